@@ -1,0 +1,58 @@
+"""Tacit: recommenders that learn from people without learning about any one of them.
+
+Everything public is a name of this package and is imported when it is first used, so that `import tacit` is light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "read": "tacit.data.read",
+    "read_items": "tacit.data.items",
+    "sample": "tacit.data.sample",
+    "sample_catalogue": "tacit.data.sample",
+    "Catalogue": "tacit.data.catalogue",
+    "Ratings": "tacit.data.ratings",
+    "Schema": "tacit.data.schema",
+    "load": "tacit.model.model",
+    "Model": "tacit.model.model",
+    "open_book": "tacit.ledger.book",
+    "TacitError": "tacit.errors",
+    "Popularity": "tacit.methods.popularity",
+    "Bias": "tacit.methods.bias",
+    "NaiveLocalMF": "tacit.methods.one_bit",
+    "OneBitMF": "tacit.methods.one_bit",
+    "ProjectedOneBitMF": "tacit.methods.one_bit",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.items import read_items
+    from tacit.data.ratings import Ratings
+    from tacit.data.read import read
+    from tacit.data.sample import sample, sample_catalogue
+    from tacit.data.schema import Schema
+    from tacit.errors import TacitError
+    from tacit.ledger.book import open_book
+    from tacit.methods.bias import Bias
+    from tacit.methods.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
+    from tacit.methods.popularity import Popularity
+    from tacit.model.model import Model, load
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

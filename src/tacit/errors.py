@@ -1,0 +1,75 @@
+"""One exception tree. The command line turns its two branches into exit status 2 and 1.
+
+    TacitError
+    ├── UsageError            exit 2: the caller can put it right
+    │   ├── DataError         a ratings, catalogue or personal file (carries its place)
+    │   ├── SettingError      an argument, option or `--set` value
+    │   ├── ModelError        a model folder that is damaged, foreign or newer than this version
+    │   ├── BookError         a ledger that is damaged, foreign or newer than this version
+    │   ├── BudgetError       a cap that would be overspent
+    │   └── StorageError      a folder or disk that cannot be written
+    └── Failure               exit 1: it broke, and the caller could not have known
+
+An error gives the place and the remedy. It quotes a value only if that is the caller's own setting, never a cell of a
+ratings file.
+"""
+
+from __future__ import annotations
+
+
+class TacitError(Exception):
+    """The root: `message`, and where known `place` (file, line, column) and `remedy`."""
+
+    exit_status = 1
+
+    def __init__(self, message: str, *, place: str | None = None, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.place, self.remedy = message, place, remedy
+
+    def __str__(self) -> str:
+        text = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
+
+
+class UsageError(TacitError, ValueError):
+    """The caller can put it right."""
+
+    exit_status = 2
+
+
+class DataError(UsageError):
+    """A ratings, catalogue or personal file is not what it should be."""
+
+
+class SettingError(UsageError):
+    """An argument, option or setting is unknown or out of range."""
+
+
+class ModelError(UsageError):
+    """A model folder is damaged, foreign or newer than this version."""
+
+
+class BookError(UsageError):
+    """A ledger is damaged, foreign or newer than this version."""
+
+
+class BudgetError(UsageError):
+    """A cap would be overspent."""
+
+
+class StorageError(UsageError):
+    """A folder or disk cannot be written; nothing was left behind."""
+
+
+class Failure(TacitError):
+    """Something broke that the caller could not have foreseen."""
+
+
+def place(path: object, line: int | None = None, column: int | str | None = None) -> str:
+    """`ratings.csv, line 7, column 3`: how every error names a spot in a file."""
+    text = str(path)
+    if line is not None:
+        text += f", line {line}"
+    if column is not None:
+        text += f", column {column}"
+    return text
