@@ -1,0 +1,21 @@
+"""What one person may add: a limit on ratings, clips, and the integer grid. Every bound knows its sensitivity."""
+
+from tacit.bound.base import Bound, Rows, Sensitivity
+from tacit.bound.centre import CentredCells, OwnMeans
+from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
+from tacit.bound.level import LevelCells
+from tacit.bound.limit import limit_ratings
+
+__all__ = [
+    "STEPS",
+    "Bound",
+    "CellClip",
+    "CentredCells",
+    "LevelCells",
+    "OwnMeans",
+    "PersonCount",
+    "RowClip",
+    "Rows",
+    "Sensitivity",
+    "limit_ratings",
+]

@@ -1,0 +1,60 @@
+"""What one person may add. A bound turns float rows into integer rows and knows how far one unit can move the sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.ledger.event import Unit
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the people of a block contribute: cells `ptr[p]:ptr[p+1]` are person p's, each for row `index`."""
+
+    ptr: NDArray[np.int64]
+    index: NDArray[np.uint32] | NDArray[np.int64]
+    values: NDArray[np.float64]
+    """One line a cell, one column a number."""
+
+    @staticmethod
+    def one_each(values: NDArray[np.float64]) -> Rows:
+        """A dense contribution: one line of numbers a person, all added to row 0."""
+        lines = values.reshape(len(values), -1)
+        return Rows(np.arange(len(lines) + 1, dtype=np.int64), np.zeros(len(lines), np.uint32), lines)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far the integer sum can move between neighbours, in steps. Infinite where there is no bound."""
+
+    l1: float
+    l2: float
+
+    def times(self, factor: float) -> Sensitivity:
+        return Sensitivity(self.l1 * factor, self.l2 * factor)
+
+
+class Bound(Protocol):
+    """A transformation to integers with a proven sensitivity."""
+
+    @property
+    def steps(self) -> int:
+        """Grid steps per unit."""
+
+    @property
+    def limit(self) -> float:
+        """The per-person or per-cell limit, for the statement."""
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """The integer rows. Depends on each person's own row alone."""
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """The claim that the tests hunt for a neighbour against. `limited` is the cap on ratings per person, if any:
+        it makes one cell added a swap (a new rating can evict another)."""
+
+    def words(self) -> str:
+        """For the statement: `each person's numbers are scaled to an L2 norm of at most 1`."""

@@ -1,0 +1,120 @@
+"""Bounds that involve a person's own mean, in integers from the first step, so that one cell moves it only so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows, Sensitivity
+from tacit.bound.clip import STEPS, check_grid
+from tacit.errors import SettingError
+from tacit.ledger.event import Unit
+
+
+def mean_shift(cells: NDArray[np.float64], top: int, shrink: int, unit: Unit) -> NDArray[np.float64]:
+    """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is added to c others
+    (`rating`), or one of c + 1 cells changes its value (`value`). Truncation adds at most one step to the real shift.
+    """
+    if unit == "value":
+        shift = 2 * top / (cells + 1 + shrink)
+    else:  # |v0 - sum/(c+b)| / (c+1+b)
+        shift = top * (1 + cells / (cells + shrink)) / (cells + 1 + shrink)
+    return np.floor(shift) + 1
+
+
+@dataclass(frozen=True)
+class CentredCells:
+    """Cells clipped to +-clip, less their person's own shrunk mean, clipped to +-limit; all in integers.
+
+    v = trunc(s clip(x)), mean = trunc(sum v / (c + shrink)), y = clamp(v - mean, +-floor(s limit)).
+
+    Guarantee (unit `rating`): let V = floor(s clip), Y = floor(s limit) and c the person's cells before one is added.
+    The real mean moves by |v0 - sum/(c+b)|/(c+1+b) <= V (1 + c/(c+b))/(c+1+b), b = shrink; truncation adds at most one
+    step; clamping is 1-Lipschitz. So each of the c old cells moves by at most d_c = min(floor(that) + 1, 2Y), the new
+    one by Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c Y + c d_c, over c < catalogue. (`value`: one cell moves by
+    2Y, the others by the mean's 2V/(c+b), plus one step.) `user` has no bound here.
+    """
+
+    catalogue: int
+    """Number of public items: no person has more cells."""
+    clip: float = 2.0
+    shrink: int = 5
+    limit: float = 2.0
+    steps: int = STEPS
+
+    def __post_init__(self) -> None:
+        check_grid(max(self.limit, self.clip), self.steps)
+        if self.shrink < 1 or self.catalogue < 1:
+            raise SettingError("shrink and catalogue must be at least 1")
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        from tacit.kernels.rows import centre_cells, grid_cells
+
+        out = np.empty(rows.values.shape, np.int64)
+        grid_cells(rows.values, self.clip, self.steps, out)
+        centre_cells(rows.ptr, out, self.shrink, floor(self.steps * self.limit))
+        return out
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        if unit == "user":
+            return Sensitivity(inf, inf)
+        v, y = floor(self.steps * self.clip), floor(self.steps * self.limit)
+        cells = np.arange(min(self.catalogue, limited or self.catalogue), dtype=np.float64)  # the *other* cells
+        moved = np.minimum(mean_shift(cells, v, self.shrink, unit), 2 * y)
+        own = 2.0 * y if unit == "value" else float(y)
+        one = Sensitivity(float((own + cells * moved).max()), float(np.sqrt((own**2 + cells * moved**2).max())))
+        return one.times(2) if limited and unit == "rating" else one
+
+    def words(self) -> str:
+        return (
+            f"each cell is clipped to ±{self.clip:g}, less its person's mean shrunk by {self.shrink} fictitious "
+            f"ratings, clipped to ±{self.limit:g}"
+        )
+
+
+@dataclass(frozen=True)
+class OwnMeans:
+    """The sum over people of each one's shrunk mean trunc(sum v / (c + shrink)), v = trunc(s clip(x, +-clip)).
+
+    Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one value, by what `mean_shift`
+    says at worst (for clip 2 and shrink 5 that is a third, at one or two cells).
+    The rows come in as one number a cell, all pointing to row 0; each person's mean stands in her first cell.
+    """
+
+    clip: float = 2.0
+    shrink: int = 5
+    steps: int = STEPS
+
+    def __post_init__(self) -> None:
+        check_grid(self.clip, self.steps)
+        if self.shrink < 1:
+            raise SettingError("shrink must be at least 1")
+
+    @property
+    def limit(self) -> float:
+        return self.clip
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        from tacit.kernels.rows import grid_cells, mean_cells
+
+        out = np.empty(rows.values.shape, np.int64)
+        grid_cells(rows.values, self.clip, self.steps, out)
+        mean_cells(rows.ptr, out, self.shrink)
+        return out
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        top = floor(self.steps * self.clip)
+        if unit == "user":
+            return Sensitivity(top, top)
+        worst = float(min(mean_shift(np.arange(1e5), top, self.shrink, unit).max(), 2 * top))  # falls beyond c = 2
+        one = Sensitivity(worst, worst)
+        return one.times(2) if limited and unit == "rating" else one
+
+    def words(self) -> str:
+        return (
+            f"each person's mean of ratings clipped to ±{self.clip:g}, shrunk by {self.shrink} fictitious ratings, "
+            "counts once"
+        )

@@ -1,0 +1,117 @@
+"""Bounds by clipping: a whole person's norm, one cell alone, a count of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, inf, sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows, Sensitivity
+from tacit.errors import SettingError
+from tacit.ledger.event import Unit
+
+STEPS = 2**20
+"""Default steps per unit: rounding toward zero stays far below any noise, and sums stay far inside int64."""
+
+
+def check_grid(limit: float, steps: int) -> None:
+    """Squares of a clipped row must stay far inside int64, or the check in integers would itself wrap."""
+    if not (0 < limit * steps < 2**30) or steps < 1:
+        raise SettingError(f"a limit of {limit:g} on a grid of {steps} steps per unit is out of range")
+
+
+@dataclass(frozen=True)
+class RowClip:
+    """A person's whole contribution, over all cells, scaled to an L1 or L2 norm of at most `limit`.
+
+    Guarantee: one person added or removed moves the integer sum by at most floor(steps*limit) in the clipped norm
+    (rounding toward zero never raises a norm; the integers are checked). A person *replaced* (which covers one of her
+    cells or values changing in any way) moves it by twice that.
+
+    | row | becomes |
+    |---|---|
+    | empty, all zero | zero |
+    | norm at most limit | itself, rounded toward zero |
+    | holds NaN or infinity | zero |
+    """
+
+    limit: float
+    norm: Literal["l1", "l2"] = "l2"
+    steps: int = STEPS
+
+    def __post_init__(self) -> None:
+        check_grid(self.limit, self.steps)
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        from tacit.kernels.rows import grid_rows
+
+        out = np.empty(rows.values.shape, np.int64)
+        grid_rows(rows.ptr, rows.values, self.limit, self.steps, self.norm == "l2", out)
+        return out
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        if self.norm == "l2":
+            one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
+        else:
+            one = Sensitivity(floor(self.steps * self.limit), floor(self.steps * self.limit))
+        return one if unit == "user" else one.times(2)
+
+    def words(self) -> str:
+        return f"each person's numbers are scaled together to an {self.norm.upper()} norm of at most {self.limit:g}"
+
+
+@dataclass(frozen=True)
+class CellClip:
+    """Numbers that each depend on one (person, item) cell alone, clipped to +-limit; one number a cell.
+
+    Guarantee: one cell added or removed moves one number of the sum by at most floor(steps*limit); a changed value
+    moves it by twice that. With at most k ratings kept a person, an added cell may evict another: two cells move.
+    A whole person moves at most k cells, and without such a cap there is no bound.
+    """
+
+    limit: float
+    steps: int = STEPS
+
+    def __post_init__(self) -> None:
+        check_grid(self.limit, self.steps)
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        from tacit.kernels.rows import grid_cells
+
+        out = np.empty(rows.values.shape, np.int64)
+        grid_cells(rows.values, self.limit, self.steps, out)
+        return out
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        top = floor(self.steps * self.limit)
+        if unit == "user":
+            return Sensitivity(top * limited, top * sqrt(limited)) if limited else Sensitivity(inf, inf)
+        if unit == "value":
+            return Sensitivity(2 * top, 2 * top)
+        return Sensitivity(2 * top, sqrt(2) * top) if limited else Sensitivity(top, top)
+
+    def words(self) -> str:
+        return f"each cell's number is clipped to ±{self.limit:g}"
+
+
+@dataclass(frozen=True)
+class PersonCount:
+    """One for each person with ratings. A person, or her only cell, moves the sum by 1; a changed value by nothing.
+
+    With a cap on ratings per person the count of people does not change: a swap moves it by nothing.
+    """
+
+    limit: float = 1.0
+    steps: int = STEPS
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        return np.full(rows.values.shape, self.steps, np.int64)
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        return Sensitivity(float(self.steps), float(self.steps))
+
+    def words(self) -> str:
+        return "each person counts as one"

@@ -1,0 +1,190 @@
+"""One machine, one trusted curator: blocks of people over threads, exact integer sums, noise after the sum.
+
+Sums are integers, so they depend neither on the number of threads nor on the cut into blocks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ratings import Ratings
+from tacit.engine.base import Progress
+from tacit.errors import Failure
+from tacit.noise import bits
+from tacit.noise.release import Charge, release, report, tape
+from tacit.round import Block, Cohort, Coin, Everyone, Kind, Part, Participation, Released, Round, Slice, State
+
+CELLS = 1 << 18
+"""Cells of a block: a few megabytes of working arrays for each thread."""
+
+
+class Threads:
+    """See the module. `threads` defaults to the cores this process may use."""
+
+    name = "threads"
+    trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
+
+    def __init__(self, ratings: Ratings, threads: int | None = None, progress: Progress | None = None) -> None:
+        self.ratings = ratings
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self._progress = progress
+        self._personal: dict[str, NDArray[np.float64]] = {}
+        self._partition_key: int | None = None
+
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
+        for kept in round_.personal:
+            self._personal.setdefault(kept.name, np.zeros((self.ratings.n_users, kept.width)))
+        paths = {part.name: f"{round_.name}/{part.name}" for part in round_.parts}
+        tapes = {
+            part.name: tape(paths[part.name], charge, part.tape) / part.bound.steps
+            for part in round_.parts
+            if part.kind.paper_only
+        }
+        sums = self._sum(round_, state, charge, tapes)
+        done: dict[str, Released] = {}
+        for part in round_.parts:
+            total = sums[part.name]
+            if part.kind is Kind.REPORT:
+                done[part.name] = Released(total.real, total.sd, private=total.sd > 0 and not bits.injected())
+            elif part.kind.paper_only:  # the draws are inside already: the event was spent on the tape
+                done[part.name] = Released(
+                    total.real, 0.0, private=bool(tapes[part.name].any()) and not bits.injected()
+                )
+            else:
+                done[part.name] = release(paths[part.name], total.whole, part.bound.steps, charge)
+        return done
+
+    def _sum(
+        self, round_: Round, state: State, charge: Charge, tapes: Mapping[str, NDArray[np.float64]]
+    ) -> dict[str, _Total]:
+        from threadpoolctl import threadpool_limits
+
+        people = self._who(round_.takes_part)
+        blocks = list(self._cut(people, whole=bool(tapes)))
+        reports = {p.name: charge for p in round_.parts if p.kind is Kind.REPORT}
+        workers = max(1, min(self.threads, len(blocks)))
+        totals = [{p.name: _Total(p) for p in round_.parts} for _ in range(workers)]
+        one_pool = threadpool_limits(1) if workers > 1 else nullcontext()
+
+        def work(worker: int) -> None:
+            for position in range(worker, len(blocks), workers):
+                block = self._block(blocks[position], tapes)
+                given = round_.contribute(block, state)
+                self._keep(block, round_)
+                for part in round_.parts:
+                    totals[worker][part.name].add(part, given[part.name])
+                if self._progress:
+                    self._progress(position + 1, len(blocks), round_.name)
+
+        with one_pool:
+            if workers == 1:
+                work(0)
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(work, range(workers)))
+        first = totals[0]
+        for other in totals[1:]:
+            for name, total in other.items():
+                first[name].merge(total)
+        for name, paid in reports.items():
+            first[name].randomize(f"{round_.name}/{name}", paid)
+        return first
+
+    def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
+        """The rows that take part; None for everyone."""
+        count = self.ratings.n_users
+        if isinstance(takes_part, Everyone):
+            return None
+        if isinstance(takes_part, Coin):  # 64-bit coins: rounding the chance down never weakens the guarantee
+            return np.flatnonzero(bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048)))
+        if isinstance(takes_part, Slice):
+            if self._partition_key is None:
+                self._partition_key = int(bits.fresh().words(1)[0])
+            from tacit.bound.limit import mix
+
+            hashed = mix(np.arange(count, dtype=np.uint64) ^ np.uint64(self._partition_key))
+            place = (hashed % np.uint64(takes_part.of)).astype(np.int64)
+            return np.flatnonzero((place >= takes_part.index) & (place < takes_part.index + takes_part.width))
+        assert isinstance(takes_part, Cohort)
+        order = self.ratings.by_item
+        return order.user[order.ptr[takes_part.item] : order.ptr[takes_part.item + 1]].astype(np.int64)
+
+    def _cut(self, people: NDArray[np.int64] | None, whole: bool) -> Iterator[NDArray[np.int64] | slice]:
+        """Runs of people with about CELLS cells each; slices where nobody is left out, so nothing is copied."""
+        ptr, count = self.ratings.ptr, self.ratings.n_users
+        if people is None:
+            if whole:
+                yield slice(0, count)
+                return
+            cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
+            edges = np.unique(np.concatenate([[0], cuts, [count]]))
+            yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
+        elif len(people):
+            sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
+            edges = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
+            yield from (part for part in np.split(people, edges) if len(part))
+
+    def _block(self, people: NDArray[np.int64] | slice, tapes: Mapping[str, NDArray[np.float64]]) -> Block:
+        data, schema = self.ratings, self.ratings.schema
+        if isinstance(people, slice):
+            rows = np.arange(people.start, people.stop, dtype=np.int64)
+            first = int(data.ptr[people.start])
+            cells: slice | NDArray[np.int64] = slice(first, int(data.ptr[people.stop]))
+            ptr = data.ptr[people.start : people.stop + 1] - data.ptr[people.start]
+        else:
+            rows, first = people, 0
+            counts = np.diff(data.ptr)[people]
+            ptr = np.concatenate([[0], np.cumsum(counts)])
+            cells = np.repeat(data.ptr[people] - ptr[:-1], counts) + np.arange(ptr[-1])
+        value = (data.value[cells].astype(np.float64) - schema.middle) / schema.unit_width
+        time = data.time[cells] if data.time is not None else None
+        personal = {name: kept[people] for name, kept in self._personal.items()}
+        return Block(rows, ptr, data.item[cells], value, time, first, personal, tapes)
+
+    def _keep(self, block: Block, round_: Round) -> None:
+        """Personal state written by a kernel goes back to its people."""
+        for kept in round_.personal:
+            self._personal[kept.name][block.people] = block.personal[kept.name]
+
+
+class _Total:
+    """The running sum of one part in one thread."""
+
+    def __init__(self, part: Part) -> None:
+        self.whole = np.zeros((part.size, part.width), np.int64)
+        self.real = np.zeros((part.size, part.width) if part.kind.paper_only else (0, 0))
+        self.sd = 0.0
+        self._reports: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+
+    def add(self, part: Part, rows: object) -> None:
+        from tacit.bound.base import Rows
+        from tacit.kernels.rows import add_rows
+
+        assert isinstance(rows, Rows)
+        if len(rows.index) and int(rows.index.max()) >= part.size:
+            raise Failure(f"a contribution to {part.name} points outside its array")
+        if part.kind is Kind.REPORT:  # kept until all are in, then randomized from one paid event
+            self._reports.append((np.asarray(rows.index, np.int64), rows.values[:, 0]))
+            return
+        if part.kind.paper_only:  # whatever the epoch made: nothing bounds it, and nothing is certified
+            np.add.at(self.real, rows.index, rows.values)
+            return
+        add_rows(rows.index, part.bound.apply(rows), self.whole)
+
+    def merge(self, other: _Total) -> None:
+        self.whole += other.whole
+        self._reports += other._reports
+
+    def randomize(self, name: str, charge: Charge) -> None:
+        index = np.concatenate([i for i, _ in self._reports]) if self._reports else np.zeros(0, np.int64)
+        value = np.concatenate([v for _, v in self._reports]) if self._reports else np.zeros(0)
+        noisy, each = report(name, value, charge)
+        self.real = np.bincount(index, noisy, minlength=self.whole.size).astype(np.float64).reshape(self.whole.shape)
+        self.sd = each * float(np.sqrt(len(value) / max(self.whole.size, 1)))

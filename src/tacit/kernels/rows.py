@@ -1,0 +1,136 @@
+"""Per-person rows: clip, put on the integer grid, sum. Plain loops, one person at a time, so blocks never change a bit.
+
+A row that holds NaN or infinity becomes zero: a contribution is bounded whatever the caller computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def grid_rows(ptr: Any, values: Any, limit: float, steps: int, squared: bool, out: Any) -> None:
+    """Clip each person's cells to norm `limit` (L2 if `squared`, else L1) and round toward zero on the grid.
+
+    The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2), or sum |q| <= floor(steps*limit). A row
+    that a float rounding let through is pulled toward zero one step at a time until it holds.
+    """
+    width = values.shape[1]
+    ceiling = np.int64(np.floor((steps * limit) ** 2)) if squared else np.int64(np.floor(steps * limit))
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        size = 0.0
+        for cell in range(first, last):
+            for column in range(width):
+                value = values[cell, column]
+                size += value * value if squared else abs(value)
+        if squared:
+            size = np.sqrt(size)
+        if not np.isfinite(size):
+            out[first:last] = 0
+            continue
+        factor = steps * (limit / size if size > limit else 1.0)
+        total = np.int64(0)
+        for cell in range(first, last):
+            for column in range(width):
+                q = np.int64(values[cell, column] * factor)  # conversion rounds toward zero
+                out[cell, column] = q
+                total += q * q if squared else abs(q)
+        while total > ceiling:
+            total = np.int64(0)
+            for cell in range(first, last):
+                for column in range(width):
+                    q = out[cell, column]
+                    q -= np.sign(q)
+                    out[cell, column] = q
+                    total += q * q if squared else abs(q)
+
+
+@njit(cache=True, nogil=True)
+def grid_cells(values: Any, limit: float, steps: int, out: Any) -> None:
+    """Clip each number to +-limit and round toward zero; NaN becomes 0."""
+    top = np.int64(np.floor(steps * limit))
+    for cell in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            value = values[cell, column]
+            if np.isnan(value):
+                out[cell, column] = 0
+            elif value >= limit:
+                out[cell, column] = top
+            elif value <= -limit:
+                out[cell, column] = -top
+            else:
+                out[cell, column] = np.int64(value * steps)
+
+
+@njit(cache=True, nogil=True)
+def _shrunk_mean(q: Any, first: int, last: int, shrink: int) -> Any:
+    """trunc(sum / (count + shrink)) in integers."""
+    total = np.int64(0)
+    for cell in range(first, last):
+        total += q[cell, 0]
+    mean = abs(total) // (last - first + shrink)
+    return -mean if total < 0 else mean
+
+
+@njit(cache=True, nogil=True)
+def mean_cells(ptr: Any, q: Any, shrink: int) -> None:
+    """In place: each person's shrunk mean in her first cell, 0 in the others."""
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        if last > first:
+            mean = _shrunk_mean(q, first, last, shrink)
+            for cell in range(first, last):
+                q[cell, 0] = 0
+            q[first, 0] = mean
+
+
+@njit(cache=True, nogil=True)
+def centre_cells(ptr: Any, q: Any, shrink: int, top: int) -> None:
+    """In place and in integers: take away each person's shrunk mean trunc(sum/(count+shrink)), clip to +-top."""
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        mean = _shrunk_mean(q, first, last, shrink)
+        for cell in range(first, last):
+            q[cell, 0] = min(max(q[cell, 0] - mean, -top), top)
+
+
+@njit(cache=True, nogil=True)
+def level_cells(ptr: Any, values: Any, steps: int, out: Any) -> None:
+    """Each person's sum/(c+5), c/(c+5), log2(1+c)/6 on the grid, in her first line of `out`; NaN counts as 0."""
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        count = last - first
+        if count == 0:
+            continue
+        total = 0.0
+        for cell in range(first, last):
+            value = values[cell, 0]
+            if not np.isnan(value):
+                total += min(max(value, -2.0), 2.0)
+        out[first, 0] = np.int64(steps * total / (count + 5))
+        out[first, 1] = np.int64(steps * count / (count + 5))
+        out[first, 2] = np.int64(steps * np.log2(1.0 + count) / 6)
+
+
+@njit(cache=True, nogil=True)
+def add_rows(index: Any, q: Any, out: Any) -> None:
+    """out[index] += q; wraps modulo 2^64, which costs accuracy and never privacy."""
+    for cell in range(index.size):
+        row = index[cell]
+        for column in range(q.shape[1]):
+            out[row, column] += q[cell, column]
+
+
+@njit(cache=True, nogil=True)
+def shrunk_means(ptr: Any, value: Any, shrink: float, limit: float, out: Any) -> None:
+    """Each person's mean, shrunk toward 0 by `shrink` fictitious ratings and clipped to +-limit."""
+    for person in range(ptr.size - 1):
+        total = 0.0
+        for cell in range(ptr[person], ptr[person + 1]):
+            total += value[cell]
+        mean = total / max(ptr[person + 1] - ptr[person] + shrink, 1e-300)
+        out[person] = min(max(mean, -limit), limit)

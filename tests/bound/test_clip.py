@@ -1,0 +1,143 @@
+"""Every bound keeps its promise on the rounded integers, whatever comes, and the hunt can tell when one does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.bound import CellClip, CentredCells, LevelCells, OwnMeans, PersonCount, RowClip, Rows
+from tacit.errors import SettingError
+from tacit.testing.hunt import bound_contribution, hunt
+
+ITEMS = 64
+
+
+def rows_of(values: list[list[float]]) -> Rows:
+    ptr = np.cumsum([0, *(len(row) for row in values)]).astype(np.int64)
+    flat = np.array([x for row in values for x in row], np.float64).reshape(-1, 1)
+    return Rows(ptr, np.arange(len(flat), dtype=np.uint32), flat)
+
+
+BOUNDS = [
+    RowClip(1.0, "l2", 64),
+    RowClip(1.0, "l1", 64),
+    RowClip(0.3, "l2", 2**20),
+    CellClip(1.5, 64),
+    CentredCells(ITEMS, steps=64),
+    CentredCells(ITEMS, steps=2**16),
+    OwnMeans(steps=64),
+    OwnMeans(2.0, 5, 2**16),
+]
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=str)
+@pytest.mark.parametrize("unit", ["user", "rating", "value"])
+def test_no_neighbour_breaks_the_bound(bound, unit):
+    target = 1 if isinstance(bound, OwnMeans) else ITEMS
+    contribute = bound_contribution(bound, max(target, ITEMS))
+    if target == 1:
+        inner = contribute
+        contribute = lambda person: inner((np.zeros_like(person[0]), person[1]))  # noqa: E731
+    worst = hunt(contribute, unit, items=ITEMS)
+    claimed = bound.sensitivity(unit)
+    assert worst.l1 <= claimed.l1
+    assert worst.l2 <= claimed.l2 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("bound", "unit", "tight"),
+    [
+        (RowClip(1.0, "l2", 1024), "user", 0.95),
+        (CellClip(1.5, 64), "rating", 0.999),
+        (CentredCells(ITEMS, steps=2**16), "rating", 0.97),
+        (OwnMeans(2.0, 5, 2**16), "rating", 0.99),
+    ],
+    ids=str,
+)
+def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(bound, unit, tight):
+    contribute = bound_contribution(bound, ITEMS)
+    if isinstance(bound, OwnMeans):
+        inner = contribute
+        contribute = lambda person: inner((np.zeros_like(person[0]), person[1]))  # noqa: E731
+    worst = hunt(contribute, unit, items=ITEMS, starts=80, climbs=200)
+    assert worst.l2 >= tight * bound.sensitivity(unit).l2
+
+
+def test_the_published_constant_of_the_centred_chain():
+    """MECHANISMS 8.7: L = 2.160 for clip 2, shrink 5, limit 2, and a little more on a coarse grid."""
+    fine = CentredCells(4000, steps=2**20).sensitivity("rating").l2 / 2**20
+    assert 2.0 < fine <= 2.1610
+    assert fine < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256 < 2.2
+
+
+@given(st.lists(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6), min_size=1, max_size=6))
+def test_row_norms_hold_in_integers_for_any_floats(values):
+    rows = rows_of(values)
+    for bound in (RowClip(1.0, "l2", 1000), RowClip(1.0, "l1", 1000)):
+        q = bound.apply(rows)[:, 0]
+        for first, last in zip(rows.ptr[:-1], rows.ptr[1:], strict=True):
+            row = [int(x) for x in q[first:last]]
+            norm = sum(x * x for x in row) if bound.norm == "l2" else sum(abs(x) for x in row)
+            assert norm <= (1_000_000 if bound.norm == "l2" else 1000)
+
+
+def test_a_row_with_a_hole_in_it_counts_nothing():
+    q = RowClip(1.0).apply(rows_of([[np.nan, 0.5], [np.inf, 0.5], [0.5]]))[:, 0]
+    assert q.tolist() == [0, 0, 0, 0, RowClip(1.0).steps // 2]
+
+
+def test_rounding_is_toward_zero():
+    assert CellClip(2.0, 10).apply(rows_of([[0.19, -0.19, 5.0, -5.0, np.nan]]))[:, 0].tolist() == [1, -1, 20, -20, 0]
+
+
+def test_a_block_does_not_change_a_contribution():
+    rng = np.random.default_rng(0)
+    people = [rng.normal(size=rng.integers(1, 30)).tolist() for _ in range(50)]
+    whole = RowClip(1.0).apply(rows_of(people))[:, 0]
+    alone = np.concatenate([RowClip(1.0).apply(rows_of([person]))[:, 0] for person in people])
+    assert np.array_equal(whole, alone)
+
+
+def test_a_cap_on_ratings_makes_one_cell_a_swap():
+    assert CellClip(1.0, 10).sensitivity("rating", limited=5).l1 == 20
+    assert CellClip(1.0, 10).sensitivity("user").l2 == inf
+    assert CellClip(1.0, 10).sensitivity("user", limited=4).l2 == 20
+
+
+def test_a_grid_whose_squares_would_wrap_is_refused():
+    with pytest.raises(SettingError):
+        RowClip(2.0**12, steps=2**20)
+    with pytest.raises(SettingError):
+        replace(CentredCells(10), shrink=0)
+
+
+def test_a_person_counts_once():
+    assert PersonCount().sensitivity("user").l1 == PersonCount().steps
+
+
+def level(steps):
+    bound = LevelCells(steps)
+
+    def contribute(person):
+        items, values = person
+        rows = Rows(np.array([0, len(items)], np.int64), np.zeros_like(items), values.reshape(-1, 1))
+        return bound.apply(rows).sum(axis=0)
+
+    return bound, contribute
+
+
+@pytest.mark.parametrize("unit", ["rating", "value"])
+@pytest.mark.parametrize("steps", [64, 2**20])
+def test_a_persons_level_moves_only_so_much(unit, steps):
+    bound, contribute = level(steps)
+    worst = hunt(contribute, unit, items=ITEMS)
+    claimed = bound.sensitivity(unit)
+    assert worst.l1 <= claimed.l1
+    assert worst.l2 <= claimed.l2
+    if unit == "rating" and steps > 64:
+        assert worst.l2 > 0.999 * claimed.l2  # the first rating of a person attains it

@@ -1,0 +1,212 @@
+"""The threads engine: exact sums whatever the threads, every kind of release, every way of taking part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.bound import CellClip, RowClip, Rows
+from tacit.data.ratings import Ratings
+from tacit.data.schema import Schema
+from tacit.engine import threads as module
+from tacit.engine.threads import Threads
+from tacit.errors import Failure, SettingError
+from tacit.noise.release import Charge, NoNoise
+from tacit.round import (
+    Budget,
+    Claim,
+    Cohort,
+    Coin,
+    Everyone,
+    Kind,
+    Part,
+    Personal,
+    Plan,
+    Round,
+    Slice,
+)  # fmt: skip
+
+ITEMS = 12
+
+
+@pytest.fixture
+def ratings(monkeypatch):
+    monkeypatch.setattr(module, "CELLS", 64)  # many blocks
+    rng = np.random.default_rng(1)
+    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(300)]
+    ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
+    item = np.concatenate(rows).astype(np.uint32)
+    value = rng.integers(1, 6, len(item)).astype(np.float32)
+    return Ratings(Schema(1, 5), [str(i) for i in range(300)], [str(i) for i in range(ITEMS)], ptr, item, value)
+
+
+def keep(state, released):
+    return {**state, **{name: part.value for name, part in released.items()}}
+
+
+def values(block, state):
+    return {"sum": Rows(block.ptr, block.item, block.value[:, None])}
+
+
+def one(part, contribute=values, **more):
+    return Round("r", (part,), contribute, keep, **more)
+
+
+def sums(ratings, round_, threads=1, charge=None):
+    return Threads(ratings, threads).run(round_, {}, charge or NoNoise())["sum"]
+
+
+def test_sums_are_bit_equal_for_any_number_of_threads(ratings):
+    round_ = one(Part("sum", ITEMS, RowClip(1.0)))
+    first = sums(ratings, round_, 1).value
+    assert first.any()
+    for count in (2, 5):
+        assert np.array_equal(first, sums(ratings, round_, count).value)
+
+
+def test_a_sum_is_the_plain_sum_of_bounded_rows(ratings):
+    got = sums(ratings, one(Part("sum", ITEMS, CellClip(2.0, 1000)))).value[:, 0]
+    inner = (ratings.value - 3).astype(np.float64)
+    assert got == pytest.approx(np.bincount(ratings.item, inner, ITEMS))
+
+
+def test_what_is_not_reserved_cannot_be_drawn(ratings):
+    round_ = one(Part("sum", ITEMS, RowClip(1.0)))
+    with pytest.raises(Failure, match="not reserved"):
+        sums(ratings, round_, charge=Charge(()))
+    events = Plan("user", (round_,)).events(Budget(1, 1e-6))
+    charge = Charge(events.values())
+    assert sums(ratings, round_, charge=charge).private
+    with pytest.raises(Failure, match="already drawn"):
+        sums(ratings, round_, charge=charge)
+
+
+def test_noise_has_the_scale_of_the_event(ratings):
+    wide = one(Part("sum", 20_000, RowClip(1.0)))
+    events = Plan("user", (wide,)).events(Budget(1, 1e-6))
+    got = sums(ratings, wide, charge=Charge(events.values()))
+    assert got.sd == pytest.approx(4.22, rel=0.01)  # MECHANISMS 0
+    assert got.value[ITEMS:].std() == pytest.approx(got.sd, rel=0.1)
+
+
+def test_a_coin_leaves_whole_people_out(ratings):
+    everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[0, 0]
+    drawn = [
+        sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5))).value[0, 0] for _ in range(40)
+    ]
+    assert everyone == 300
+    assert 120 < np.mean(drawn) < 180
+    assert len(set(drawn)) > 1
+
+
+def person(block, state):
+    return {"sum": Rows.one_each(np.ones((len(block.people), 1)))}
+
+
+def test_slices_partition_the_people(ratings):
+    engine = Threads(ratings, 2)
+    parts = [
+        engine.run(one(Part("sum", 1, CellClip(1.0)), person, takes_part=Slice(i, 3)), {}, NoNoise())["sum"].value[0, 0]
+        for i in range(3)
+    ]
+    assert sum(parts) == 300
+    assert min(parts) > 50
+
+
+def test_a_cohort_is_the_people_who_rated_the_item(ratings):
+    got = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4))).value[0, 0]
+    assert got == (ratings.item == 4).sum()
+
+
+def test_personal_state_stays_with_its_person_between_rounds(ratings):
+    def remember(block, state):
+        block.personal["seen"][:, 0] += block.people
+        return {"sum": Rows.one_each(block.personal["seen"].copy())}
+
+    engine = Threads(ratings, 3)
+    round_ = one(Part("sum", 1, CellClip(1000.0, 1000)), remember, personal=(Personal("seen", 1),))
+    first = engine.run(round_, {}, NoNoise())["sum"].value[0, 0]
+    second = engine.run(replace(round_, takes_part=Slice(0, 1)), {}, NoNoise())["sum"].value[0, 0]
+    assert first == sum(range(300))
+    assert second == 2 * first
+
+
+def test_a_randomized_report_is_unbiased(ratings):
+    def report(block, state):
+        return {"sum": Rows.one_each(np.full((len(block.people), 1), 0.5))}
+
+    part = Part("sum", 1, CellClip(1.0), kind=Kind.REPORT)
+    plan = Plan("user", (one(part, report),), limited=1)
+    events = plan.events(Budget(4.0, 0.0))
+    got = [sums(ratings, plan.rounds[0], charge=Charge(events.values())).value[0, 0] for _ in range(60)]
+    assert np.mean(got) == pytest.approx(150, abs=15)
+    assert len(set(got)) > 1
+
+
+def test_an_input_release_noises_every_value_once(ratings):
+    def cells(block, state):
+        index = np.arange(block.first_cell, block.first_cell + len(block.item))
+        return {"sum": Rows(block.ptr, index, block.value[:, None])}
+
+    part = Part("sum", len(ratings), CellClip(2.0), kind=Kind.INPUT)
+    plan = Plan("value", (one(part, cells),))
+    exact = sums(ratings, plan.rounds[0]).value[:, 0]
+    assert exact == pytest.approx(ratings.value - 3)
+    noisy = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(2.0, 0.0)).values()))
+    assert np.abs(noisy.value[:, 0] - exact).mean() == pytest.approx(4 / 2, rel=0.2)  # Laplace of scale 4/epsilon
+
+
+@pytest.mark.parametrize("kind", [Kind.OBJECTIVE, Kind.OUTPUT])
+def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
+    def wide(block, state):
+        return {"sum": Rows(block.ptr, block.item, np.repeat(block.value[:, None], 3, 1))}
+
+    part = Part("sum", ITEMS, RowClip(1.0), width=3, kind=kind)
+    plan = Plan("user", (one(part, wide),))
+    event = plan.events(Budget(1.0, 1e-6))["r/sum"]
+    assert (event.kind, event.rows, event.dimension) == ("knorm", ITEMS, 3)
+    got = sums(ratings, plan.rounds[0], charge=Charge([event]))
+    assert got.value.shape == (ITEMS, 3)
+    assert got.sd == pytest.approx(2.0, rel=1e-3)  # sqrt(d + 1) / epsilon
+
+
+def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
+    def votes(block, state):
+        return {"sum": Rows(block.ptr, np.full(len(block.item), 7, np.uint32), np.ones((len(block.item), 1)))}
+
+    part = Part("sum", ITEMS, RowClip(1.0, "l1"), kind=Kind.SELECTION)
+    plan = Plan("user", (one(part, votes),))
+    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(5.0, 0.0)).values()))
+    assert got.value[0, 0] == 7
+
+
+@pytest.mark.parametrize("kind", [Kind.STEPWISE, Kind.POSTERIOR])
+def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, kind):
+    seen = []
+
+    def epoch(block, state):
+        seen.append((len(block.people), block.tape["sum"].copy()))
+        return {"sum": Rows.one_each(np.full((len(block.people), 1), 0.1))}
+
+    with pytest.raises(SettingError, match="paper"):
+        Plan("value", (one(Part("sum", 1, CellClip(1.0), kind=kind, tape=50), epoch),)).events(Budget(1, 0))
+    claim = Claim("laplace", 3.0, 1.0, 0.0, "a test")
+    part = Part("sum", 1, CellClip(1.0), kind=kind, claim=claim, tape=5000)
+    plan = Plan("value", (one(part, epoch),))
+    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values()))
+    assert got.value[0, 0] == pytest.approx(30)  # what the epoch made, as it is
+    (people, tape), *rest = seen
+    assert people == 300
+    assert not rest
+    assert np.abs(tape).mean() == pytest.approx(3.0, rel=0.2)
+
+
+def test_a_contribution_outside_its_array_is_refused(ratings):
+    with pytest.raises(Failure, match="outside"):
+        sums(ratings, one(Part("sum", 3, RowClip(1.0))))
+
+
+def test_everyone_takes_part_unless_said():
+    assert one(Part("sum", 1, RowClip(1.0))).takes_part == Everyone()
