@@ -1,0 +1,100 @@
+"""The private data: who rated what, how, and when. Text ids at the border, dense integers inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.schema import Schema
+from tacit.errors import DataError
+
+MOST = 1 << 32
+"""Positions of ratings are 32-bit."""
+
+
+def check_size(cells: int) -> None:
+    if cells >= MOST:
+        raise DataError(f"there are {MOST} ratings or more", remedy="split the data")
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the owner is told about reading; never part of a model or of a statement."""
+
+    duplicates: int = 0
+    dropped_items: int = 0
+    """Ratings of items that the given catalogue does not list."""
+    layout: str = ""
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ByItem:
+    """The ratings in item order: `cell` points into the user-ordered arrays, so no value is copied."""
+
+    ptr: NDArray[np.int64]
+    user: NDArray[np.uint32]
+    cell: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings in user order (compressed rows, items ascending in each row, at most one rating a cell).
+
+    `value` is in the scale of the schema. `items` are the public ids (of the catalogue if one was given, so an item
+    may have no rating); `users` are the ids of people who have at least one rating.
+    """
+
+    schema: Schema
+    users: Sequence[str]
+    items: Sequence[str]
+    ptr: NDArray[np.int64]
+    item: NDArray[np.uint32]
+    value: NDArray[np.float32]
+    time: NDArray[np.int64] | None = None
+    notes: Notes = field(default_factory=Notes)
+
+    @property
+    def n_users(self) -> int:
+        return len(self.ptr) - 1
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @cached_property
+    def by_item(self) -> ByItem:
+        """The other order, made once."""
+        from tacit.kernels.order import by_item  # compiled on first use
+
+        check_size(len(self))
+        return ByItem(*by_item(self.ptr, self.item, self.n_items))
+
+    @cached_property
+    def user(self) -> NDArray[np.uint32]:
+        """The person of each cell."""
+        return np.repeat(np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr))
+
+    def row(self, index: int) -> slice:
+        return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
+
+    def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
+        """The ratings where `keep` holds; people left with none disappear unless `drop_empty` is false."""
+        counts = (
+            np.add.reduceat(np.append(keep, False).astype(np.int64), self.ptr[:-1]) if self.n_users else self.ptr[:0]
+        )
+        counts = np.where(np.diff(self.ptr) > 0, counts, 0)
+        users: Sequence[str] = self.users
+        if drop_empty:
+            alive = np.flatnonzero(counts > 0)
+            users, counts = [self.users[int(i)] for i in alive], counts[alive]
+        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        time = self.time[keep] if self.time is not None else None
+        return Ratings(self.schema, users, self.items, ptr, self.item[keep], self.value[keep], time, self.notes)

@@ -1,0 +1,51 @@
+"""What is public about the ratings, given or implied by their layout and never taken from private values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tacit.errors import SettingError
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The scale, the declared number of people and the cap on ratings per person."""
+
+    low: float
+    high: float
+    users: int | None = None
+    """Declared number of people; a wrong number costs accuracy, never privacy."""
+    max_ratings: int | None = None
+    """At most this many ratings of a person are used, chosen by a keyed hash."""
+    positive: float | None = None
+    """Ratings of this much and more are likes and all else is dropped; None for rated data."""
+    source: str = "given"
+    """Where the scale comes from: `given`, or the name of the layout that implies it."""
+
+    def __post_init__(self) -> None:
+        if not (-1e6 < self.low < self.high < 1e6):  # also refuses NaN
+            raise SettingError(
+                f"the scale {self.low:g},{self.high:g} is not LOW,HIGH with LOW below HIGH",
+                remedy="give the lowest and the highest possible rating, such as --scale 1,5",
+            )
+        for name in ("users", "max_ratings"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingError(f"{name} is {value}; it must be at least 1")
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+    @property
+    def unit_width(self) -> float:
+        """Rating points per point of the inner scale, which always has width 4."""
+        return (self.high - self.low) / 4
+
+    def declare(self, users: int | None = None, max_ratings: int | None = None) -> Schema:
+        """The same schema with what the owner declares."""
+        return replace(
+            self,
+            users=users if users is not None else self.users,
+            max_ratings=max_ratings if max_ratings is not None else self.max_ratings,
+        )
