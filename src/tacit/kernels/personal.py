@@ -1,0 +1,161 @@
+"""The personal Gaussian model for a block of people: one small Cholesky solve a person, plain loops only.
+
+A rating's residual is y_ui = x_i'z_u + e_ui with z_u ~ N(0, I) and e_ui ~ N(0, 1/precision_i). `tacit.model.gaussian`
+is the numpy twin of this kernel and its test oracle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True, nogil=True)
+def _gather(
+    first: int,
+    last: int,
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    gram: NDArray[np.float64],
+    right: NDArray[np.float64],
+) -> None:
+    """Lower triangle of sum x x'/variance, and sum x y/variance, over one person's cells."""
+    width = loadings.shape[1]
+    for a in range(width):
+        right[a] = 0.0
+        for b in range(a + 1):
+            gram[a, b] = 0.0
+    for cell in range(first, last):
+        row = loadings[item[cell]]
+        weight = precision[item[cell]]
+        for a in range(width):
+            scaled = weight * row[a]
+            right[a] += scaled * residual[cell]
+            for b in range(a + 1):
+                gram[a, b] += scaled * row[b]
+
+
+@njit(cache=True, nogil=True)
+def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
+    """In place: system = L L' (its lower triangle becomes L) and right becomes L^-1 right."""
+    width = len(right)
+    for a in range(width):
+        for b in range(a + 1):
+            total = system[a, b]
+            for k in range(b):
+                total -= system[a, k] * system[b, k]
+            if a == b:
+                system[a, a] = np.sqrt(total)  # the prior's identity keeps every pivot at 1 or more
+            else:
+                system[a, b] = total / system[b, b]
+        total = right[a]
+        for k in range(a):
+            total -= system[a, k] * right[k]
+        right[a] = total / system[a, a]
+
+
+@njit(cache=True, nogil=True)
+def _project(
+    row: NDArray[np.float64], factor: NDArray[np.float64], solved: NDArray[np.float64], work: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Mean and variance of row'z: with v = L^-1 row they are v'(L^-1 right) and v'v, without back substitution."""
+    centre, spread = 0.0, 0.0
+    for a in range(len(row)):
+        total = row[a]
+        for k in range(a):
+            total -= factor[a, k] * work[k]
+        work[a] = total / factor[a, a]
+        centre += work[a] * solved[a]
+        spread += work[a] * work[a]
+    return centre, spread
+
+
+@njit(cache=True, nogil=True)
+def predict_block(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    query_ptr: NDArray[np.int64],
+    query_item: NDArray[np.uint32],
+    start: int,
+    stop: int,
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+) -> None:
+    """Write x_i'E[z_u] and x_i'Cov[z_u]x_i for the queries of people `start` to `stop`, each person alone."""
+    width = loadings.shape[1]
+    system = np.empty((width, width))
+    right = np.empty(width)
+    work = np.empty(width)
+    for person in range(start, stop):
+        if query_ptr[person] == query_ptr[person + 1]:
+            continue
+        _gather(ptr[person], ptr[person + 1], item, residual, loadings, precision, system, right)
+        for a in range(width):
+            system[a, a] += 1.0
+        _factor(system, right)
+        for cell in range(query_ptr[person], query_ptr[person + 1]):
+            mean[cell], variance[cell] = _project(loadings[query_item[cell]], system, right, work)
+
+
+@njit(cache=True, nogil=True)
+def left_out_block(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    pull: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    limit: int,
+    start: int,
+    stop: int,
+    loss: NDArray[np.float64],
+    expected: NDArray[np.float64],
+) -> None:
+    """Mean squared left-out error of each person under each row of `scales` (multipliers of the loadings' columns).
+
+    Cell i is predicted from the person's other ratings by the leverage formula e_i / (1 - h_i), for at most `limit`
+    cells, evenly spaced in the row. The rating has also moved its item's public effect, by about pull_i x weight_u of
+    itself: that is taken back likewise. `expected` gets what candidate 0 expects its squared error to be.
+    """
+    width = loadings.shape[1]
+    gram = np.empty((width, width))
+    system = np.empty((width, width))
+    total = np.empty(width)
+    right = np.empty(width)
+    work = np.empty(width)
+    row = np.empty(width)
+    for person in range(start, stop):
+        first, count = ptr[person], ptr[person + 1] - ptr[person]
+        used = min(count, limit)
+        expected[person] = 0.0
+        loss[person, :] = 0.0
+        if count == 0:
+            continue
+        _gather(first, first + count, item, residual, loadings, precision, gram, total)
+        for candidate in range(scales.shape[0]):
+            scale = scales[candidate]
+            for a in range(width):
+                right[a] = scale[a] * total[a]
+                for b in range(a + 1):
+                    system[a, b] = scale[a] * scale[b] * gram[a, b]
+                system[a, a] += 1.0
+            _factor(system, right)
+            for j in range(used):
+                cell = first + (j * count) // used
+                certainty = precision[item[cell]]
+                for a in range(width):
+                    row[a] = scale[a] * loadings[item[cell], a]
+                centre, spread = _project(row, system, right, work)
+                kept = 1.0 - certainty * spread  # 1 / (1 + certainty x variance without this cell): never 0
+                error = (residual[cell] - centre) / (kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9)))
+                loss[person, candidate] += error * error / used
+                if candidate == 0:
+                    expected[person] += 1.0 / (certainty * kept * used)

@@ -1,0 +1,33 @@
+"""The methods by name. One paper or idea, one file; a method is imported when it is asked for."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.methods.base import Method
+
+METHODS = {
+    "popularity": "popularity:Popularity",
+    "bias": "bias:Bias",
+    "one-bit-naive": "one_bit:NaiveLocalMF",
+    "one-bit": "one_bit:OneBitMF",
+    "one-bit-projected": "one_bit:ProjectedOneBitMF",
+}
+DEFAULT = "bias"
+DEFAULT_POSITIVE = "popularity"
+
+
+def find(name: str) -> type[Method]:
+    """The class of a method."""
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise SettingError(f"the method {name!r} is unknown", remedy=f"{hint}the methods are: {', '.join(METHODS)}")
+    module, cls = METHODS[name].split(":")
+    found: type[Method] = getattr(import_module(f"tacit.methods.{module}"), cls)
+    return found

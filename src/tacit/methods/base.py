@@ -1,0 +1,179 @@
+"""What every method is: public settings, a plan, and the shared model that its released numbers make."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.schema import Schema
+from tacit.errors import SettingError
+from tacit.ledger.event import Unit
+from tacit.model.shared import Shared
+from tacit.round import Budget, Plan, State
+
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+    from tacit.model.model import Model
+
+Calibration = Literal["sound", "paper", "none"]
+
+
+class Settings(BaseModel):
+    """What a method can be told with `--set name=value`: public constants, never functions of the ratings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+BaseSettings = Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The cells that hold a rating, by person; not their values."""
+
+    ptr: NDArray[np.int64]
+    item: NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Public:
+    """All that a plan may depend on."""
+
+    schema: Schema
+    catalogue: Catalogue
+    unit: Unit
+    calibration: Calibration = "sound"
+    budget: Budget | None = None
+    """None for the non-private twin."""
+    pattern: Pattern | None = None
+    """Who rated what: public at the unit `value` and absent at every other."""
+
+    @property
+    def items(self) -> int:
+        return len(self.catalogue)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Ratings of each item, where they are public (unit `value`); zeros otherwise."""
+        cells = self.pattern.item if self.pattern is not None else np.zeros(0, np.uint32)
+        return np.bincount(cells, minlength=self.items)
+
+
+class Method(ABC):
+    """A recommender in the manner of scikit-learn. Keyword arguments are stored as given and checked by `fit`.
+
+    `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`: `sound`, `paper` or `none`.
+    `engine`, `threads`: where it runs. `population`, `ledger`, `purpose`: whom to charge and what for. Further keyword
+    arguments are the settings of the method.
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    """Paper or idea, for statements."""
+    units: ClassVar[tuple[Unit, ...]] = ("user", "rating")
+    calibrations: ClassVar[tuple[Calibration, ...]] = ("sound", "none")
+    engines: ClassVar[tuple[str, ...]] = ("threads",)
+    paper_unit: ClassVar[Unit | None] = None
+    local: ClassVar[bool] = False
+    """Every device randomizes for itself: who takes part is visible, so people need not be counted."""
+    Settings: ClassVar[type[BaseSettings]] = Settings
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float = 1e-6,
+        unit: Unit | None = None,
+        calibration: Calibration = "sound",
+        engine: str | None = None,
+        threads: int | None = None,
+        population: str = "default",
+        ledger: str | None = None,
+        purpose: str = "",
+        accept_unbounded: bool = False,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        self.epsilon, self.delta, self.unit, self.calibration = epsilon, delta, unit, calibration
+        self.engine, self.threads = engine, threads
+        self.population, self.ledger, self.purpose = population, ledger, purpose
+        self.accept_unbounded, self.seed = accept_unbounded, seed
+        self._given = settings
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+    @property
+    def settings(self) -> BaseSettings:
+        """The method's own settings, checked."""
+        try:
+            return type(self).Settings(**self._given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])
+            known = ", ".join(sorted(type(self).Settings.model_fields)) or "none"
+            if first["type"] == "extra_forbidden":
+                raise SettingError(
+                    f"{self.name} has no setting {name!r}", remedy=f"its settings are: {known}"
+                ) from None
+            raise SettingError(f"the setting {name} of {self.name}: {first['msg']}") from None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        names = [n for n, p in inspect.signature(Method.__init__).parameters.items() if p.kind == p.KEYWORD_ONLY]
+        return {name: getattr(self, name) for name in names} | dict(self._given)
+
+    def set_params(self, **params: Any) -> Self:
+        type(self).__init__(self, **(self.get_params() | params))
+        return self
+
+    def __repr__(self) -> str:
+        default = type(self)().get_params()
+        given = (f"{k}={v!r}" for k, v in self.get_params().items() if k not in default or default[k] != v)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @abstractmethod
+    def plan(self, public: Public) -> Plan:
+        """The rounds, known before any rating is touched."""
+
+    @abstractmethod
+    def finish(self, public: Public, state: State) -> Shared:
+        """The shared model from what was released: post-processing, free."""
+
+    def fit(self, ratings: Ratings, *, items: Catalogue | None = None, users: int | None = None) -> Self:
+        """Train: charge the ledger, run the rounds, keep the model in `model_` and its promise in `statement_`."""
+        from tacit.fitting import fit
+
+        self.model_ = fit(self, ratings, items=items, users=users)
+        return self
+
+    @property
+    def fitted(self) -> Model:
+        if not hasattr(self, "model_"):
+            raise SettingError("this model is not fitted yet", remedy="call fit first")
+        model: Model = self.model_
+        return model
+
+    @property
+    def statement_(self) -> Any:
+        return self.fitted.statement
+
+    def recommend(self, ratings: Any, n: int = 10, **options: Any) -> Any:
+        return self.fitted.recommend(ratings, n, **options)
+
+    def predict(self, ratings: Any, items: Any = None) -> Any:
+        return self.fitted.predict(ratings, items)
+
+    def explain(self, ratings: Any, item: str) -> Any:
+        return self.fitted.explain(ratings, item)
+
+    def similar(self, item: str, n: int = 10) -> Any:
+        return self.fitted.similar(item, n)
+
+    def save(self, path: Any, *, overwrite: bool = False) -> None:
+        self.fitted.save(path, overwrite=overwrite)

@@ -1,0 +1,193 @@
+"""First-order statistics, as rounds that many methods begin with: the level, the items' weights, the items' effects.
+
+Round `people` releases where ratings lie on the whole and how many a typical person has; `weights` how much each item is
+rated; each `effects` round the sums of what people's ratings leave over a public baseline, which empirical Bayes turns
+into a better baseline. Everything after a release is post-processing.
+
+State afterwards: `level` (mean, variance, count), `weight*` (see `kept_weights`), `effect`, `variance`, `gain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
+from tacit.methods.base import Public
+from tacit.model.gaussian import NOISE
+from tacit.refine import level as levels
+from tacit.refine.effects import Evidence, item_effects
+from tacit.refine.features import Design, design
+from tacit.refine.weights import Weights, denoise_weights, emphasis
+from tacit.round import Block, Part, Released, Round, State
+
+RESIDUAL_LIMIT = 3.0
+CLIPPED = 0.95
+"""What the row clip leaves of a typical person's residuals: a public rule."""
+TINY = 1e-6
+"""Stands for no noise at all, where a formula divides by it."""
+
+
+def public_design(public: Public) -> Design | None:
+    """The catalogue's features as a matrix, if it has any."""
+    catalogue = public.catalogue
+    if not catalogue.has_features:
+        return None
+    made = design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)
+    return made if made.width else None
+
+
+def person_weights(block: Block, even: float, pure: bool = False) -> NDArray[np.float64]:
+    """One weight a cell: 1/sqrt(max(c, even)) (1/max(c, even) for an L1 bound), c the person's number of cells."""
+    counts = np.diff(block.ptr)
+    whole = np.maximum(counts, even).astype(np.float64)
+    return np.repeat(1 / whole if pure else 1 / np.sqrt(whole), counts)
+
+
+def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
+    """One number a cell, added to the row of its item."""
+    return Rows(block.ptr, block.item, values.reshape(len(block.item), -1))
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """The rounds for one plan. `strength` is the plan's mu (see `strength`), or infinite without noise."""
+
+    public: Public
+    features: Design | None
+    pure: bool
+
+    @property
+    def whole_person(self) -> bool:
+        return self.public.unit == "user"
+
+    def weight_of_one(self, count: float) -> float:
+        """The weight of one rating of a typical person."""
+        if not self.whole_person:
+            return 1.0
+        return 1 / count if self.pure else 1 / sqrt(count)
+
+    def people(self, share: float) -> Round:
+        """Level and typical count: at `user` a row of norm below 1, at `rating` three numbers (`LevelCells`)."""
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            if not self.whole_person:
+                return {"level": Rows(block.ptr, block.item * 0, block.value[:, None])}
+            from tacit.kernels.rows import shrunk_means
+
+            counts = np.diff(block.ptr)
+            mean = np.empty(len(counts))
+            shrunk_means(block.ptr, block.value, 0.0, 2.0, mean)
+            log_count = np.minimum(np.log2(np.maximum(counts, 1)), 12.0) - levels.LOG_COUNT_MIDDLE
+            row = [levels.MEAN_WEIGHT * mean / 2, levels.COUNT_WEIGHT * log_count / levels.LOG_COUNT_MIDDLE]
+            return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy, people = released["level"], float(state["people"][0])
+            find = levels.level_of_users if self.whole_person else levels.level_of_ratings
+            found = find(noisy.value[0], max(noisy.sd, TINY), people)
+            return {**state, "level": np.array([found.mean, found.variance, found.count])}
+
+        bound: Bound = RowClip(1.0, "l1" if self.pure else "l2") if self.whole_person else LevelCells()
+        width = 2 if self.whole_person else 3
+        return Round("people", (Part("level", 1, bound, width=width, share=share),), contribute, absorb)
+
+    def weights(self, share: float) -> Round:
+        """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            return {"weights": cell_rows(block, self._cell_weights(block, state))}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy, people, count = released["weights"], float(state["people"][0]), float(state["level"][2])
+            one = self.weight_of_one(count)
+            # Skewed counts: people with more ratings than the geometric mean carry more of them (a public rule).
+            typical = (1.1 if self.whole_person else 1.4) * count * one
+            mean = people * typical / self.public.items
+            sd = max(noisy.sd, TINY)
+            return {
+                **state,
+                **_kept(denoise_weights(noisy.value[:, 0], sd, low=0.5 * one, high=people * one, mean=mean)),
+            }
+
+        bound: Bound = RowClip(1.0, "l1" if self.pure else "l2") if self.whole_person else CellClip(1.0)
+        return Round("weights", (Part("weights", self.public.items, bound, share=share),), contribute, absorb)
+
+    def effects(self, name: str, share: float, spread: float) -> Round:
+        """Sums of residuals from the effects so far, less each person's own shrunk mean; then a better baseline.
+
+        `spread` is the noise sd that this share means at a row norm of 1: it sets, by rule, how much effort moves from
+        crowded to rare items.
+        """
+        bound: Bound = CentredCells(self.public.items)
+        if self.whole_person:
+            bound = RowClip(1.0, "l1" if self.pure else "l2")
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            effect = state["effect"] if "effect" in state else np.zeros(self.public.items)
+            rest = block.value - state["level"][0] - effect[block.item]
+            if not self.whole_person:
+                return {"sums": cell_rows(block, rest)}
+            from tacit.kernels.rows import shrunk_means
+
+            rest = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
+            own = np.empty(len(block.people))
+            shrunk_means(block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own)
+            rest -= np.repeat(own, np.diff(block.ptr))
+            multiplier, clip = self._emphasis(state, spread)
+            return {"sums": cell_rows(block, rest * self._cell_weights(block, state) * multiplier[block.item] / clip)}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy, weights, items = released["sums"], kept_weights(state), self.public.items
+            before = Evidence.none(items)
+            if "evidence" in state:
+                before = Evidence(*state["evidence"])
+            effect = state["effect"] if "effect" in state else np.zeros(items)
+            clip, scale = 1.0, np.ones(items)
+            if self.whole_person:
+                multiplier, clip = self._emphasis(state, spread)
+                scale = CLIPPED * multiplier
+            sd = max(clip * noisy.sd, TINY)
+            evidence = before.add(clip * noisy.value[:, 0], sd, scale, weights, effect)
+            one = self.weight_of_one(float(state["level"][2]))
+            found = item_effects(
+                evidence,
+                weights,
+                None if self.features is None else self.features.matrix,
+                sampling=NOISE * (0.8 * one if self.whole_person else 1.0),
+                level_variance=float(state["level"][1]),
+            )
+            kept = np.stack([evidence.total, evidence.precision, evidence.taken])
+            return {**state, "evidence": kept, "effect": found.mean, "variance": found.variance, "gain": found.gain}
+
+        return Round(name, (Part("sums", self.public.items, bound, share=share),), contribute, absorb)
+
+    def _cell_weights(self, block: Block, state: State) -> NDArray[np.float64]:
+        if not self.whole_person:
+            return np.ones(len(block.item))
+        return person_weights(block, float(state["level"][2]), self.pure)
+
+    def _emphasis(self, state: State, spread: float) -> tuple[NDArray[np.float64], float]:
+        weights = kept_weights(state)
+        multiplier, clip = emphasis(weights, max(spread, TINY), 0.5 * self.weight_of_one(float(state["level"][2])))
+        if self.pure:  # the typical L1 norm of a row of unit residuals
+            clip = float(weights.mean @ multiplier / weights.mean.sum())
+        return multiplier, clip
+
+
+def _kept(weights: Weights) -> State:
+    return {
+        "weight": weights.mean,
+        "weight_square": weights.square,
+        "weight_log": weights.log,
+        "weight_spread": np.array([weights.log_spread]),
+    }
+
+
+def kept_weights(state: State) -> Weights:
+    """The denoised weights in a state."""
+    return Weights(state["weight"], state["weight_square"], state["weight_log"], float(state["weight_spread"][0]))
