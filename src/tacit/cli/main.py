@@ -1,0 +1,86 @@
+"""`tacit`: one file per command, imported when it is called, so that help is instant."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "demo": "the one-minute tour: fit on the embedded sample, recommend, print the promise",
+    "fit": "train a private model from ratings",
+    "recommend": "a person's own list, from a model and that person's own ratings",
+    "similar": "items like this one",
+    "export": "item vectors for other systems",
+    "evaluate": "accuracy tables beside the non-private twin (for the owner)",
+    "plan": "what a budget buys; spends nothing",
+    "ledger": "the book of what was spent",
+    "statement": "what a model promises, to whom, by which mechanism",
+    "verify": "is this model the one in the book?",
+    "doctor": "versions, threads, entropy, ledger health, caches",
+}
+
+
+class Commands(click.Group):
+    """Lists the commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"tacit.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"there is no command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Start with `tacit demo`. `tacit COMMAND --help` explains a command.",
+)
+@click.version_option(package_name="tacit", prog_name="tacit")
+def tacit() -> None:
+    """Recommenders that learn from people without learning about any one of them."""
+
+
+def main() -> None:
+    """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
+    import os
+
+    from tacit.errors import TacitError
+
+    try:
+        status = tacit.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; nothing was left behind", err=True)
+        sys.exit(130)
+    except TacitError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:  # the reader of a pipe went away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        click.echo("error: out of memory\n  remedy: use a smaller catalogue (--items), or a larger machine", err=True)
+        sys.exit(1)

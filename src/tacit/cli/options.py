@@ -1,0 +1,128 @@
+"""Options that several commands share, and how they become arguments. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.ratings import Ratings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def several(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Options in the order in which help lists them."""
+
+    def wrap(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return wrap
+
+
+class Positive(click.ParamType[Any]):
+    """`--positive` alone, or with the lowest rating that is a like."""
+
+    name = "MIN"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | bool:
+        if value in (True, "any"):
+            return True
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number; put --positive after the file", param, ctx)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+data_options: Callable[[F], F] = several(
+    click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible rating; known layouts imply it."),
+    click.option("--items", metavar="FILE", help="Public catalogue: ids, titles, years, genres. Free accuracy."),
+    click.option("--users", type=int, metavar="N", help="Declared people; else 1 % of the budget counts them."),
+    click.option(
+        "--positive", type=Positive(), is_flag=False, flag_value="any", metavar="[MIN]",
+        help="Likes only: a table without ratings, or ratings of MIN and more.",
+    ),
+    click.option(
+        "--duplicates", type=click.Choice(["last", "mean", "error"]), default="last", show_default=True,
+        help="What a second rating of one item by one person means.",
+    ),
+    click.option("--layout", metavar="NAME", help="Name the file's layout instead of detecting it."),
+)  # fmt: skip
+run_options: Callable[[F], F] = several(
+    click.option("--delta", type=float, default=1e-6, show_default=True, help="0 asks for a pure mechanism."),
+    click.option("--calibration", default="sound", show_default=True, metavar="sound|paper|none",
+                 help="sound keeps its promise; paper is as printed; none is NOT PRIVATE."),
+    click.option("--engine", metavar="NAME", help="Where it runs: threads unless the method has another."),
+    click.option("--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."),
+    click.option("--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."),
+    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the method."),
+)  # fmt: skip
+ledger_options: Callable[[F], F] = several(
+    click.option("--population", default="default", show_default=True, metavar="NAME", help="Whose book is charged."),
+    click.option("--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."),
+)
+
+
+def parse_scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.replace(":", ",").split(","))
+    except ValueError:
+        raise SettingError(f"--scale {text} is not LOW,HIGH", remedy="for stars from 1 to 5: --scale 1,5") from None
+    return low, high
+
+
+def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """`--set name=value`: numbers where they look like numbers."""
+    import json
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise SettingError(f"--set {pair} is not NAME=VALUE", remedy="for example: --set even=30")
+        try:
+            found[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            found[name.strip()] = value.strip()
+    return found
+
+
+def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
+    """The ratings and the public catalogue that the data options name; the owner is told what was noticed."""
+    from dataclasses import replace
+
+    from tacit.data.items import read_items
+    from tacit.data.read import read
+
+    items = read_items(options["items"]) if options["items"] else None
+    ratings = read(
+        path, parse_scale(options["scale"]), items=items, duplicates=options["duplicates"],
+        positive=options["positive"], users=options["users"], layout=options["layout"],
+    )  # fmt: skip
+    if options.get("max_ratings") is not None:
+        ratings = replace(ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"]))
+    for message in ratings.notes.messages:
+        note(message)
+    if ratings.notes.duplicates:
+        note(
+            f"{ratings.notes.duplicates:,} duplicate ratings: --duplicates {options['duplicates']} (for the owner only)"
+        )
+    if ratings.notes.dropped_items:
+        note(
+            f"{ratings.notes.dropped_items:,} ratings of items outside the catalogue were dropped (for the owner only)"
+        )
+    return ratings, items
+
+
+def note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)

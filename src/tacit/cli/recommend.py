@@ -1,0 +1,69 @@
+"""`tacit recommend`: one's own list, computed on one's own side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tacit.cli.options import json_option, note, parse_scale
+
+
+@click.command()
+@click.argument("model")
+@click.option("--ratings", metavar="FILE", help="Your own ratings: columns item (id or title), rating, timestamp.")
+@click.option("-n", "count", default=10, show_default=True, type=click.IntRange(1), help="Length of the list.")
+@click.option("--by", metavar="rating|liked|explore", help="Order by expected rating, chance of a like, or curiosity.")
+@click.option("--only", metavar="FILE", help="Recommend only the items that this file lists, one a line.")
+@click.option("--exclude", metavar="FILE", help="Leave out the items that this file lists.")
+@click.option("--people", metavar="RATINGS", help="Everyone's list, each from their own ratings (with --out).")
+@click.option("--out", metavar="FILE", help="Where --people writes: .parquet or .csv, marked personal.")
+@click.option("--scale", metavar="LOW,HIGH", help="With --people: the scale of that file.")
+@json_option
+def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
+    """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
+    from tacit.errors import SettingError
+    from tacit.model.model import load
+
+    fitted = load(model)
+    only, exclude = (_names(options[name]) for name in ("only", "exclude"))
+    if options["people"]:
+        if not options["out"]:
+            raise SettingError("--people needs --out", remedy="name a .parquet or .csv file for the lists")
+        from tacit.model.lists import write_lists
+
+        count = write_lists(
+            fitted, options["people"], options["out"], options["count"], by=options["by"], only=only, exclude=exclude,
+            scale=parse_scale(options["scale"]),
+        )  # fmt: skip
+        click.echo(f"{count:,} personal lists written to {options['out']}: give each to its own person only")
+        return
+    if not ratings:
+        raise SettingError("--ratings is missing", remedy="give a csv with the columns item and rating")
+    from tacit.cli.show import print_json, print_lines
+    from tacit.data.personal import read_personal
+
+    own, unknown = fitted.own(read_personal(ratings), source=ratings)
+    lines = fitted.recommend_own(own, options["count"], by=options["by"], only=only, exclude=exclude)
+    if as_json:
+        print_json({"recommendations": [line.__dict__ for line in lines], "unknown": unknown})
+        return
+    for name in unknown:
+        near = getattr(fitted.find(name), "near", ())
+        note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
+    print_lines(lines)
+
+
+def _names(path: str | None) -> list[str] | None:
+    if path is None:
+        return None
+    from tacit.errors import DataError
+
+    try:
+        lines = [line.strip().strip('"') for line in Path(path).read_text("utf-8-sig").splitlines()]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", place=path, remedy="name a text file of items") from None
+    except UnicodeDecodeError:
+        raise DataError("is not UTF-8 text", place=path, remedy="name a text file of items, one a line") from None
+    return [line for line in lines if line and line.lower() != "item"]

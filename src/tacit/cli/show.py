@@ -1,0 +1,81 @@
+"""How results look: tables that align, numbers with units, a bar on a terminal and none in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tacit.engine.base import Progress
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> None:
+    """Numbers (and headers of number columns) to the right, text to the left."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    right = [bool(rows) and all(_numeric(row[i]) for row in rows) for i in range(len(columns))]
+    grid = Table(box=None, pad_edge=False, title=title, title_justify="left", title_style="bold", header_style="bold")
+    for name, numeric in zip(columns, right, strict=True):
+        grid.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+    for row in rows:
+        grid.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, soft_wrap=False, highlight=False).print(grid)
+
+
+def _numeric(cell: object) -> bool:
+    if cell is None or isinstance(cell, int | float):
+        return True
+    text = str(cell).replace(",", "").replace("±", "").replace(" ", "").lstrip("+-")
+    return text.replace(".", "", 1).replace("e-", "", 1).isdigit() or text in ("–", "inf")
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Progress | None]:
+    """A bar on a terminal; nothing when piped."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    )
+    with bar:
+        task = bar.add_task(title, total=None)
+
+        def report(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"{title}: {what}")
+
+        yield report
+
+
+def stars(value: float, error: float | None = None) -> str:
+    return f"{value:.2f}" if error is None else f"{value:.2f} ± {error:.2f}"
+
+
+def fact(name: str, value: Any) -> None:
+    click.echo(f"{name:<22}{value}")
+
+
+def print_lines(lines: Sequence[Any]) -> None:
+    """A list of recommendations, with reasons where there are any."""
+    rows = [
+        (place, line.title, stars(line.rating, line.error), ", ".join(line.because))
+        for place, line in enumerate(lines, 1)
+    ]
+    columns = ("", "item", "expected", "because you rated")
+    shown = 4 if any(line.because for line in lines) else 3
+    table(columns[:shown], [row[:shown] for row in rows])

@@ -1,0 +1,28 @@
+"""`tacit similar`: more like this."""
+
+from __future__ import annotations
+
+import click
+
+from tacit.cli.options import json_option
+
+
+@click.command()
+@click.argument("model")
+@click.argument("item")
+@click.option("-n", "count", default=10, show_default=True, type=click.IntRange(1), help="How many.")
+@json_option
+def similar(model: str, item: str, count: int, as_json: bool) -> None:
+    """Items most like ITEM (an id or a title), from MODEL alone."""
+    from tacit.cli.show import print_json, table
+    from tacit.errors import DataError
+    from tacit.model.model import UnknownItem, load
+
+    found = load(model).similar(item, count)
+    if isinstance(found, UnknownItem):
+        near = f"did you mean {', '.join(found.near)}?" if found.near else "use an id or title of its catalogue"
+        raise DataError(f"{item!r} is not in this model", remedy=near)
+    if as_json:
+        print_json({"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]})
+    else:
+        table(("item", "title", "closeness"), [(i, t, f"{c:.3f}") for i, t, c in found])
