@@ -15,7 +15,7 @@ from tacit.errors import Failure, SettingError
 from tacit.ledger import account
 from tacit.ledger.event import Evaluation, Event, Reserve, Unbounded, Unit
 from tacit.methods.base import Calibration, Method, Pattern, Public
-from tacit.round import Block, Budget, Part, Released, Round, State
+from tacit.round import Block, Budget, Part, Plan, Released, Round, State, Turns
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -201,7 +201,7 @@ class _Run:
         self.public, self.plan = public, replace(plan, limited=schema.max_ratings)
         self.events: dict[str, Event] = {}
         if self.order.budget is not None:
-            self.events = self.plan.events(self.order.budget)
+            self.events = _events(self.plan, self.order)
             self._check_cost(self.order.budget)
 
     def _pattern(self, most: int | None) -> Pattern | None:
@@ -225,6 +225,8 @@ class _Run:
 
     def go(self, charge: Charge) -> Shared:
         """Run the rounds on the engine and make the shared model."""
+        from threadpoolctl import threadpool_limits
+
         from tacit.engine import make_engine
         from tacit.noise import bits
 
@@ -239,10 +241,11 @@ class _Run:
             declared = ratings.n_users
         state: State = {"people": np.array([float(declared)])}
         self.private = self.order.budget is not None
-        for round_ in self.plan.rounds:
-            released = engine.run(round_, state, charge)
-            self.private &= all(part.private for part in released.values())
-            state = round_.absorb(state, released)
+        with threadpool_limits(self.method.threads or 1):  # many small products: a pool of threads only waits on itself
+            for round_ in self.plan.rounds:
+                released = engine.run(round_, state, charge)
+                self.private &= all(part.private for part in released.values())
+                state = round_.absorb(state, released)
         return self.method.finish(self.public, state)
 
     def statement(self, receipt: Receipt | None) -> Statement:
@@ -268,6 +271,16 @@ class _Run:
             budget=(budget.epsilon, budget.delta) if budget else None, per_person=bounds, settings=chosen,
             public=public, purpose=self.method.purpose, receipt=receipt, real_noise=self.private,
         )  # fmt: skip
+
+
+def _events(plan: Plan, order: Order) -> dict[str, Event]:
+    """The plan's events; where devices add the noise, in laws that can be shared among them."""
+    assert order.budget is not None
+    if order.engine == "federated" or any(isinstance(r.takes_part, Turns) for r in plan.rounds):
+        from tacit.engine.federated.task import shared_events
+
+        return shared_events(plan, order.budget)
+    return plan.events(order.budget)
 
 
 def _count_people() -> Round:

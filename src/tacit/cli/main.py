@@ -18,6 +18,7 @@ COMMANDS = {
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",
     "verify": "is this model the one in the book?",
+    "federate": "train without holding ratings: recommender, aggregator, device, fleet",
     "doctor": "versions, threads, entropy, ledger health, caches",
 }
 

@@ -1,0 +1,73 @@
+"""The table of docs/methods.md is true: what it lists exists, fits the embedded sample and states what it should."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit.fitting import trial
+from tacit.methods import METHODS, find
+
+TABLE = Path(__file__).parents[2] / "docs" / "methods.md"
+
+
+def rows():
+    for line in TABLE.read_text("utf-8").splitlines():
+        if line.startswith("| `") and "--method" not in line:
+            name, cls, _, units, calibrations, engines = (cell.strip() for cell in line.strip("|").split("|"))
+            split = lambda text: tuple(re.sub(r"~~.*?~~", "", text).replace(",", " ").split())  # noqa: E731
+            yield name.strip("`"), cls.strip("`"), split(units), split(calibrations), split(engines)
+
+
+ROWS = list(rows())
+
+
+def test_the_table_lists_every_method_once():
+    assert [row[0] for row in ROWS] == list(METHODS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_row_is_what_the_class_says(row):
+    name, cls, units, calibrations, engines = row
+    method = find(name)
+    assert getattr(tacit, cls) is method
+    assert method.name == name
+    assert method.units == units
+    assert tuple(c for c in method.calibrations if c != "none") == calibrations
+    assert "none" in method.calibrations
+    assert method.engines == engines
+
+
+def cells():
+    for name, _, units, calibrations, engines in ROWS:
+        for engine in engines:
+            for calibration in (*calibrations, "none"):
+                for unit in units if calibration == "sound" else units[:1]:
+                    yield name, unit, calibration, engine
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tacit.sample(people=120, ratings=3000, seed=7)
+
+
+STANDING = {"sound": "not private", "paper": "claimed", "none": "not private"}
+"""Of a trial, which no book has charged: only `paper` keeps its own word."""
+
+
+@pytest.mark.parametrize(("name", "unit", "calibration", "engine"), list(cells()))
+def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
+    cls = find(name)
+    options = {"calibration": calibration, "engine": engine}
+    if calibration == "sound":
+        options["unit"] = unit
+    if calibration != "none":
+        options["epsilon"] = 4.0
+    if cls.paper_unit == "value" or unit == "value":
+        options["delta"] = 0.0
+    model = trial(cls(**options), data, items=tacit.sample_catalogue(), users=120)
+    assert model.statement.certified == STANDING[calibration]
+    assert len(model.recommend({"Alien": 5, "Heat": 4}, 3)) == 3
