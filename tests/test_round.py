@@ -90,6 +90,26 @@ def test_a_claim_is_booked_as_unbounded():
     assert (event.kind, event.scale, event.claimed_epsilon) == ("unbounded", 20.0, 0.5)
 
 
+@pytest.mark.parametrize("kind", [Kind.OBJECTIVE, Kind.OUTPUT])
+def test_noise_by_rows_pays_for_all_rows_that_one_person_moves(kind):
+    part = Part("x", 100, CellClip(1.0, 64), kind=kind)
+    event = Plan("user", (round_("a", part),), limited=25).events(Budget(1.0, 1e-6))["a/x"]
+    assert 25 * 64 / event.scale <= 1.0  # 25 rows, each moved by 64 steps under noise of its own
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-12, 0.0), (1e12, 0.0), (1e12, 1e-6)])
+def test_noise_that_cannot_be_drawn_is_refused_before_it_is_charged(epsilon, delta):
+    with pytest.raises(SettingError):
+        Plan("user", (round_("a", Part("x", 9, RowClip(1.0, "l1"))),)).events(Budget(epsilon, delta))
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_a_list_of_all_cells_is_refused_where_it_would_show_who_rated_what(unit):
+    part = Part("x", 9, CellClip(1.0), kind=Kind.INPUT)
+    with pytest.raises(SettingError, match="who rated what"):
+        Plan(unit, (round_("a", part),), limited=3).events(Budget(1.0, 1e-6))
+
+
 def test_cohorts_are_for_paper_only():
     with pytest.raises(SettingError, match="paper"):
         Plan("user", (round_("a", Part("x", 1, RowClip(1.0)), takes_part=Cohort(1)),)).events(Budget(1, 1e-6))

@@ -211,7 +211,7 @@ class _Run:
         if most is not None:
             from tacit.noise import bits
 
-            self.ratings = limit_ratings(self.ratings, most, int(bits.fresh().words(1)[0]))
+            self.ratings = limit_ratings(self.ratings, most, bits.fresh().words)
         return Pattern(self.ratings.ptr, self.ratings.item)
 
     def _check_cost(self, budget: Budget) -> None:
@@ -232,14 +232,14 @@ class _Run:
 
         ratings = self.ratings
         if self.public.schema.max_ratings is not None:
-            ratings = limit_ratings(ratings, self.public.schema.max_ratings, int(bits.fresh().words(1)[0]))
+            ratings = limit_ratings(ratings, self.public.schema.max_ratings, bits.fresh().words)
         budget, printed = self.order.budget, self.order.calibration == "paper"
         cap = None if budget is None or printed or not self.method.local else (budget.epsilon, budget.delta)
         engine = make_engine(self.order.engine, ratings, self.method.threads, self.progress, cap)
         declared = self.public.schema.users or (ratings.n_users if budget is None else 1)
         if self.method.local:  # the server sees which devices answer
             declared = ratings.n_users
-        state: State = {"people": np.array([float(declared)])}
+        state: State = {"people": np.array([float(declared)]), **self.method.first_state(self.public)}
         self.private = self.order.budget is not None
         with threadpool_limits(self.method.threads or 1):  # many small products: a pool of threads only waits on itself
             for round_ in self.plan.rounds:
@@ -262,7 +262,7 @@ class _Run:
             public.append("who rated what")
         bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in self.plan.rounds for p in r.parts]
         if self.plan.limited is not None:
-            bounds.insert(0, f"at most {self.plan.limited} ratings of a person are used, chosen by a keyed hash")
+            bounds.insert(0, f"at most {self.plan.limited} ratings of a person are used, chosen at random")
         chosen = [*self.plan.story, *(f"{name} = {value}" for name, value in self.order.settings.items())]
         budget = self.order.budget
         return build_statement(
@@ -270,6 +270,7 @@ class _Run:
             events=tuple(self.events.values()), calibration=self.order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None, per_person=bounds, settings=chosen,
             public=public, purpose=self.method.purpose, receipt=receipt, real_noise=self.private,
+            local=self.method.local,
         )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ from tacit.bound.base import Bound, Rows
 from tacit.errors import SettingError
 from tacit.ledger.event import Choice, Event, Gaussian, KNorm, Laplace, Response, Selection, Unbounded, Unit
 
+SCALES = (2.0**-8, 2.0**47)
+"""Least and largest noise in steps, well inside what `tacit.noise` draws: refused here, before anything is charged."""
 State = Mapping[str, NDArray[Any]]
 """Public: what was released so far, and what follows from it."""
 
@@ -115,12 +117,22 @@ class Part:
     kind: Kind = Kind.SUM
     claim: Claim | None = None
     """Given in `paper` calibration only."""
+    form: Literal["rows", "gram"] = "rows"
+    """`gram`: the rows are factors, and what is released is the symmetric sum of their products, `size` x `size`."""
     tape: int = 0
     """How many draws a sequential epoch is handed (stepwise and posterior releases)."""
     choices: int = 0
     """Of a randomized report: 0 for a bit about a number in [-1, 1], else a choice among so many answers."""
     favoured: int = 1
     """How many of these answers a person's record makes likelier."""
+
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are released, each with its own noise."""
+        if self.form == "gram":  # the upper triangle, each number once
+            return self.size * (self.size + (1 if getattr(self.bound, "diagonal", False) else -1)) // 2
+        return self.size * self.width
 
 
 @dataclass(frozen=True)
@@ -153,7 +165,7 @@ class Block:
 class Released:
     """A noisy array, public from here on."""
 
-    value: NDArray[np.float64]
+    value: NDArray[Any]
     sd: float
     """Standard deviation of the noise on each number: known, so post-processing may use it."""
     private: bool = True
@@ -245,6 +257,7 @@ class Plan:
         pure_share = sum(p.share for r, p in priced if id(p) in pure and not _is_beside(r)) / whole
         rest = 1 - pure_share
         mu = gaussian_mu(budget.epsilon * rest, budget.delta) if rest > 1e-12 and budget.delta > 0 else 0.0
+        mu *= 1 - 1e-9  # so that rounding never makes a plan cost more than its budget
         each = self._each_report(budget)
 
         def at(level: float) -> dict[str, Event]:
@@ -264,7 +277,10 @@ class Plan:
         if (
             any(isinstance(r.takes_part, Coin) for r in self.rounds) and mu > 0
         ):  # amplified: more mu for the same epsilon
-            low, high = mu, mu
+            low = mu
+            while account(tuple(at(low).values()), budget.delta, unit=self.unit) > budget.epsilon and low > 1e-6 * mu:
+                low /= 2  # sampled rounds are priced by an accountant that is looser than the closed form
+            high = low
             while (
                 account(tuple(at(high * 2).values()), budget.delta, unit=self.unit) <= budget.epsilon
                 and high < 1e4 * mu
@@ -331,7 +347,7 @@ def _is_pure(part: Part, budget: Budget) -> bool:
 def _event(plan: Plan, round_: Round, part: Part, epsilon: float, mu: float, pure: bool) -> Event:
     """The frozen event from which the noise of this part will be drawn."""
     name = f"{round_.name}/{part.name}"
-    draws = part.tape if part.kind.paper_only else part.size * part.width
+    draws = part.tape if part.kind.paper_only else part.numbers
     if part.claim is not None:
         claim = part.claim
         return Unbounded(
@@ -344,11 +360,20 @@ def _event(plan: Plan, round_: Round, part: Part, epsilon: float, mu: float, pur
         raise SettingError("cohorts of one item exist in `paper` calibration only")
     sampled, steps = getattr(round_.takes_part, "rate", 1.0), part.bound.steps
     size = part.bound.sensitivity(plan.unit, plan.limited)
-    needed = size.l1 if pure and part.kind not in (Kind.OBJECTIVE, Kind.OUTPUT) else size.l2
+    needed = size.l1 if pure else size.l2
+    if part.kind in (Kind.OBJECTIVE, Kind.OUTPUT):
+        needed = size.by_rows(part.size)  # noise is drawn row by row, and epsilon adds up over the rows that move
+    if part.kind is Kind.INPUT and plan.unit != "value":
+        raise SettingError(f"{name} lists every cell, so who rated what must be public", remedy="use --unit value")
     if needed == inf:
         raise SettingError(
             f"the part {name} has no {'pure' if pure else 'finite'} bound at the unit {plan.unit}",
             remedy="ask for a positive --delta" if pure else "choose another unit",
+        )
+    if not SCALES[0] <= (scale := needed / (epsilon if pure else mu)) <= SCALES[1]:
+        raise SettingError(
+            f"the noise of {name} would be {scale:.3g} steps of its grid, more or less than can be drawn",
+            remedy="ask for an epsilon between a millionth and a million",
         )
     if part.kind is Kind.REPORT and part.choices:
         return Choice(name=name, epsilon=epsilon, choices=part.choices, favoured=part.favoured)

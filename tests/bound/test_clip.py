@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.bound import CellClip, CentredCells, LevelCells, OwnMeans, PersonCount, RowClip, Rows
-from tacit.errors import SettingError
+from tacit.errors import Failure, SettingError
 from tacit.testing.hunt import bound_contribution, hunt
 
 ITEMS = 64
@@ -118,6 +118,80 @@ def test_a_grid_whose_squares_would_wrap_is_refused():
 
 def test_a_person_counts_once():
     assert PersonCount().sensitivity("user").l1 == PersonCount().steps
+    with pytest.raises(Failure, match="more than once"):
+        PersonCount().apply(rows_of([[1.0], [1.0, 1.0]]))
+
+
+@pytest.mark.parametrize("bound", [CellClip(1.0), CentredCells(9), OwnMeans(), LevelCells(), PersonCount()], ids=str)
+def test_a_bound_on_single_numbers_refuses_several_columns(bound):
+    with pytest.raises(Failure, match="several columns"):
+        bound.apply(Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2))))
+
+
+def test_cells_that_meet_in_one_row_add_up():
+    """k ones of a person in one row move it by k, not by sqrt k."""
+    one_row = Rows(np.array([0, 3]), np.zeros(3, np.uint32), np.ones((3, 1)))
+    with pytest.raises(Failure, match="meet in one row"):
+        CellClip(1.0, 10).apply(one_row)
+    moved = CellClip(1.0, 10, apart=False).apply(one_row).sum()
+    assert moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
+    two_people = Rows(np.array([0, 0, 2, 4, 4]), np.array([5, 1, 1, 5], np.uint32), np.ones((4, 1)))
+    assert CellClip(1.0, 10).apply(two_people).sum() == 40
+
+
+@pytest.mark.parametrize("bound", [OwnMeans(), LevelCells()], ids=str)
+def test_a_mean_belongs_to_row_0_or_one_cell_could_move_it_to_another(bound):
+    with pytest.raises(Failure, match="outside row 0"):
+        bound.apply(rows_of([[1.0, 2.0]]))
+
+
+SWAPPED = [
+    RowClip(1.0, "l2", 64), RowClip(1.0, "l1", 64), CellClip(1.5, 64), CentredCells(ITEMS, steps=64),
+    CentredCells(ITEMS, steps=2**16), OwnMeans(steps=64), OwnMeans(2.0, 5, 2**16), LevelCells(64), LevelCells(2**20),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 20])
+@pytest.mark.parametrize("bound", SWAPPED, ids=str)
+def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
+    """With at most `most` ratings kept, a cell added to a full person takes another one's place."""
+    rng = np.random.default_rng(most)
+    claimed = bound.sensitivity("rating", most)
+    wide = isinstance(bound, OwnMeans | LevelCells)
+
+    def given(items, values):
+        rows = Rows(np.array([0, len(items)]), items * (0 if wide else 1), values[:, None])
+        out = np.zeros((ITEMS, bound.apply(rows).shape[1]), np.int64)
+        np.add.at(out, rows.index, bound.apply(rows))
+        return out
+
+    for _ in range(400):
+        items = rng.permutation(ITEMS)[: most + 1].astype(np.uint32)
+        values = np.where(
+            rng.random(most + 1) < 0.8, rng.choice([-3.0, 3.0]) * np.ones(most + 1), rng.normal(size=most + 1)
+        )
+        values[0], values[-1] = rng.choice([-3.0, 3.0], 2)
+        for before, after in ((slice(0, most), slice(1, most + 1)), (slice(0, most - 1), slice(0, most))):
+            move = given(items[before], values[before]) - given(items[after], values[after])
+            assert np.abs(move).sum() <= claimed.l1
+            assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (1 + 1e-12)
+            assert move.any(axis=1).sum() <= claimed.rows
+
+
+@pytest.mark.parametrize(
+    ("bound", "unit", "limited", "expected"),
+    [
+        (CellClip(1.0, 10), "value", None, 20),
+        (CellClip(1.0, 10), "rating", None, 10),
+        (CellClip(1.0, 10), "rating", 5, 20),
+        (CellClip(1.0, 10), "user", 4, 40),
+        (RowClip(1.0, "l2", 10), "user", None, 100),
+        (RowClip(1.0, "l1", 10), "user", None, 10),
+    ],
+)
+def test_noise_by_rows_covers_every_row_that_moves(bound, unit, limited, expected):
+    """With noise of its own on each row, epsilon adds up over rows: sum of L2 norms, not the L2 norm of all."""
+    assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(expected)
 
 
 def level(steps):

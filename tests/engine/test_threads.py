@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.bound import CellClip, RowClip, Rows
+from tacit.bound.report import Report
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.engine import threads as module
@@ -133,16 +134,12 @@ def test_personal_state_stays_with_its_person_between_rounds(ratings):
     assert second == 2 * first
 
 
-def test_a_randomized_report_is_unbiased(ratings):
-    def report(block, state):
-        return {"sum": Rows.one_each(np.full((len(block.people), 1), 0.5))}
-
-    part = Part("sum", 1, CellClip(1.0), kind=Kind.REPORT)
-    plan = Plan("user", (one(part, report),), limited=1)
-    events = plan.events(Budget(4.0, 0.0))
-    got = [sums(ratings, plan.rounds[0], charge=Charge(events.values())).value[0, 0] for _ in range(60)]
-    assert np.mean(got) == pytest.approx(150, abs=15)
-    assert len(set(got)) > 1
+def test_randomized_reports_are_refused_where_taking_part_is_private(ratings):
+    """The sum of n bits has the parity of n: it would tell n people from n - 1 for certain."""
+    part = Part("sum", 1, Report(), kind=Kind.REPORT)
+    plan = Plan("user", (one(part, person),))
+    with pytest.raises(SettingError, match="who takes part"):
+        sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(4.0, 0.0)).values()))
 
 
 def test_an_input_release_noises_every_value_once(ratings):
@@ -169,7 +166,8 @@ def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
     assert (event.kind, event.rows, event.dimension) == ("knorm", ITEMS, 3)
     got = sums(ratings, plan.rounds[0], charge=Charge([event]))
     assert got.value.shape == (ITEMS, 3)
-    assert got.sd == pytest.approx(2.0, rel=1e-3)  # sqrt(d + 1) / epsilon
+    # sqrt(d + 1) / epsilon, and sqrt(rows): a person may move every row, and each has noise of its own
+    assert got.sd == pytest.approx(2.0 * ITEMS**0.5, rel=1e-3)
 
 
 def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
@@ -206,6 +204,39 @@ def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, ki
 def test_a_contribution_outside_its_array_is_refused(ratings):
     with pytest.raises(Failure, match="outside"):
         sums(ratings, one(Part("sum", 3, RowClip(1.0))))
+
+
+def one_line_a_cell(block):
+    return Rows.one_each(np.ones((len(block.item), 1)))
+
+
+def beyond_the_last_person(block):
+    return Rows(block.ptr, np.append(block.item, 0), np.ones((len(block.item) + 1, 1)))
+
+
+@pytest.mark.parametrize("made", [one_line_a_cell, beyond_the_last_person])
+def test_a_contribution_must_be_listed_person_by_person(ratings, made):
+    with pytest.raises(Failure, match="person by person"):
+        sums(ratings, one(Part("sum", ITEMS, RowClip(1.0)), lambda block, state: {"sum": made(block)}))
+
+
+def test_a_contribution_must_have_the_columns_of_its_array(ratings):
+    def wide(block, state):
+        return {"sum": Rows(block.ptr, block.item, np.ones((len(block.item), 2)))}
+
+    with pytest.raises(Failure, match="columns"):
+        sums(ratings, one(Part("sum", ITEMS, RowClip(1.0)), wide))
+
+
+def test_one_person_less_leaves_everybody_else_in_their_slice(ratings):
+    """Every person has a word of her own, so slices of neighbours can be the same but for one person."""
+    words = np.arange(300, dtype=np.uint64)
+    fewer = ratings.take(ratings.user != 0)
+    with_her, without = Threads(ratings), Threads(fewer)
+    with_her._places, without._places = words, words[1:]
+    for index in range(3):
+        kept = with_her._who(Slice(index, 3))
+        assert (without._who(Slice(index, 3)) + 1).tolist() == [person for person in kept.tolist() if person]
 
 
 def test_everyone_takes_part_unless_said():

@@ -87,9 +87,21 @@ def test_an_unknown_engine_is_refused() -> None:
         build_statement(method="bias", unit="user", engine="magic", events=[], calibration="none")
 
 
-def test_a_claim_is_told_as_a_claim() -> None:
+def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> None:
+    told = {
+        local: build_statement(method="x", unit="user", engine="simulate", events=[], calibration="none", local=local)
+        for local in (True, False)
+    }
+    assert "any two records" in told[True].neighbours
+    assert "replaced by nothing" in told[False].neighbours
+
+
+def test_a_claim_is_told_as_a_claim(book: Book) -> None:
     claim = Unbounded(name="epoch", claimed_epsilon=0.1, reason="item means are raw")
-    statement = build_statement(method="pnbm-sgd", unit="rating", engine="threads", events=[claim], calibration="paper")
+    receipt = book.reserve([claim], unit="rating", budget=None, purpose="", method="pnbm-sgd")
+    statement = build_statement(
+        method="pnbm-sgd", unit="rating", engine="threads", events=[claim], calibration="paper", receipt=receipt
+    )
     assert statement.certified == "claimed"
     assert (statement.claimed_epsilon, statement.epsilon) == (0.1, None)
     assert "CLAIMED, NOT CERTIFIED" in str(statement)
@@ -98,7 +110,13 @@ def test_a_claim_is_told_as_a_claim() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"calibration": "none"}, {"real_noise": False}, {"receipt": None}, {"events": [Evaluation(name="evaluate")]}],
+    [
+        {"calibration": "none"},
+        {"real_noise": False},
+        {"receipt": None},
+        {"receipt": None, "calibration": "paper", "events": [Unbounded(name="x", claimed_epsilon=1, reason="y")]},
+        {"events": [Evaluation(name="evaluate")]},
+    ],
 )
 def test_what_is_not_private_says_so(book: Book, changes: dict[str, Any]) -> None:
     statement = certify(book, **changes)

@@ -33,7 +33,7 @@ def test_the_edge_is_where_noise_ends() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pure_noise_cleans_itself_to_nothing(dtype: type) -> None:
-    noise = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(dtype)
+    noise: Array = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(dtype)
     assert shrink_spectrum(noise, 3.0, 30).rank == 0
 
 
@@ -51,7 +51,7 @@ def test_shrinkage_beats_keeping_the_eigenvalues() -> None:
     noisy = truth + symmetric_noise(np.random.default_rng(4), 400, 1.0)
     found = shrink_spectrum(noisy, 1.0, 20)
     values, vectors = leading(noisy, 3)
-    assert np.linalg.norm(found.dense() - truth) < 0.9 * np.linalg.norm((vectors * values) @ vectors.T - truth)
+    assert np.linalg.norm(found.dense() - truth) < 0.97 * np.linalg.norm((vectors * values) @ vectors.T - truth)
 
 
 def test_a_missing_diagonal_is_imputed() -> None:
@@ -110,7 +110,7 @@ def test_paper_clean_returns_a_clean_low_rank_matrix_unchanged() -> None:
 def weighted(seed: int, size: int, sd: float) -> tuple[Array, Array, Array]:
     """A released covariance a_i a_j q_i'q_j of items from popular to rare, without its diagonal."""
     rng = np.random.default_rng(seed)
-    weight = 30.0 * np.arange(1, size + 1) ** -0.5
+    weight = 30.0 * np.arange(1, size + 1) ** -0.7
     loadings = rng.normal(size=(size, 3)) * np.array([0.6, 0.4, 0.3])
     clean = np.outer(weight, weight) * (loadings @ loadings.T)
     np.fill_diagonal(clean, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -33,9 +34,16 @@ class Sensitivity:
 
     l1: float
     l2: float
+    rows: float = inf
+    """How many rows of the array can move at all."""
 
     def times(self, factor: float) -> Sensitivity:
-        return Sensitivity(self.l1 * factor, self.l2 * factor)
+        return Sensitivity(self.l1 * factor, self.l2 * factor, self.rows)
+
+    def by_rows(self, size: int) -> float:
+        """The sum over the rows of an array of `size` of how far each can move in L2: what noise drawn row by row must
+        cover. By Cauchy's inequality at most sqrt(rows) l2; and a row's L2 norm is at most its L1 norm."""
+        return min(self.l1, self.l2 * sqrt(min(self.rows, size)))
 
 
 class Bound(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
-from tacit.bound.clip import STEPS, check_grid
+from tacit.bound.clip import STEPS, check_grid, one_number
 from tacit.errors import SettingError
 from tacit.ledger.event import Unit
 
@@ -53,6 +53,7 @@ class CentredCells:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         from tacit.kernels.rows import centre_cells, grid_cells
 
+        one_number(rows)
         out = np.empty(rows.values.shape, np.int64)
         grid_cells(rows.values, self.clip, self.steps, out)
         centre_cells(rows.ptr, out, self.shrink, floor(self.steps * self.limit))
@@ -100,6 +101,7 @@ class OwnMeans:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         from tacit.kernels.rows import grid_cells, mean_cells
 
+        one_number(rows, row=0)
         out = np.empty(rows.values.shape, np.int64)
         grid_cells(rows.values, self.clip, self.steps, out)
         mean_cells(rows.ptr, out, self.shrink)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
-from tacit.errors import SettingError
+from tacit.errors import Failure, SettingError
 from tacit.ledger.event import Unit
 
 STEPS = 2**20
@@ -21,6 +21,25 @@ def check_grid(limit: float, steps: int) -> None:
     """Squares of a clipped row must stay far inside int64, or the check in integers would itself wrap."""
     if not (0 < limit * steps < 2**30) or steps < 1:
         raise SettingError(f"a limit of {limit:g} on a grid of {steps} steps per unit is out of range")
+
+
+def one_number(rows: Rows, row: int | None = None) -> None:
+    """Refuse what a bound on single numbers does not cover: several columns, or cells outside the one row `row`."""
+    if rows.values.shape[1] != 1:
+        raise Failure("this bound covers one number a cell, and the contribution has several columns")
+    if row is not None and (np.asarray(rows.index) != row).any():
+        raise Failure(f"this bound covers one row of numbers, and the contribution has cells outside row {row}")
+
+
+def _meet(rows: Rows) -> bool:
+    """Whether two lines of one person fall on one row of the array."""
+    index = np.asarray(rows.index, np.int64)
+    rising = np.diff(index) > 0
+    rising[rows.ptr[(rows.ptr > 0) & (rows.ptr < len(index))] - 1] = True  # from one person to the next
+    if rising.all():  # items ascend in each row: the usual case
+        return False
+    person = np.repeat(np.arange(len(rows.ptr) - 1), np.diff(rows.ptr))
+    return len(np.unique(np.stack([person, index]), axis=1).T) < len(index)
 
 
 @dataclass(frozen=True)
@@ -69,11 +88,14 @@ class CellClip:
 
     Guarantee: one cell added or removed moves one number of the sum by at most floor(steps*limit); a changed value
     moves it by twice that. With at most k ratings kept a person, an added cell may evict another: two cells move.
-    A whole person moves at most k cells, and without such a cap there is no bound.
+    A whole person moves at most k cells, and without such a cap there is no bound. Where several cells of a person
+    meet in one row (`apart` false), their moves add up, and L2 is no less than L1.
     """
 
     limit: float
     steps: int = STEPS
+    apart: bool = True
+    """The cells of one person fall on different rows, such as those of their items; checked."""
 
     def __post_init__(self) -> None:
         check_grid(self.limit, self.steps)
@@ -81,17 +103,21 @@ class CellClip:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         from tacit.kernels.rows import grid_cells
 
+        one_number(rows)
+        if self.apart and _meet(rows):
+            raise Failure("several cells of a person meet in one row: this bound would be too small")
         out = np.empty(rows.values.shape, np.int64)
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         top = floor(self.steps * self.limit)
-        if unit == "user":
-            return Sensitivity(top * limited, top * sqrt(limited)) if limited else Sensitivity(inf, inf)
         if unit == "value":
-            return Sensitivity(2 * top, 2 * top)
-        return Sensitivity(2 * top, sqrt(2) * top) if limited else Sensitivity(top, top)
+            return Sensitivity(2 * top, 2 * top, 1)
+        if unit == "user" and not limited:
+            return Sensitivity(inf, inf)
+        cells = (limited or 0) if unit == "user" else 2 if limited else 1
+        return Sensitivity(top * cells, top * (sqrt(cells) if self.apart else cells), cells)
 
     def words(self) -> str:
         return f"each cell's number is clipped to ±{self.limit:g}"
@@ -108,6 +134,9 @@ class PersonCount:
     steps: int = STEPS
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        one_number(rows)
+        if len(rows.values) and int(np.diff(rows.ptr).max()) > 1:
+            raise Failure("a person would be counted more than once")
         return np.full(rows.values.shape, self.steps, np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
-from tacit.bound.clip import STEPS, check_grid
+from tacit.bound.clip import STEPS, check_grid, one_number
 from tacit.ledger.event import Unit
 
 
@@ -17,7 +17,7 @@ from tacit.ledger.event import Unit
 class LevelCells:
     """(sum r/(c+5), c/(c+5), log2(1+c)/6) for a person with ratings r_1..r_c clipped to +-2; rows point to row 0.
 
-    Guarantee (`rating`): adding a rating to c others moves the three by at most (4c+10)/((c+5)(c+6)), 5/((c+5)(c+6)) and
+    Guarantee (`rating`): a rating added to c others moves the three by at most (4c+10)/((c+5)(c+6)), 5/((c+5)(c+6)) and
     log2((c+2)/(c+1))/6. The first is 1/3 at c = 0 and c = 1 and falls after; the others fall from 1/6 at c = 0. So the
     move is at most (1/3, 1/6, 1/6): L1 2/3, L2 1/sqrt 6, and rounding toward zero adds at most a step to each. With a
     cap on ratings a swap moves the first number alone, by at most 4/6. (`value`: the same, 4/6.)
@@ -32,6 +32,7 @@ class LevelCells:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         from tacit.kernels.rows import level_cells
 
+        one_number(rows, row=0)
         out = np.zeros((len(rows.values), 3), np.int64)
         level_cells(rows.ptr, rows.values, self.steps, out)
         return out

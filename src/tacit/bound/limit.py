@@ -1,24 +1,30 @@
-"""At most k ratings of a person, chosen by a keyed hash of (person, item): never by value, time or order."""
+"""At most k ratings of a person, chosen by random words that know nothing of value, time or order."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
 
+Words = Callable[[int], NDArray[np.uint64]]
+"""So many fresh, independent, uniform 64-bit words: `tacit.noise.bits.fresh().words`."""
 
-def limit_ratings(ratings: Ratings, most: int, key: int) -> Ratings:
-    """Keep each person's `most` cells of smallest hash.
 
-    Guarantee: the hash is a function of the secret key, the person and the item alone, so one cell added can evict at
-    most one other, and a changed value evicts none. The key is fresh for every fit.
+def limit_ratings(ratings: Ratings, most: int, words: Words) -> Ratings:
+    """Keep each person's `most` cells of smallest word, one word drawn for each cell.
+
+    Guarantee: let neighbours share the words of the cells that both have. Then one cell added evicts at most one other
+    cell of the same person, a changed value evicts none, and a person added changes nobody else's cells; and what holds
+    for any fixed words holds for secret random ones (a mixture is no easier to tell apart than its worst part). A hash
+    of dense row numbers would not do: one person less renumbers everybody behind.
     """
     counts = np.diff(ratings.ptr)
     if not len(counts) or counts.max() <= most:
         return ratings
-    mixed = mix(mix(ratings.user.astype(np.uint64) ^ np.uint64(key & (2**64 - 1))) ^ ratings.item.astype(np.uint64))
-    order = np.lexsort((mixed, ratings.user))  # inside each person by hash
+    order = np.lexsort((words(len(ratings)), ratings.user))  # inside each person by word; ties by item
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(ratings.ptr[:-1], counts)
     return ratings.take(rank < most)

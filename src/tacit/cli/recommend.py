@@ -52,7 +52,7 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     for name in unknown:
         near = getattr(fitted.find(name), "near", ())
         note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
-    print_lines(lines)
+    print_lines(lines, rated=fitted.personal.ranks_by != "score")
 
 
 def _names(path: str | None) -> list[str] | None:

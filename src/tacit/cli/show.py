@@ -70,12 +70,13 @@ def fact(name: str, value: Any) -> None:
     click.echo(f"{name:<22}{value}")
 
 
-def print_lines(lines: Sequence[Any]) -> None:
-    """A list of recommendations, with reasons where there are any."""
+def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
+    """A list of recommendations, with expected ratings where the model has any, and reasons where there are any."""
+    columns = ["", "item", "expected" if rated else "score"]
     rows = [
-        (place, line.title, stars(line.rating, line.error), ", ".join(line.because))
+        [place, line.title, stars(line.rating, line.error) if rated else f"{line.score:.3f}", ", ".join(line.because)]
         for place, line in enumerate(lines, 1)
     ]
-    columns = ("", "item", "expected", "because you rated")
-    shown = 4 if any(line.because for line in lines) else 3
-    table(columns[:shown], [row[:shown] for row in rows])
+    if any(line.because for line in lines):
+        columns.append("because you rated" if rated else "because you liked")
+    table(columns, [row[: len(columns)] for row in rows])

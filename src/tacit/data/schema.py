@@ -16,7 +16,7 @@ class Schema:
     users: int | None = None
     """Declared number of people; a wrong number costs accuracy, never privacy."""
     max_ratings: int | None = None
-    """At most this many ratings of a person are used, chosen by a keyed hash."""
+    """At most this many ratings of a person are used, chosen at random."""
     positive: float | None = None
     """Ratings of this much and more are likes and all else is dropped; None for rated data."""
     source: str = "given"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.engine.base import Engine, Progress
 
-ENGINES = ("threads", "local", "simulate")
+ENGINES = ("threads", "federated", "local", "simulate")
 
 
 def make_engine(
@@ -25,6 +25,10 @@ def make_engine(
         from tacit.engine.threads import Threads
 
         return Threads(ratings, threads, progress)
+    if name == "federated":  # in one process; `tacit federate` runs servers and devices
+        from tacit.engine.federated.simulate import Federated
+
+        return Federated(ratings, threads, progress)
     if name in ("local", "simulate"):
         from tacit.engine.device import DeviceBooks
         from tacit.engine.local import Local

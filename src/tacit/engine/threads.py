@@ -10,15 +10,18 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.bound.base import Rows
 from tacit.data.ratings import Ratings
 from tacit.engine.base import Progress
-from tacit.errors import Failure
+from tacit.engine.gram import Factors, check_memory
+from tacit.errors import Failure, SettingError
 from tacit.noise import bits
-from tacit.noise.release import Charge, release, report, tape
+from tacit.noise.release import Charge, release, tape
 from tacit.round import Block, Cohort, Coin, Everyone, Kind, Part, Participation, Released, Round, Slice, State
 
 CELLS = 1 << 18
@@ -36,41 +39,52 @@ class Threads:
         self.threads = threads or len(os.sched_getaffinity(0))
         self._progress = progress
         self._personal: dict[str, NDArray[np.float64]] = {}
-        self._partition_key: int | None = None
+        self._places: NDArray[np.uint64] | None = None
 
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         for kept in round_.personal:
             self._personal.setdefault(kept.name, np.zeros((self.ratings.n_users, kept.width)))
         paths = {part.name: f"{round_.name}/{part.name}" for part in round_.parts}
+        if any(part.kind is Kind.REPORT for part in round_.parts):
+            # A sum of n bits is odd if n is: exact about who takes part, which here is private.
+            raise SettingError("randomized reports show who takes part", remedy="use --engine local or simulate")
         tapes = {
             part.name: tape(paths[part.name], charge, part.tape) / part.bound.steps
             for part in round_.parts
             if part.kind.paper_only
         }
-        sums = self._sum(round_, state, charge, tapes)
+        factors = {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
+        for matrix in factors.values():
+            check_memory(matrix.part.size, len(factors))
+        sums = self._sum(round_, state, tapes, factors)
         done: dict[str, Released] = {}
         for part in round_.parts:
+            if part.form == "gram":
+                done[part.name] = factors[part.name].release(paths[part.name], charge, self.threads)
+                continue
             total = sums[part.name]
-            if part.kind is Kind.REPORT:
-                done[part.name] = Released(total.real, total.sd, private=total.sd > 0 and not bits.injected())
-            elif part.kind.paper_only:  # the draws are inside already: the event was spent on the tape
+            if part.kind.paper_only:  # the draws are inside already: the event was spent on the tape
                 done[part.name] = Released(
-                    total.real, 0.0, private=bool(tapes[part.name].any()) and not bits.injected()
+                    total.real, 0.0, private=(bool(tapes[part.name].any()) or _bare(part)) and not bits.injected()
                 )
             else:
                 done[part.name] = release(paths[part.name], total.whole, part.bound.steps, charge)
         return done
 
     def _sum(
-        self, round_: Round, state: State, charge: Charge, tapes: Mapping[str, NDArray[np.float64]]
+        self,
+        round_: Round,
+        state: State,
+        tapes: Mapping[str, NDArray[np.float64]],
+        factors: Mapping[str, Factors] = MappingProxyType({}),
     ) -> dict[str, _Total]:
         from threadpoolctl import threadpool_limits
 
         people = self._who(round_.takes_part)
         blocks = list(self._cut(people, whole=bool(tapes)))
-        reports = {p.name: charge for p in round_.parts if p.kind is Kind.REPORT}
         workers = max(1, min(self.threads, len(blocks)))
-        totals = [{p.name: _Total(p) for p in round_.parts} for _ in range(workers)]
+        summed = [part for part in round_.parts if part.name not in factors]
+        totals = [{p.name: _Total(p) for p in summed} for _ in range(workers)]
         one_pool = threadpool_limits(1) if workers > 1 else nullcontext()
 
         def work(worker: int) -> None:
@@ -78,8 +92,10 @@ class Threads:
                 block = self._block(blocks[position], tapes)
                 given = round_.contribute(block, state)
                 self._keep(block, round_)
-                for part in round_.parts:
-                    totals[worker][part.name].add(part, given[part.name])
+                for part in summed:
+                    totals[worker][part.name].add(part, given[part.name], len(block.people))
+                for name, matrix in factors.items():
+                    matrix.add(position, given[name], len(block.people))
                 if self._progress:
                     self._progress(position + 1, len(blocks), round_.name)
 
@@ -93,8 +109,6 @@ class Threads:
         for other in totals[1:]:
             for name, total in other.items():
                 first[name].merge(total)
-        for name, paid in reports.items():
-            first[name].randomize(f"{round_.name}/{name}", paid)
         return first
 
     def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
@@ -105,12 +119,9 @@ class Threads:
         if isinstance(takes_part, Coin):  # 64-bit coins: rounding the chance down never weakens the guarantee
             return np.flatnonzero(bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048)))
         if isinstance(takes_part, Slice):
-            if self._partition_key is None:
-                self._partition_key = int(bits.fresh().words(1)[0])
-            from tacit.bound.limit import mix
-
-            hashed = mix(np.arange(count, dtype=np.uint64) ^ np.uint64(self._partition_key))
-            place = (hashed % np.uint64(takes_part.of)).astype(np.int64)
+            if self._places is None:  # a word of one's own: one person more or less moves nobody else
+                self._places = bits.fresh().words(count)
+            place = (self._places % np.uint64(takes_part.of)).astype(np.int64)
             return np.flatnonzero((place >= takes_part.index) & (place < takes_part.index + takes_part.width))
         assert isinstance(takes_part, Cohort)
         order = self.ratings.by_item
@@ -154,37 +165,30 @@ class Threads:
             self._personal[kept.name][block.people] = block.personal[kept.name]
 
 
+def _bare(part: Part) -> bool:
+    """Whether a paper prints this release without noise: claimed as all of it is, not switched off."""
+    return part.claim is not None and part.claim.noise == "none"
+
+
 class _Total:
     """The running sum of one part in one thread."""
 
     def __init__(self, part: Part) -> None:
         self.whole = np.zeros((part.size, part.width), np.int64)
         self.real = np.zeros((part.size, part.width) if part.kind.paper_only else (0, 0))
-        self.sd = 0.0
-        self._reports: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
 
-    def add(self, part: Part, rows: object) -> None:
-        from tacit.bound.base import Rows
+    def add(self, part: Part, rows: Rows, people: int) -> None:
+        from tacit.bound.check import check_rows
         from tacit.kernels.rows import add_rows
 
-        assert isinstance(rows, Rows)
-        if len(rows.index) and int(rows.index.max()) >= part.size:
-            raise Failure(f"a contribution to {part.name} points outside its array")
-        if part.kind is Kind.REPORT:  # kept until all are in, then randomized from one paid event
-            self._reports.append((np.asarray(rows.index, np.int64), rows.values[:, 0]))
-            return
         if part.kind.paper_only:  # whatever the epoch made: nothing bounds it, and nothing is certified
             np.add.at(self.real, rows.index, rows.values)
             return
-        add_rows(rows.index, part.bound.apply(rows), self.whole)
+        check_rows(rows, name=part.name, people=people, size=part.size)
+        bounded = part.bound.apply(rows)
+        if bounded.shape != (len(rows.index), part.width):
+            raise Failure(f"a contribution to {part.name} has not {part.width} columns")
+        add_rows(rows.index, bounded, self.whole)
 
     def merge(self, other: _Total) -> None:
         self.whole += other.whole
-        self._reports += other._reports
-
-    def randomize(self, name: str, charge: Charge) -> None:
-        index = np.concatenate([i for i, _ in self._reports]) if self._reports else np.zeros(0, np.int64)
-        value = np.concatenate([v for _, v in self._reports]) if self._reports else np.zeros(0)
-        noisy, each = report(name, value, charge)
-        self.real = np.bincount(index, noisy, minlength=self.whole.size).astype(np.float64).reshape(self.whole.shape)
-        self.sd = each * float(np.sqrt(len(value) / max(self.whole.size, 1)))

@@ -95,11 +95,13 @@ def build_statement(
     purpose: str = "",
     receipt: Receipt | None = None,
     real_noise: bool = True,
+    local: bool = True,
     version: str | None = None,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt` the reservation that paid.
 
-    `real_noise` is False where noise was switched off or its random bits were injected by a test.
+    `real_noise` is False where noise was switched off or its bits were injected by a test, `local` is False where
+    simulated devices share their noise.
     """
     if engine not in words.ENGINES:
         raise SettingError(f"the engine {engine!r} is unknown", remedy=f"choose one of {', '.join(words.ENGINES)}")
@@ -114,7 +116,7 @@ def build_statement(
         calibration=calibration,
         engine=engine,
         unit=unit,
-        neighbours=words.neighbours(engine, unit),
+        neighbours=words.neighbours(engine, unit, local),
         trust=words.trust(engine),
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
@@ -151,6 +153,8 @@ def _standing(
         return "not private", "its noise was switched off or drawn from bits that a test injected"
     if not events or any(event.kind == "evaluation" for event in events):
         return "not private", "it was computed from raw ratings, for the owner only"
+    if receipt is None:
+        return "not private", "it was not charged to any book"
     claims = [event.reason for event in events if isinstance(event, Unbounded)]
     if claims:
         return "claimed", "; ".join(dict.fromkeys(claims))
@@ -160,8 +164,6 @@ def _standing(
         raise SettingError("a certified statement needs the budget that was asked")
     if epsilon_of(cost(events, unit), budget[1]) > budget[0] * (1 + 1e-12):
         raise SettingError("the events cost more than the budget that the statement would state")
-    if receipt is None:
-        return "not private", "it was not charged to any book"
     return "certified", None
 
 

@@ -54,11 +54,12 @@ NOT_PROTECTED = (
 VALUES_ONLY = "which items each person rated"
 
 
-def neighbours(engine: str, unit: Unit) -> str:
-    """What may differ between two data sets that must look alike."""
-    if engine in ("local", "simulate"):
+def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
+    """What may differ between two data sets that must look alike. `simulate` plays devices that each noise for
+    themselves (`local`), or that share the noise of a federation."""
+    if engine == "local" or (engine == "simulate" and local):
         return "any two records of one person are exchanged, over all of that person's reports"
-    if engine == "federated":
+    if engine in ("federated", "simulate"):
         return _FEDERATED[unit]
     return _CURATOR[unit]
 

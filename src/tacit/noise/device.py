@@ -3,9 +3,9 @@
 Guarantee: each function protects one person against everybody, given that the event was paid: any two records of that
 person give any answer with chances that differ by a factor of at most e^epsilon (or as the event's noise says). For a
 choice the chance of an answer is P/favoured if it is favoured and (1 - P)/(choices - favoured) if not, whatever the
-record is; P is a 63-bit fraction at most favoured e^epsilon / (favoured e^epsilon + choices - favoured), from a rigorous
-bound, so the ratio of the two is at most e^epsilon. That exactly `favoured` different answers are favoured is enforced
-here and never trusted: any other row counts as favouring the first ones.
+record is; P is a 63-bit fraction of at most favoured e^epsilon / (favoured e^epsilon + choices - favoured), from a
+rigorous bound, so the ratio of the two is at most e^epsilon. That exactly `favoured` different answers are favoured is
+enforced here and never trusted: any other row counts as favouring the first ones.
 """
 
 from __future__ import annotations

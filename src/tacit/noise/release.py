@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, expm1, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,16 +59,37 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
     return Released((sums + noise) / steps, sd / steps, private=not bits.injected())
 
 
-def report(name: str, values: NDArray[np.float64], charge: Charge) -> tuple[NDArray[np.float64], float]:
-    """One randomized bit for each value in [-1, 1], made unbiased; and the standard deviation of each."""
-    event = charge.draw(name)
-    clipped = np.clip(np.nan_to_num(values), -1, 1)
-    if event is None:
-        return clipped, 0.0
-    from tacit.noise.device import respond, unbiased
+class GramRelease:
+    """Noise for a symmetric matrix, band by band: one event, each number of the upper triangle noised once."""
 
-    factor = unbiased(event)
-    return respond(event, clipped) * factor, factor
+    def __init__(self, name: str, size: int, diagonal: bool, steps: int, charge: Charge) -> None:
+        self._event = charge.draw(name)
+        self._first = 0 if diagonal else 1
+        self._steps = steps
+        self._done: set[int] = set()
+        numbers = size * (size + 1 - 2 * self._first) // 2
+        if self._event is not None and getattr(self._event, "draws", numbers) != numbers:
+            raise Failure(f"the release {name} has {numbers} numbers, but another number was paid for")
+        self.private = self._event is not None and not bits.injected()
+        self.sd = 0.0
+        if self._event is not None:
+            self.sd = draw_noise(self._event, (1,))[1] / steps
+
+    def band(self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out; zero below the diagonal."""
+        for offset in range(len(sums)):
+            row = first + offset
+            if row in self._done:
+                raise Failure("a row of a matrix was about to be noised twice")
+            self._done.add(row)
+        starts = [first + offset + self._first for offset in range(len(sums))]
+        widths = [max(0, sums.shape[1] - start) for start in starts]
+        noise = np.zeros(sum(widths), np.int64) if self._event is None else draw_noise(self._event, (sum(widths),))[0]
+        at = 0
+        for offset, (start, width) in enumerate(zip(starts, widths, strict=True)):
+            out[offset, :start] = 0
+            out[offset, start:] = (sums[offset, start:] + noise[at : at + width]) / self._steps
+            at += width
 
 
 def tape(name: str, charge: Charge, draws: int) -> NDArray[np.float64]:

@@ -1,0 +1,40 @@
+"""Fixed point without a promise: numbers on the integer grid as a paper prints them. Serves `paper` and `none` only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows, Sensitivity
+from tacit.bound.clip import check_grid
+from tacit.ledger.event import Unit
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """Every number rounded toward zero on a grid, and kept inside +-limit so that sums can be encoded.
+
+    Guarantee: none. The sensitivity is infinite at every unit, so no certified event can be made from it.
+    """
+
+    limit: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        check_grid(self.limit, self.steps)
+
+    def apply(self, rows: Rows) -> NDArray[np.int64]:
+        from tacit.kernels.rows import grid_cells
+
+        out = np.empty(rows.values.shape, np.int64)
+        grid_cells(rows.values, self.limit, self.steps, out)
+        return out
+
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        return Sensitivity(inf, inf)
+
+    def words(self) -> str:
+        return "each number is put on a grid as it is; nothing bounds a person"

@@ -1,0 +1,103 @@
+"""Item-item sums on one machine: everyone's bounded integer factors, then the matrix row band by row band.
+
+Memory is the float32 output, the integer factors in both orders, and one 64-bit band for each thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows
+from tacit.bound.check import check_rows
+from tacit.bound.gram import EntryGram, FactorGram
+from tacit.errors import Failure, SettingError
+from tacit.noise.release import Charge, GramRelease
+from tacit.round import Part, Released
+
+BAND = 32
+
+
+class Factors:
+    """The bounded rows of one Gram part, gathered block by block in the order of the people."""
+
+    def __init__(self, part: Part) -> None:
+        if not isinstance(part.bound, FactorGram | EntryGram):
+            raise Failure(f"the part {part.name} has no bound for products")
+        self.part, self.bound = part, part.bound
+        self._blocks: dict[int, tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int16], NDArray[np.int64]]] = {}
+
+    def add(self, position: int, rows: Rows, people: int) -> None:
+        """Bound one block; cells outside the matrix are left out after they counted."""
+        check_rows(rows, name=self.part.name, people=people, size=self.part.size + 1)
+        q = self.bound.apply(rows)
+        weights = self.bound.weights(rows, q)
+        inside = rows.index.astype(np.int64) < self.part.size
+        kept = np.concatenate([[0], np.cumsum(inside)])
+        counts = np.diff(kept[rows.ptr])
+        index = rows.index[inside].astype(np.uint32)
+        value = q[inside, 0].astype(np.int16)
+        if len(index) > 1:
+            same = np.repeat(np.arange(people), counts)
+            if ((index[1:] <= index[:-1]) & (same[1:] == same[:-1])).any():
+                order = np.lexsort((index, same))  # the kernel scans each row forward
+                index, value = index[order], value[order]
+                if ((index[1:] == index[:-1]) & (same[1:] == same[:-1])).any():
+                    raise Failure(f"a contribution to {self.part.name} names one row of the matrix twice")
+        self._blocks[position] = counts, index, value, np.zeros(0, np.int64) if weights is None else weights
+
+    def release(self, name: str, charge: Charge, threads: int) -> Released:
+        """Sum the products and noise them; each thread takes the next band."""
+        from tacit.kernels.gram import arrange, bands, entry_band, factor_band, mirror
+
+        size = self.part.size
+        blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
+        ptr = np.concatenate([[0], *(np.asarray(b[0], np.int64) for b in blocks)]).cumsum()
+        index = np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint32)
+        value = np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
+        weight = np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
+        del blocks
+        cells = arrange(ptr, index, value, size)
+        diagonal = getattr(self.bound, "diagonal", False)
+        opened = GramRelease(name, size, diagonal, self.bound.steps, charge)
+        out = np.zeros((size, size), np.float32)
+        entries = isinstance(self.bound, EntryGram)
+
+        def work(band: tuple[int, int]) -> None:
+            sums = np.empty((band[1] - band[0], size), np.int64)
+            if entries:
+                entry_band(cells, weight, *band, sums)
+            else:
+                factor_band(cells, *band, sums)
+            opened.band(band[0], sums, out[band[0] : band[1]])
+
+        _each(work, bands(size, BAND), threads)
+        mirror(out)
+        return Released(out, opened.sd, opened.private)
+
+
+def _each(work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int) -> None:
+    if threads == 1:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, parts))
+
+
+def check_memory(size: int, matrices: int) -> None:
+    """Refuse a catalogue whose matrices would not fit this machine, before any work, with the bytes they need."""
+    import os
+
+    from tacit.kernels.gram import bytes_needed
+
+    needed = bytes_needed(size, matrices)
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > 0.8 * have:
+        raise SettingError(
+            f"{matrices} matrices over {size:,} items need {needed:,} bytes; this machine has {have:,}",
+            remedy="restrict the catalogue (--items FILE, or --set items=N)",
+        )

@@ -1,0 +1,37 @@
+"""Ridge weights over a person's most covarying ratings, for many people and cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def predict_neighbours(
+    ptr: Any, item: Any, rest: Any, ask_ptr: Any, ask_item: Any, loadings: Any, noise: Any, most: int, out: Any
+) -> None:
+    """Write the predicted deviation from the baseline for every asked cell, each person alone."""
+    for person in range(ptr.size - 1):
+        first, count = ptr[person], ptr[person + 1] - ptr[person]
+        if ask_ptr[person] == ask_ptr[person + 1]:
+            continue
+        own = item[first : first + count]
+        rows = loadings[own]
+        for ask in range(ask_ptr[person], ask_ptr[person + 1]):
+            out[ask] = 0.0
+            if count == 0:
+                continue
+            covariance = rows @ loadings[ask_item[ask]]
+            strength = np.empty(count)
+            for i in range(count):
+                strength[i] = -abs(covariance[i]) / np.sqrt(noise[own[i]])
+            chosen = np.argsort(strength, kind="mergesort")[:most]
+            near = rows[chosen]
+            system = near @ near.T
+            for i in range(len(chosen)):
+                system[i, i] += noise[own[chosen[i]]]
+            weights = np.linalg.solve(system, covariance[chosen])
+            for i in range(len(chosen)):
+                out[ask] += weights[i] * rest[first + chosen[i]]

@@ -1,0 +1,72 @@
+"""Whole plans on whole neighbours: two data sets that differ in one unit, through every round of every method, with the
+noise off and the same public state. No sum may move by more than was charged, whoever else is there, in any blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.data.sample import sample, sample_catalogue
+from tacit.engine.threads import Threads
+from tacit.errors import SettingError
+from tacit.fitting import _Run
+from tacit.methods import METHODS, find
+from tacit.noise.release import Charge, NoNoise
+from tacit.round import Everyone
+
+PEOPLE, NEIGHBOURS = 150, 5
+CASES = [(name, unit) for name in METHODS if "threads" in find(name).engines for unit in find(name).units]
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    whole = sample()
+    return whole.take(whole.user < PEOPLE)
+
+
+def neighbour(ratings, unit, rng):
+    if unit == "user":
+        return ratings.take(ratings.user != rng.integers(ratings.n_users))
+    cell = rng.integers(len(ratings))
+    if unit == "rating":
+        return ratings.take(np.arange(len(ratings)) != cell)
+    values = ratings.value.copy()
+    values[cell] = ratings.schema.low if values[cell] > ratings.schema.middle else ratings.schema.high
+    return replace(ratings, value=values)
+
+
+@pytest.mark.parametrize("most", [None, 12])
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize(("name", "unit"), CASES)
+def test_no_neighbour_moves_a_sum_by_more_than_was_charged(monkeypatch, ratings, name, unit, delta, most):
+    monkeypatch.setattr("tacit.engine.threads.CELLS", 300)  # many blocks, cut elsewhere for each neighbour
+    data = replace(ratings, schema=ratings.schema.declare(PEOPLE, most))
+    method = find(name)(epsilon=2.0, delta=delta, unit=unit)
+    try:
+        run = _Run(method, data, sample_catalogue(), None, None)
+    except SettingError:
+        pytest.skip("no such plan")
+    used = run.ratings if most is None else run.ratings.take(_first(run.ratings, most))
+    rng = np.random.default_rng(7)
+    engines = [Threads(used, 1), *(Threads(neighbour(used, unit, rng), 1) for _ in range(NEIGHBOURS))]
+    drawn, charge = Threads(used, 1), Charge(run.events.values())
+    state = {"people": np.array([float(PEOPLE)]), **method.first_state(run.public)}
+    for round_ in run.plan.rounds:
+        everyone = replace(round_, takes_part=Everyone())
+        first, *others = [engine.run(everyone, state, NoNoise()) for engine in engines]
+        for part in round_.parts:
+            claimed = part.bound.sensitivity(unit, run.plan.limited)
+            for other in others:
+                move = np.rint((first[part.name].value - other[part.name].value) * part.bound.steps)
+                assert np.abs(move).sum() <= claimed.l1
+                assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + 1e-12)
+                assert move.any(axis=1).sum() <= claimed.rows
+        state = round_.absorb(state, drawn.run(round_, state, charge))
+
+
+def _first(ratings, most):
+    """Each person's first cells: a fixed choice, so that neighbours differ in what is used."""
+    return np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr)) < most

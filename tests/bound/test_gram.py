@@ -1,0 +1,65 @@
+"""No neighbour moves a Gram further than its bound says, on the integers that are summed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.bound import CellClip, CentredCells, EntryGram, FactorGram, Rows
+from tacit.kernels.gram import arrange, entry_band, factor_band
+from tacit.testing.hunt import hunt
+
+ITEMS, SIZE = 24, 16
+
+
+def contribution(bound):
+    """One person's upper triangle, as the engine sums it; items beyond SIZE are outside the matrix."""
+
+    def contribute(person):
+        items, values = person
+        order = np.argsort(items, kind="stable")
+        index = np.minimum(items[order], SIZE).astype(np.uint32)
+        rows = Rows(np.array([0, len(items)], np.int64), index, values[order].reshape(-1, 1))
+        q = bound.apply(rows)
+        weights = bound.weights(rows, q)
+        inside = index < SIZE
+        ptr = np.array([0, inside.sum()], np.int64)
+        cells = arrange(ptr, index[inside], q[inside, 0].astype(np.int32), SIZE)
+        out = np.empty((SIZE, SIZE), np.int64)
+        if weights is None:
+            factor_band(cells, 0, SIZE, out)
+        else:
+            entry_band(cells, weights, 0, SIZE, out)
+        above = np.triu_indices(SIZE, 0 if getattr(bound, "diagonal", False) else 1)
+        return out[above]
+
+    return contribute
+
+
+BOUNDS = [
+    (FactorGram(root=64), "user"),
+    (FactorGram(root=64, diagonal=True), "user"),
+    (FactorGram(root=64, norm="l1"), "user"),
+    (FactorGram(root=64), "rating"),
+    (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5), "rating"),
+    (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5, grid=64), "rating"),
+    (EntryGram(SIZE, CellClip(1.0, 2**12), 0.5), "rating"),
+    (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5), "value"),
+]
+
+
+@pytest.mark.parametrize(("bound", "unit"), BOUNDS, ids=str)
+def test_no_neighbour_breaks_the_bound(bound, unit):
+    worst = hunt(contribution(bound), unit, items=ITEMS, sizes=(0, 1, 2, 4, 8, 23), starts=36)
+    claimed = bound.sensitivity(unit)
+    assert worst.l2 <= claimed.l2 * (1 + 1e-12)
+    assert worst.l1 <= claimed.l1
+
+
+def test_the_bounds_are_not_far_from_attained():
+    for bound, unit, tight in (
+        (FactorGram(root=1024), "user", 0.9),
+        (EntryGram(SIZE, CellClip(1.0, 2**12), 0.5), "rating", 0.4),
+    ):
+        worst = hunt(contribution(bound), unit, items=ITEMS, sizes=(1, 2, 4, 8, 15, 23), starts=60)
+        assert worst.l2 > tight * bound.sensitivity(unit).l2

@@ -1,0 +1,78 @@
+"""Item factors: found where there are any, and exactly nothing where the noise is all there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.refine.factors import clip_spectrum, item_factors, item_moments, non_negative, person_moment, unpack
+
+ITEMS, WIDTH = 400, 3
+
+
+def released(signal, sd, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = signal * rng.normal(size=(ITEMS, WIDTH)) * np.array([2.0, 1.0, 0.2])
+    weight = rng.uniform(1, 30, ITEMS)
+    left = weight[:, None, None] * np.eye(WIDTH)
+    right = weight[:, None] * truth + sd * rng.normal(size=(ITEMS, WIDTH))
+    return truth, right, left, np.broadcast_to(sd**2 * np.eye(WIDTH), left.shape)
+
+
+def test_planted_factors_are_found():
+    truth, right, left, noise = released(0.1, 0.5)
+    found = item_factors(right, left, noise)
+    assert np.corrcoef(found.mean.ravel(), truth.ravel())[0, 1] > 0.9
+    assert found.prior[0, 0] == pytest.approx(0.04, rel=0.3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_alone_leaves_exactly_nothing(seed):
+    _, right, left, noise = released(0.0, 3.0, seed)
+    assert not item_factors(right, left, noise).mean.any()
+
+
+def test_a_later_round_may_take_directions_from_little_evidence():
+    _, right, left, noise = released(0.02, 3.0)
+    assert not item_factors(right, left, noise).mean.any()
+    assert item_factors(right, left, noise, pays=-np.inf).mean.any()
+
+
+def test_shrinkage_beats_the_plain_solution():
+    truth, right, left, noise = released(0.05, 2.0)
+    plain = np.linalg.solve(left, right[:, :, None])[:, :, 0]
+    shrunk = item_factors(right, left, noise).mean
+    assert ((shrunk - truth) ** 2).mean() < 0.5 * ((plain - truth) ** 2).mean()
+
+
+def test_what_is_not_finite_counts_nothing():
+    _, right, left, noise = released(0.1, 0.5)
+    right[3, 1] = np.inf
+    assert not item_factors(right, left, noise).mean.any()
+
+
+def test_packed_triangles_come_back():
+    matrix = np.array([[1.0, 2.0], [2.0, 5.0]])
+    packed = np.array([[1.0, 2.0 * np.sqrt(2), 5.0]])
+    assert np.allclose(unpack(packed, 2)[0], matrix)
+    assert np.linalg.norm(packed) == pytest.approx(np.linalg.norm(matrix))
+
+
+def test_moments_are_positive_whatever_the_noise():
+    rng = np.random.default_rng(0)
+    moment = person_moment(rng.normal(size=(3, 3)) * 100, 10.0, 50.0)
+    assert np.linalg.eigvalsh(moment).min() > 0
+    left = item_moments(rng.normal(size=(20, 3, 3)) * 9, np.linspace(0, 5, 20), moment, np.full((3, 3), 9.0))
+    assert np.linalg.eigvalsh(left).min() >= 0
+    assert np.allclose(clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0), np.diag([0.0, 0.5, 2.0]))
+
+
+def test_non_negative_solutions_meet_their_conditions():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 8, 4))
+    left, right = np.einsum("nka,nkb->nab", rows, rows) + np.eye(4), rng.normal(size=(50, 4))
+    x = non_negative(left, right, np.zeros((50, 4)), sweeps=300)
+    slope = np.einsum("nab,nb->na", left, x) - right
+    assert (x >= 0).all()
+    assert slope.min() > -1e-8
+    assert np.abs(slope * x).max() < 1e-8
