@@ -2,7 +2,7 @@
 
 Popularity first (a share of the budget, or all of it where people x noise is too little for any pair to stand out);
 then the Gram of likes over the most popular items, each person's products divided by the length of that person's
-row; then, free: the spectrum that clears the noise, and a ridge of every item on all others (Steck 2019) in its low rank.
+row; then, free: the spectrum that clears the noise, and a ridge of every item on all others (Steck 2019) in low rank.
 """
 
 from __future__ import annotations
