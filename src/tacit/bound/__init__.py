@@ -3,6 +3,7 @@
 from tacit.bound.base import Bound, Rows, Sensitivity
 from tacit.bound.centre import CentredCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
+from tacit.bound.counted_gram import CountedGram
 from tacit.bound.gram import EntryGram, FactorGram
 from tacit.bound.level import LevelCells
 from tacit.bound.limit import limit_ratings
@@ -12,6 +13,7 @@ __all__ = [
     "Bound",
     "CellClip",
     "CentredCells",
+    "CountedGram",
     "EntryGram",
     "FactorGram",
     "LevelCells",

@@ -22,7 +22,8 @@ class Descent(PersonalModel):
 
     @cached_property
     def last(self) -> Floats:
-        return self.path[-1].astype(np.float64)
+        factors: Floats = self.path[-1].astype(np.float64)
+        return factors
 
     def _own(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
         from tacit.kernels.one_bit_descent import advance  # compiled on first use
@@ -51,9 +52,9 @@ class Descent(PersonalModel):
         factors, slope = np.full(width, n["start"]), np.zeros((width, len(own.items)))
         for step, table in enumerate(self.path):
             rows = table[own.items].astype(np.float64)
-            rate = n["rate"] / (step + 1)
-            factors = factors - rate * (-2 / count * rows.T @ (n["middle"] - rows @ factors) + 2 * n["ridge"] * factors)
-            slope = slope - rate * (-2 / count * rows.T @ (np.eye(len(own.items)) - rows @ slope) + 2 * n["ridge"] * slope)
+            rate, keep = n["rate"] / (step + 1), 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
+            factors = keep * factors + 2 * rate / count * rows.T @ (n["middle"] - rows @ factors)
+            slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
         return Reason(
             float(self.last[item] @ factors - n["middle"]) / n["unit_width"], (self.last[item] @ slope) * own.values
         )

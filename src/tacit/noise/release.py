@@ -30,6 +30,10 @@ class Charge:
         event = self._open.pop(name, None)
         if event is None:
             raise Failure(f"the release {name} was not reserved in the ledger, or was already drawn")
+        if event.instead is not None and self._open.pop(event.instead, None) is None:
+            raise Failure(f"the release {name} stands instead of {event.instead}, which was already drawn")
+        for other in [each.name for each in self._open.values() if each.instead == (event.instead or name)]:
+            del self._open[other]
         return event
 
 
