@@ -15,7 +15,7 @@ from tacit.model.gaussian import (
     predict,
     predict_cells,
 )
-from tacit.refine.choose import SPREAD_WEIGHT
+from tacit.refine.choose import COVER_WEIGHT, NOMINAL, REACH
 from tacit.refine.features import design
 
 ITEMS, WIDTH = 60, 5
@@ -121,8 +121,8 @@ def test_left_out_errors_equal_refitting_without_the_cell() -> None:
                 mean, sd = predict(other, fold_in(other, items[rest], ratings[rest]), items[j : j + 1])
                 loss[k, j] = (ratings[j] - mean[0]) ** 2
                 expected[j] = sd[0] ** 2 if k == 0 else expected[j]
-        spread = np.clip(loss[0].mean() - expected.mean(), -1.5, 1.5)
-        np.testing.assert_allclose(rows[u], [loss[1].mean() - loss[0].mean(), SPREAD_WEIGHT * spread], atol=1e-12)
+        beyond = np.mean(loss[0] < REACH**2 * expected) - NOMINAL
+        np.testing.assert_allclose(rows[u], [loss[1].mean() - loss[0].mean(), COVER_WEIGHT * beyond], atol=1e-12)
 
 
 def test_a_person_without_ratings_adds_nothing_to_the_choice() -> None:

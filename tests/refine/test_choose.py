@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.refine.choose import NOISE_FLOOR, SPREAD_WEIGHT, candidates, choose
+from tacit.refine.choose import COVER_SLOPE, COVER_WEIGHT, NOISE_FLOOR, candidates, choose
 
 GROUPS = np.array([0, 1, 2, 2])
 PEOPLE = 1000.0
 
 
 def released(**gain: float) -> np.ndarray:
-    """Sums with the given average gains by candidate position (1-based), and `spread`."""
+    """Sums with the given average gains by candidate position (1-based), and `covered` beyond nominal."""
     sums = np.full(len(candidates(GROUPS)), 0.01 * PEOPLE)
-    sums[-1] = gain.pop("spread", 0.0) * SPREAD_WEIGHT * PEOPLE
+    sums[-1] = gain.pop("covered", 0.0) * COVER_WEIGHT * PEOPLE
     for name, value in gain.items():
         sums[int(name[1:]) - 1] = value * PEOPLE
     return sums
@@ -53,14 +53,15 @@ def test_the_level_is_never_taken_out() -> None:
 
 
 def test_the_noise_follows_what_people_report() -> None:
-    choice = choose(released(spread=0.2), 1e-9, PEOPLE, GROUPS, 0.75)
-    assert choice.noise == pytest.approx(0.95)
-    np.testing.assert_allclose(choice.scales, np.sqrt(0.95 / 0.75))
+    choice = choose(released(covered=-0.05), 1e-9, PEOPLE, GROUPS, 0.75)
+    wider = np.exp(0.1 / COVER_SLOPE)
+    assert choice.noise == pytest.approx(0.75 * wider)
+    np.testing.assert_allclose(choice.scales, np.sqrt(wider))
 
 
 def test_the_noise_stays_where_reports_are_noise() -> None:
-    assert choose(released(spread=5.0), 1e9, PEOPLE, GROUPS, 0.75).noise == pytest.approx(0.75)
+    assert choose(released(covered=-5.0), 1e9, PEOPLE, GROUPS, 0.75).noise == pytest.approx(0.75)
 
 
 def test_the_noise_never_vanishes() -> None:
-    assert choose(released(spread=-5.0), 1e-9, PEOPLE, GROUPS, 0.75).noise == NOISE_FLOOR
+    assert choose(released(covered=5.0), 1e-9, PEOPLE, GROUPS, 0.15).noise == NOISE_FLOOR

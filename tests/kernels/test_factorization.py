@@ -1,0 +1,200 @@
+"""The loops of the factorizations against plain numpy, and that nobody's numbers depend on anybody else's block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.kernels.als import gram_rows, half_step, half_step_likes, solve_rows
+from tacit.kernels.cholesky import solve_many
+from tacit.kernels.factors import fold_in_rows, person_rows
+from tacit.kernels.order import by_item
+from tacit.kernels.sgd import biased_epoch, full_gradient, noisy_epoch
+from tacit.kernels.svdpp import svdpp_epoch
+
+PEOPLE, ITEMS, WIDTH = 40, 25, 6
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(0, 15)]) for _ in range(PEOPLE)]
+    ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
+    item = np.concatenate(rows).astype(np.uint32)
+    return ptr, item, rng.normal(size=len(item)), rng.normal(size=(ITEMS, WIDTH))
+
+
+@pytest.mark.parametrize("width", [1, 3, 4, 5, 17])
+def test_systems_are_solved(width):
+    rng = np.random.default_rng(width)
+    rows = rng.normal(size=(30, width + 3, width))
+    systems = np.einsum("nka,nkb->nab", rows, rows) + np.eye(width)
+    rights, out = rng.normal(size=(30, width)), np.empty((30, width))
+    solve_many(np.triu(systems), rights, out)  # lower triangles are not read
+    assert np.allclose(out, np.linalg.solve(systems, rights[:, :, None])[:, :, 0])
+
+
+def test_a_half_step_is_ridge_regression(data):
+    ptr, item, value, factors = data
+    ridge = np.full((PEOPLE, WIDTH), 0.7)
+    ridge[:, -1] = 0.1
+    out = np.empty((PEOPLE, WIDTH))
+    half_step(ptr, item, value, factors, ridge, 0, PEOPLE, out)
+    for person in range(PEOPLE):
+        rows, own = factors[item[ptr[person] : ptr[person + 1]]], value[ptr[person] : ptr[person + 1]]
+        assert np.allclose(out[person], np.linalg.solve(rows.T @ rows + np.diag(ridge[person]), rows.T @ own))
+
+
+def test_rows_do_not_depend_on_the_block(data):
+    ptr, item, value, factors = data
+    ridge, whole, parts = np.ones((PEOPLE, WIDTH)), np.empty((PEOPLE, WIDTH)), np.empty((PEOPLE, WIDTH))
+    half_step(ptr, item, value, factors, ridge, 0, PEOPLE, whole)
+    for start in range(0, PEOPLE, 7):
+        half_step(ptr, item, value, factors, ridge, start, min(start + 7, PEOPLE), parts)
+    assert np.array_equal(whole, parts)
+
+
+def test_likes_are_weighted_least_squares_over_all_items(data):
+    ptr, item, _, factors = data
+    out = np.empty((PEOPLE, WIDTH))
+    half_step_likes(ptr, item, factors, factors.T @ factors, 3.0, 0.5, 0, PEOPLE, out)
+    for person in range(PEOPLE):
+        liked = np.zeros(ITEMS)
+        liked[item[ptr[person] : ptr[person + 1]]] = 1.0
+        weight = np.diag(1 + 3.0 * liked)
+        told = np.linalg.solve(factors.T @ weight @ factors + 0.5 * np.eye(WIDTH), factors.T @ weight @ liked)
+        assert np.allclose(out[person], told)
+
+
+def test_grams_and_their_solutions(data):
+    ptr, item, _, factors = data
+    grams, right = np.zeros((PEOPLE, WIDTH, WIDTH)), np.ones((PEOPLE, WIDTH))
+    gram_rows(ptr, item, factors, grams)
+    out = np.empty_like(right)
+    solve_rows(ptr, item, factors, np.full((PEOPLE, WIDTH), 2.0), right, out)
+    assert np.allclose(np.einsum("nab,nb->na", grams + 2.0 * np.eye(WIDTH), out), right)
+
+
+def test_the_other_order_gives_the_same_cells(data):
+    ptr, item, _, _ = data
+    starts, person, cell = by_item(ptr, item, ITEMS)
+    for row in range(ITEMS):
+        mine = slice(starts[row], starts[row + 1])
+        assert (item[cell[mine]] == row).all()
+        assert np.array_equal(np.searchsorted(ptr, cell[mine], side="right") - 1, person[mine])
+
+
+def _singles(data):
+    ptr, item, value, factors = data
+    rng = np.random.default_rng(1)
+    own = rng.normal(size=(PEOPLE, WIDTH)).astype(np.float32) * 0.1
+    return ptr, item, value.astype(np.float32), own, factors.astype(np.float32) * 0.1
+
+
+def test_a_biased_epoch_is_what_it_says(data):
+    ptr, item, value, own, factors = _singles(data)
+    level, bias = np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)
+    order = np.random.default_rng(2).permutation(PEOPLE)
+    p, q, b, c = own.astype(float), factors.astype(float), level.astype(float), bias.astype(float)
+    for u in order:
+        for cell in range(ptr[u], ptr[u + 1]):
+            i = item[cell]
+            e = value[cell] - b[u] - c[i] - p[u] @ q[i]
+            b[u], c[i] = b[u] + 0.05 * (e - 0.2 * b[u]), c[i] + 0.05 * (e - 0.2 * c[i])
+            p[u], q[i] = p[u] + 0.05 * (e * q[i] - 0.1 * p[u]), q[i] + 0.05 * (e * p[u] - 0.1 * q[i])
+    biased_epoch(ptr, item, value, order, level, bias, own, factors, 0.05, 0.1, 0.2)
+    for got, told in ((own, p), (factors, q), (level, b), (bias, c)):
+        assert np.allclose(got, told, atol=1e-5)
+
+
+def test_svdpp_without_implicit_steps_is_the_biased_epoch(data):
+    ptr, item, value, own, factors = _singles(data)
+    one, two = (own.copy(), factors.copy()), (own.copy(), factors.copy())
+    biases = [(np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)) for _ in range(2)]
+    order = np.arange(PEOPLE)
+    biased_epoch(ptr, item, value, order, *biases[0], *one, 0.05, 0.1, 0.2)
+    implicit = np.zeros((ITEMS, WIDTH), np.float32)
+    for person in order:  # fresh implicit factors for each person: the deferred step comes after her ratings
+        svdpp_epoch(ptr, item, value, np.array([person]), *biases[1], *two, implicit, 0.05, 0.1, 0.2)
+        implicit[:] = 0.0
+    assert np.allclose(one[0], two[0], atol=1e-6)
+    assert np.allclose(one[1], two[1], atol=1e-6)
+
+
+def test_svdpp_learns_from_having_rated(data):
+    ptr, item, value, own, factors = _singles(data)
+    implicit = np.zeros((ITEMS, WIDTH), np.float32)
+    level, bias = np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)
+    errors = [
+        svdpp_epoch(ptr, item, value, np.arange(PEOPLE), level, bias, own, factors, implicit, 0.02, 0.01, 0.01)
+        for _ in range(60)
+    ]
+    assert implicit.any()
+    assert errors[-1] < 0.7 * errors[0]
+
+
+def test_a_printed_epoch_clamps_the_noisy_error(data):
+    ptr, item, value, own, factors = _singles(data)
+    p, q = own.astype(float), factors.astype(float)
+    noise = np.random.default_rng(3).laplace(size=len(value)) * 10
+    for u in range(PEOPLE):
+        for cell in range(ptr[u], ptr[u + 1]):
+            i = item[cell]
+            e = np.clip(value[cell] - (p[u] + 0.3) @ q[i] + noise[cell], -2, 2)
+            p[u], q[i] = p[u] + 0.01 * (e * q[i] - 0.125 * p[u]), q[i] + 0.01 * (e * (p[u] + 0.3) - 0.125 * q[i])
+    lift = np.full(PEOPLE, 0.3, np.float32)
+    noisy_epoch(ptr, item, value, lift, own, factors, 0.01, 0.125, 2.0, noise)
+    assert np.allclose(own, p, atol=1e-5)
+    assert np.allclose(factors, q, atol=1e-5)
+
+
+def test_the_full_gradient_trims_people(data):
+    ptr, item, value, own, factors = _singles(data)
+    own_step, step = np.empty_like(own), np.empty_like(factors)
+    full_gradient(ptr, item, value, own, factors, 3, own_step, step)
+    told = np.zeros_like(step)
+    for u in range(PEOPLE):
+        for cell in range(ptr[u], min(ptr[u + 1], ptr[u] + 3)):
+            told[item[cell]] += (value[cell] - own[u] @ factors[item[cell]]) * own[u]
+    assert np.allclose(step, told, atol=1e-5)
+
+
+def test_a_persons_line_leaves_its_own_rating_out(data):
+    ptr, item, value, factors = data
+    fixed, d = 2, WIDTH - 2
+    precision = np.linspace(0.5, 1.5, ITEMS)
+    weight = np.linspace(0.2, 2.0, ITEMS)
+    out = np.empty((len(item), d + d * (d + 1) // 2))
+    none = np.zeros((0, WIDTH))
+    person_rows(ptr, item, value, factors, precision, fixed, none, weight, 5, 3.0, 0.4, False, out)
+    u = int(np.argmax(np.diff(ptr)))
+    cells = np.arange(ptr[u], ptr[u + 1])
+    others = cells[1:]
+
+    def fold(which):
+        rows = factors[item[which]]
+        return np.linalg.solve(
+            np.eye(WIDTH) + rows.T @ (rows * precision[item[which]][:, None]),
+            rows.T @ (precision[item[which]] * value[which]),
+        )
+
+    z, everything = fold(others), fold(cells)
+    w = weight[item[cells[0]]] / np.sqrt(max(len(cells), 5))
+    y = np.clip(value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3)
+    assert np.allclose(out[cells[0], :d], w * y * z[fixed:])
+    square = np.outer(everything[fixed:], everything[fixed:])
+    assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(0.4 * w * np.linalg.norm(square))
+
+
+def test_folding_in_with_implicit_ratings(data):
+    ptr, item, value, factors = data
+    implicit = np.random.default_rng(4).normal(size=(ITEMS, WIDTH)) * 0.1
+    out = np.empty((PEOPLE, WIDTH))
+    fold_in_rows(ptr, item, value, factors, np.ones(ITEMS), implicit, np.zeros((PEOPLE, WIDTH)), 0.3, out)
+    u = int(np.argmax(np.diff(ptr)))
+    mine = item[ptr[u] : ptr[u + 1]]
+    rows, start = factors[mine], implicit[mine].sum(axis=0) / np.sqrt(len(mine))
+    ridge = np.eye(WIDTH) * (1 + 0.3 * len(mine))
+    ridge[0, 0] = 1.0
+    told = start + np.linalg.solve(ridge + rows.T @ rows, rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start))
+    assert np.allclose(out[u], told)

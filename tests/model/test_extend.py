@@ -1,0 +1,74 @@
+"""New items from public features: near the items like them, less sure, and nothing else changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit import Bayes, sample, sample_catalogue
+from tacit.data.catalogue import Catalogue
+from tacit.errors import DataError
+from tacit.fitting import trial
+from tacit.model.extend import add_items, merge
+from tacit.model.model import Model, load
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trial(Bayes(epsilon=20), sample(people=1500, seed=1), items=sample_catalogue(), users=1500)
+
+
+def copies(catalogue, rows):
+    """New items that look just like known ones."""
+    return Catalogue(
+        [f"new {row}" for row in rows], [f"Copy of {row}" for row in rows],
+        None if catalogue.years is None else catalogue.years[rows], catalogue.tags,
+        None if catalogue.tagged is None else catalogue.tagged[rows],
+    )  # fmt: skip
+
+
+def test_known_items_keep_every_number(model):
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
+    for name, array in model.shared.arrays.items():
+        assert np.array_equal(shared.arrays[name][: len(array)], array)
+    assert len(shared.catalogue) == len(model.shared.catalogue) + 5
+
+
+def test_new_items_follow_their_features(model):
+    rows = np.arange(0, len(model.shared.catalogue), 2)
+    shared = add_items(model.shared, copies(model.shared.catalogue, rows))
+    known, guess = model.shared.arrays["baseline"][rows], shared.arrays["baseline"][-len(rows) :]
+    assert np.corrcoef(known, guess)[0, 1] > 0.3
+
+
+def test_new_items_are_less_sure(model):
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
+    extended = Model(shared, model.statement)
+    own = {model.shared.catalogue.ids[7]: 5.0}
+    new, known = extended.predict(own, ["new 3"])[0], [p.error for p in model.predict(own)]
+    assert new.error > np.median(known)
+
+
+def test_the_extended_model_is_saved_and_names_its_origin(model, tmp_path):
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(2)))
+    Model(shared, model.statement).save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.shared.settings["extended_from"] == model.shared.digest()
+    assert again.shared.digest() == shared.digest()
+
+
+def test_nothing_new_is_refused(model):
+    with pytest.raises(DataError, match="already"):
+        add_items(model.shared, model.shared.catalogue)
+
+
+def test_features_are_matched_by_name():
+    old = Catalogue(["a"], tags=["x", "y"], tagged=np.array([[1, 0]], np.uint8), numbers=["n"],
+                    numeric=np.array([[2.0]], np.float32))  # fmt: skip
+    new = Catalogue(["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8))
+    both = merge(old, new, [0])
+    assert both.tagged is not None
+    assert both.tagged.tolist() == [[1, 0], [0, 1]]
+    assert both.numeric is not None
+    assert np.isnan(both.numeric[1, 0])
+    assert list(both.titles or ()) == ["a", "B"]
