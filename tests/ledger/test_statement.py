@@ -196,3 +196,8 @@ def test_mechanisms_are_told_in_a_clause() -> None:
     event = Response(name="a", epsilon=0.5, reports=2, beside="b")
     noise = "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
     assert mechanism(event) == f"a: {noise}; over other people than b"
+
+
+def test_a_statement_that_is_not_certified_survives_its_file():
+    made = build_statement(method="m", unit="user", engine="threads", events=(), calibration="none")
+    assert Statement.from_json(made.to_json()) == made

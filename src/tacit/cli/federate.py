@@ -82,7 +82,9 @@ def recommender(**o: Any) -> None:
 
 
 @federate.command()
-@click.option("--recommender-pin", required=True, metavar="HEX|FILE", help="Identity of the server that may open rounds.")
+@click.option(
+    "--recommender-pin", required=True, metavar="HEX|FILE", help="Identity of the server that may open rounds."
+)
 @click.option("--least", type=int, default=2, show_default=True, help="Sum no fewer devices, whatever is asked.")
 @server_options
 def aggregator(**o: Any) -> None:
@@ -107,7 +109,7 @@ policy_options: Callable[[F], F] = several(
     click.option("--cap", default=10.0, show_default=True, help="Epsilon that a device may spend in all."),
     click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
     click.option("--smallest-cohort", default=2, show_default=True, help="Refuse to hide among fewer devices."),
-    click.option("--believe-honest", default=0.95, show_default=True, help="Refuse noise that counts on more than this."),
+    click.option("--believe-honest", default=0.95, show_default=True, help="Refuse noise that counts on more."),
     click.option("--accept-unbounded", is_flag=True, help="Take part in `paper` or noiseless training."),
     click.option("--token", metavar="TEXT", help="For enrolment, where the servers ask for it."),
     click.option("--pin", metavar="HEX", help="The recommender's identity; without it the first one seen is kept."),

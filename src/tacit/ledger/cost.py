@@ -68,14 +68,16 @@ def group(of: Unit, at: Unit, limit: int | None = None) -> int | None:
 def cost(events: Iterable[Event], unit: Unit = "user", steps: int = 1) -> Cost:
     """The cost of one reservation's events for `steps` neighbouring steps, read at `unit`."""
     listed = tuple(events)
-    leads = {event.name: event for event in listed if event.beside is None}
+    leads = {event.name: event for event in listed if event.beside is None and event.instead is None}
     prices = []
     for event in listed:
         own = _price(event, unit, steps)
-        if event.beside is not None:
-            lead = leads.get(event.beside)
+        payer = event.beside or event.instead
+        if payer is not None:
+            lead = leads.get(payer)
             if lead is None or not _covers(_price(lead, unit, steps), own):
-                raise SettingError(f"the event {event.name} lies beside {event.beside}, which does not pay for it")
+                where = "lies beside" if event.beside else "stands instead of"
+                raise SettingError(f"the event {event.name} {where} {payer}, which does not pay for it")
             own = Cost(draws=own.draws, unbounded=own.unbounded)
         prices.append(own)
     return total(prices)

@@ -25,6 +25,9 @@ class _Event(BaseModel):
     beside: str | None = None
     """Name of an event of the same reservation that costs at least as much over *other* people (a slice of one
     partition): nobody is in both, so this one adds nothing."""
+    instead: str | None = None
+    """Name of an event of the same reservation that costs at least as much and whose place this one may take: released
+    numbers decide which of the two is drawn, and never both are, so this one adds nothing."""
     steps: int = Field(default=1, ge=1)
     """Grid steps per unit of what is released: only how words are set, never what it costs."""
 

@@ -41,8 +41,8 @@ class Statement(BaseModel):
     unit: Unit
     neighbours: str
     trust: str
-    epsilon: float | None
-    delta: float | None
+    epsilon: float | None = None
+    delta: float | None = None
     profile: tuple[tuple[float, float], ...] = ()
     """(epsilon, delta) pairs that all hold."""
     claimed_epsilon: float | None = None

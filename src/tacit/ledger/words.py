@@ -86,6 +86,7 @@ def mechanism(event: Event) -> str:
     often = f", {event.times:,} times" if event.times > 1 else ""
     coin = f", each person taking part with chance {event.sampled:g} by a secret coin" if event.sampled < 1 else ""
     free = f"; over other people than {event.beside}" if event.beside else ""
+    free += f"; drawn only instead of {event.instead}, as released numbers decide" if event.instead else ""
     return f"{event.name}: {_noise(event)}{often}{coin}{free}"
 
 

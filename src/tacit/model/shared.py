@@ -39,6 +39,11 @@ class Shared:
     catalogue: Catalogue
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays: what a device downloads beside the list of items."""
+        return sum(int(array.nbytes) for array in self.arrays.values())
+
     def digest(self) -> str:
         """What the ledger knows this model by: every array, number and item, independent of file layout."""
         text = hashlib.sha256(_canonical(self._facts()))

@@ -1,0 +1,192 @@
+"""Matrix factorization without holding ratings (Hua, Xia & Zhong 2015, schemes S2 and S3), and its sound form.
+
+`paper`: in every round each online person sends, for each item she rated, the gradient of its profile plus pieces of
+noise; which items she rated is visible. `sound`: her whole gradient over *all* items is one clipped row with her share
+of Skellam noise; nothing shows which items she rated, and she counts her turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import sqrt
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+from pydantic import Field
+
+from tacit.bound import RowClip, Rows
+from tacit.bound.fixed import FixedPoint
+from tacit.methods.base import Method, Public
+from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.mf_projected import projected
+from tacit.model.shared import Shared
+from tacit.round import Block, Claim, Part, Personal, Plan, Released, Round, State, Turns
+
+GRID = 2**10
+"""Steps per unit of a printed gradient: the sum over 10^5 raters and its noise stay inside 32 bits."""
+SOUND_GRID = 2**13
+"""Steps per unit of a clipped gradient: 32 bits hold the sums of 10^5 devices."""
+OFFSET = 3.0
+"""The printed factorization is of ratings from 1 to 5; inside, mid-scale is 0."""
+REASON = (
+    "the recommender knows the mixing numbers, so to it the noise is Gaussian; the claim is for one round of many; "
+    "profiles are not bounded; which items a person rated is visible"
+)
+
+
+class FederatedSettings(BaseSettings):
+    scheme: Literal["S2", "S3"] = "S2"
+    """`paper`: S2 has everybody in every round, S3 whoever is online."""
+    factors: int | None = Field(None, ge=1, le=200)
+    """Unset: 50 as printed, and by rule in `sound`."""
+    rounds: int | None = Field(None, ge=1, le=100_000)
+    """Unset: 100 (S2) or 10,000 (S3) as printed; in `sound`, 2 rounds of factors."""
+    cohort: int | None = Field(None, ge=2)
+    """At most this many devices in a round; unset, everybody (S2, sound) or 100 (S3)."""
+    turns: int | None = Field(None, ge=1)
+    """`sound`: at most so many rounds of factors for one device; unset, all of them."""
+    rate: float = Field(2.0**-5, gt=0)
+    """The gain, on the mean gradient over an item's raters (and over a person's items)."""
+    ridge: float = Field(0.001, ge=0)
+    """lambda and mu."""
+    join: float = Field(0.005, ge=0, le=1)
+    """S3 in `simulate`: chance of coming online between rounds."""
+    leave: float = Field(0.01, ge=0, le=1)
+    project: int | None = Field(None, ge=8)
+    """`sound`: project the items onto so many random directions, which shrinks what a device sends."""
+
+
+class FederatedMF(Method):
+    """See the module. In `none` the printed steps run without noise: plain factorization, the paper's baseline."""
+
+    name = "mf-federated"
+    source = "Hua, Xia & Zhong 2015, S2 and S3"
+    units = ("user",)
+    paper_unit = "value"
+    calibrations = ("sound", "paper", "none")
+    engines = ("simulate", "federated")
+    Settings: ClassVar[type[BaseSettings]] = FederatedSettings
+
+    @property
+    def shows_items(self) -> bool:
+        """Whether a device sends the rows of its own items alone, as printed."""
+        return self.calibration != "sound"
+
+    @property
+    def chosen(self) -> FederatedSettings:
+        given = self.settings
+        assert isinstance(given, FederatedSettings)
+        return given
+
+    def first_state(self, public: Public) -> State:
+        """Random item profiles of length 1, from the public seed."""
+        if not self.shows_items:
+            return {}
+        from tacit.kernels.turns import first_profile
+
+        rows = np.empty((public.items, self.chosen.factors or 50))
+        for item in range(public.items):
+            first_profile(self.seed + 1, item, rows[item])
+        return {"items": rows.astype(np.float32)}
+
+    def plan(self, public: Public) -> Plan:
+        return self._printed(public) if self.shows_items else self._sound(public)
+
+    def _printed(self, public: Public) -> Plan:
+        given, budget = self.chosen, public.budget
+        width = given.factors or 50
+        dynamic = given.scheme == "S3"
+        count = given.rounds or (10_000 if dynamic else 100)
+        bound = FixedPoint(2.0**15, GRID)
+        noisy = silent = None
+        if budget is not None:
+            span = 4.0  # on the inner scale, whatever the data's is
+            scale = 2 * span * sqrt(width) / budget.epsilon
+            noisy = Claim("laplace", scale, budget.epsilon, 0.0, REASON)
+            silent = Claim("none", 0.0, budget.epsilon, 0.0, "the size of an item's cohort is visible, as printed")
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            from tacit.kernels.turns import take_step
+
+            out = np.empty((len(block.item), width))
+            take_step(
+                block.people, block.ptr, block.item, block.value + OFFSET, np.asarray(state["items"], np.float32),
+                block.personal["profile"], self.seed, given.rate, given.ridge, out,
+            )  # fmt: skip
+            return {
+                "gradient": Rows(block.ptr, block.item, out),
+                "raters": Rows(block.ptr, block.item, np.ones((len(block.item), 1))),
+            }
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            raters = np.round(released["raters"].value)
+            items = state["items"].astype(np.float64)
+            step = released["gradient"].value / np.maximum(raters, 1) + 2 * given.ridge * items
+            return {**state, "items": np.where(raters > 0, items - given.rate * step, items).astype(np.float32)}
+
+        def nothing(block: Block, state: State) -> Mapping[str, Rows]:
+            return {"gradient": Rows(block.ptr, block.item, np.zeros((len(block.item), width)))}
+
+        parts = (
+            Part("gradient", public.items, bound, width, 0.5, claim=noisy),
+            Part("raters", public.items, FixedPoint(1.0, 1), 1, 0.5, claim=silent),
+        )
+        cohort = given.cohort or (100 if dynamic else None)
+        join, leave = (given.join, given.leave) if dynamic else (0.0, 0.0)
+        rounds = [
+            Round(
+                f"step {k}", parts, contribute, absorb, Turns(k, count + 1, cohort, join, leave, given.scheme),
+                (Personal("profile", width),),
+            )
+            for k in range(count)
+        ]  # fmt: skip
+        if dynamic and budget is not None:
+            start = Turns(0, count + 1, cohort, join, leave, "S3")
+            rounds.insert(0, Round("initialise", parts[:1], nothing, lambda state, released: state, start))
+        return Plan(public.unit, tuple(rounds), (f"Scheme {given.scheme} as printed, {count} rounds.",))
+
+    def _sound(self, public: Public) -> Plan:
+        from tacit.methods.mf_base import rule_width, shares
+        from tacit.methods.mf_first import first_rounds
+        from tacit.methods.mf_rounds import Learning, learning_round
+
+        given = self.chosen
+        count = given.rounds or 2
+        turns = min(given.turns or count, count)
+        first, rest = shares(public, count)
+        how = Learning(rule_width(public, given.factors, 15), self.seed, second=0.0, gradient=True)
+        rounds = [replace(r, takes_part=Turns(0, 1)) for r in first_rounds(public, first)]
+        for k in range(count if rest else 0):
+            learned = learning_round(
+                public, how, f"factors {k + 1}", 1 - first, first=k == 0, last=k + 1 == count,
+                takes_part=Turns(k, turns, given.cohort),
+            )  # fmt: skip
+            coarse = tuple(replace(p, bound=RowClip(p.bound.limit, "l2", SOUND_GRID)) for p in learned.parts)
+            learned = replace(learned, parts=coarse)
+            rounds.append(projected(learned, given.project, self.seed) if given.project else learned)
+        size = (given.project or public.items) * how.columns * 4
+        story = (
+            (
+                f"{100 * first:.0f} % of the budget go to level, weights and effects of items; a device takes {turns} "
+                f"of {count} turns at factors and sends {size:,} bytes in each, whatever it rated."
+            ),
+        )
+        return Plan(public.unit, tuple(rounds), story)
+
+    def finish(self, public: Public, state: State) -> Shared:
+        if not self.shows_items:
+            from tacit.methods.mf_base import publish
+
+            return publish(cast("Any", self), public, state)
+        # u = argmin |r - V u|^2 + ridge |u|^2 as the personal Gaussian model says it: prior N(0, I), loadings scaled.
+        noise, ridge = 0.8, 0.05
+        items = np.asarray(state["items"], np.float32)
+        arrays = {
+            "baseline": np.full(public.items, -OFFSET, np.float32), "variance": np.zeros(public.items, np.float32),
+            "loadings": (items * np.float32(sqrt(noise / ridge))),
+        }  # fmt: skip
+        return Shared(
+            self.name, "gaussian", arrays, {"noise": noise}, public.schema, public.catalogue,
+            self.settings.model_dump(),
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The HTTP apps: the recommender and the aggregator of a federation."""

@@ -1,0 +1,240 @@
+"""The gate of both servers: who is this, is it whole, is it too much. Refusals are short and say nothing private."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tacit.engine.federated.keys import Identity, name_of, same, shared_secrets, tag, verify
+from tacit.engine.federated.store import Refusal, Session, Store
+from tacit.engine.federated.wire import VERSION, WireError
+from tacit.errors import StorageError, TacitError
+from tacit.service.watch import LOG, Metrics
+
+Handler = Callable[[Request], Awaitable[Response]]
+DEVICES = ("CREATE TABLE IF NOT EXISTS device (id TEXT PRIMARY KEY, public BLOB NOT NULL, enrolled INTEGER NOT NULL)",)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of what one sender may do."""
+
+    body: int = 64 << 20
+    """Bytes of one message."""
+    body_seconds: float = 30.0
+    rate: float = 50.0
+    """Requests a second of one device, with bursts of twice as many."""
+    enrol_rate: float = 2000.0
+    """New devices a second, from all addresses together."""
+    devices: int = 10_000_000
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A device whose message verified."""
+
+    device: str
+    mac: bytes
+    request: str
+
+
+class Gate:
+    """See the module."""
+
+    def __init__(self, role: str, identity: Identity, store: Store, limits: Limits, token: str | None = None) -> None:
+        self.role, self.identity, self.store, self.limits, self.token = role, identity, store, limits, token
+        self.metrics = Metrics(role)
+        self.ready = True
+        self._plain: dict[tuple[str, str], Handler] = {}
+        self._publics: dict[str, bytes] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
+        for device, public in store.now(lambda s: s.run("SELECT id, public FROM device")):
+            self._publics[device] = bytes(public)
+
+    def app(self, **options: Any) -> FastAPI:
+        """An app with what both servers have: health, metrics, keys, enrolment."""
+        app = FastAPI(title=f"tacit {self.role}", docs_url=None, redoc_url=None, openapi_url=None, **options)
+        app.add_middleware(_Plain, routes=self._plain)
+
+        @app.get("/healthz")
+        async def healthz() -> JSONResponse:
+            try:
+                await asyncio.wait_for(self.store.read(lambda s: s.run("SELECT 1")), 5)
+                fine = self.ready
+            except (StorageError, TimeoutError):
+                fine = False
+            return JSONResponse({"ok": fine, "role": self.role, "protocol": VERSION}, 200 if fine else 503)
+
+        @app.get("/metrics")
+        async def metrics() -> PlainTextResponse:
+            gauges = {"devices": len(self._publics), "commits": self.store.commits, "stored": self.store.works}
+            return PlainTextResponse(self.metrics.text(**gauges))
+
+        @app.get("/v1/keys")
+        async def keys() -> JSONResponse:
+            return JSONResponse(self.identity.card())
+
+        self.route("/v1/enrol", self._enrol)
+        self.route("/v1/rotate", self._rotate)
+        return app
+
+    def route(self, path: str, handler: Handler, method: str = "POST") -> None:
+        """A plain route ahead of the framework's: no parsing but our own. Every fault becomes a short refusal."""
+
+        async def guarded(request: Request) -> Response:
+            try:
+                answer = await handler(request)
+            except Refusal as refusal:
+                answer = JSONResponse({"error": refusal.message}, refusal.status)
+            except WireError as error:
+                answer = JSONResponse({"error": error.message}, 400)
+            except ClientDisconnect:
+                answer = Response(status_code=400)
+            except StorageError:
+                answer = JSONResponse({"error": "the store is away; try again"}, 503)
+            except TacitError as error:
+                LOG.exception("failed")
+                answer = JSONResponse({"error": type(error).__name__}, 500)
+            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status_code}"')
+            return answer
+
+        self._plain[method, path] = guarded
+
+    async def body(self, request: Request, limit: int | None = None) -> bytes:
+        """The whole body, unless it is too long or too slow."""
+        most = limit or self.limits.body
+        announced = request.headers.get("content-length", "0")
+        if not announced.isdigit() or int(announced) > most:
+            raise Refusal(413, "the message is too long")
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                if "content-length" in request.headers:
+                    found = await request.body()
+                else:
+                    parts, size = list[bytes](), 0
+                    async for part in request.stream():
+                        size += len(part)
+                        if size > most:
+                            raise Refusal(413, "the message is too long")
+                        parts.append(part)
+                    found = b"".join(parts)
+        except TimeoutError:
+            raise Refusal(408, "the message came too slowly") from None
+        self.metrics.add("bytes_in", len(found))
+        return found
+
+    async def caller(self, request: Request, body: bytes) -> Caller:
+        """The device whose MAC this request carries."""
+        device = request.headers.get("tacit-device", "")
+        public = self._publics.get(device)
+        caller = self._verified(request, body, device, public) if public is not None else None
+        if caller is None:  # enrolled, or its key rotated, at another process on the same store
+            rows = await self.store.read(lambda s: s.run("SELECT public FROM device WHERE id = ?", device))
+            if rows:
+                self._publics[device] = bytes(rows[0][0])
+                caller = self._verified(request, body, device, self._publics[device])
+        if caller is None:
+            raise Refusal(401, "unknown device or wrong MAC")
+        self._throttle(device, self.limits.rate)  # only now: a stranger must not use up another's allowance
+        return caller
+
+    def _verified(self, request: Request, body: bytes, device: str, public: bytes) -> Caller | None:
+        private = self.identity.by_name.get(request.headers.get("tacit-key", ""))
+        if private is None:
+            raise Refusal(401, "the server's key has changed; fetch /v1/keys")
+        try:
+            mac = shared_secrets(private, public).mac
+        except ValueError:
+            return None
+        expected = tag(mac, b"request", request.method.encode(), request.url.path.encode(), body)
+        given = request.headers.get("tacit-mac", "")
+        return Caller(device, mac, given) if same(expected, given) else None
+
+    def reply(self, caller: Caller, payload: bytes, status: int = 200) -> Response:
+        """An answer that the device can check against the pinned identity."""
+        self.metrics.add("bytes_out", len(payload))
+        mac = tag(caller.mac, b"response", caller.request.encode(), payload)
+        return Response(payload, status, {"tacit-mac": mac}, "application/octet-stream")
+
+    def signed(self, request: Request, body: bytes, identity: bytes) -> None:
+        """Refuse what is not signed by the other server."""
+        given = request.headers.get("tacit-signature", "")
+        if not verify(identity, given, request.method.encode(), request.url.path.encode(), body):
+            raise Refusal(401, "not signed by the pinned server")
+
+    def public(self, device: str) -> bytes | None:
+        return self._publics.get(device)
+
+    async def _enrol(self, request: Request) -> Response:
+        body = await self.body(request, 4096)
+        self._throttle("enrolment", self.limits.enrol_rate)
+        public, device = _public(body), request.headers.get("tacit-device", "")
+        if self.token is not None and not same(self.token, request.headers.get("tacit-token", "")):
+            raise Refusal(403, "an enrolment token is needed")
+        caller = self._verified(request, body, device, public)
+        if device != name_of(public) or caller is None:
+            raise Refusal(401, "the key was not proven")
+        if len(self._publics) >= self.limits.devices:
+            raise Refusal(503, "no more devices are taken")
+        stamp = int(time.time())
+
+        def work(session: Session) -> None:
+            session.run("INSERT INTO device VALUES (?, ?, ?) ON CONFLICT DO NOTHING", device, public, stamp)
+
+        await self.store.write(work)
+        self._publics.setdefault(device, public)
+        return self.reply(caller, b"{}")
+
+    async def _rotate(self, request: Request) -> Response:
+        """A device's new key, proven under the old one; its id stays."""
+        body = await self.body(request, 4096)
+        caller, public = await self.caller(request, body), _public(body)
+        await self.store.write(lambda s: s.run("UPDATE device SET public = ? WHERE id = ?", public, caller.device))
+        self._publics[caller.device] = public
+        return self.reply(caller, b"{}")
+
+    def _throttle(self, who: str, rate: float) -> None:
+        """A bucket that refills at `rate` a second and holds twice that."""
+        now = time.monotonic()
+        level, last = self._buckets.get(who, (2 * rate, now))
+        level = min(2 * rate, level + (now - last) * rate)
+        if level < 1:
+            raise Refusal(429, "too many requests")
+        if len(self._buckets) > 100_000:  # strangers may not fill the memory
+            self._buckets.clear()
+        self._buckets[who] = (level - 1, now)
+
+
+class _Plain:
+    """Routes that answer most requests, before the framework looks at them: half the cost of a request."""
+
+    def __init__(self, app: ASGIApp, routes: dict[tuple[str, str], Handler]) -> None:
+        self.app, self.routes = app, routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = self.routes.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if handler is None:
+            await self.app(scope, receive, send)
+            return
+        answer = await handler(Request(scope, receive))
+        await answer(scope, receive, send)
+
+
+def _public(body: bytes) -> bytes:
+    try:
+        public = bytes.fromhex(json.loads(body)["public"])
+    except (ValueError, KeyError, TypeError):
+        raise Refusal(400, "no public key") from None
+    if len(public) != 32:
+        raise Refusal(400, "no public key")
+    return public

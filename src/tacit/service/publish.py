@@ -1,0 +1,74 @@
+"""Before the first round: charge the population's book. After the last: the model with its statement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.engine.federated.store import Store
+from tacit.engine.federated.task import Assembled
+from tacit.ledger.book import Receipt
+from tacit.round import State
+
+
+def reserve(
+    made: Assembled, store: Store, book: tuple[str | None, str] | None, accept_unbounded: bool
+) -> Receipt | None:
+    """Charge the plan once: a restart finds the receipt in the store."""
+    import json
+
+    from tacit.ledger.book import open_book
+
+    task, budget = made.task, made.public.budget
+    if book is None or budget is None:
+        return None
+    rows = store.now(lambda s: s.run("SELECT receipt FROM task WHERE id = ?", task.name))
+    if rows and rows[0][0]:
+        return Receipt(**json.loads(rows[0][0]))
+    receipt = open_book(*book).reserve(
+        made.events.values(), unit=task.unit, budget=(budget.epsilon, budget.delta),
+        purpose=task.purpose or f"federated {task.method}", method=task.method, limit=task.max_ratings,
+        accept_unbounded=accept_unbounded,
+    )  # fmt: skip
+    text = json.dumps({"population": receipt.population, "number": receipt.number, "hash": receipt.hash})
+    from tacit.engine.federated.wire import pack_state
+    from tacit.service.conductor import first_state
+
+    document, start = task.model_dump_json().encode(), pack_state(first_state(made))
+    store.now(lambda s: s.run("INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
+                              task.name, document, start))  # fmt: skip
+    store.now(lambda s: s.run("UPDATE task SET receipt = ? WHERE id = ?", text, task.name))
+    return receipt
+
+
+def publish(
+    made: Assembled,
+    state: State,
+    receipt: Receipt | None,
+    out: Path,
+    book: tuple[str | None, str] | None,
+    private: bool,
+) -> None:
+    """Write the model folder, whole; a second time is no time."""
+    from tacit.ledger.book import open_book
+    from tacit.ledger.statement import build_statement
+    from tacit.model.model import Model
+
+    if (out / "model.json").is_file():
+        return
+    shared = made.method.finish(made.public, state)
+    task, budget = made.task, made.public.budget
+    bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in made.plan.rounds[:8] for p in r.parts]
+    statement = build_statement(
+        method=task.method, unit=made.public.unit, engine="federated", events=tuple(made.events.values()),
+        calibration=made.public.calibration, budget=(budget.epsilon, budget.delta) if budget else None,
+        per_person=bounds,
+        settings=[
+            *made.plan.story, *(f"{k} = {v}" for k, v in made.method.settings.model_dump().items()),
+            f"cohorts of {task.least} to {task.cohort} devices; {task.enough} honest shares of the noise suffice",
+        ],
+        public=["the rating scale", "the catalogue of items", "the declared number of people", "who takes part"],
+        purpose=task.purpose, receipt=receipt, real_noise=private and bool(made.events),
+    )  # fmt: skip
+    if receipt is not None and book is not None:
+        open_book(*book).commit(receipt, shared.digest())
+    Model(shared, statement).save(out)

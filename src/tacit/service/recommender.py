@@ -1,0 +1,223 @@
+"""The recommender: devices enrol and join here, rounds are conducted, the finished model is handed out.
+
+Guarantee (with an aggregator that does not collude): it sees who takes part, sums of at least the least cohort with the
+noise of every device in them, and never a contribution. In `paper` it also sees which items a device asks about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tacit.engine.federated.keys import Identity, believed, verify
+from tacit.engine.federated.store import Refusal, Store
+from tacit.engine.federated.task import Assembled, Task, assemble
+from tacit.engine.federated.wire import Closing, Join, Opening, pack, unpack
+from tacit.errors import Failure
+from tacit.service.conductor import MIGRATIONS_TASK, Conductor
+from tacit.service.gate import DEVICES, Caller, Gate, Limits
+from tacit.service.publish import publish
+from tacit.service.watch import LOG, log
+
+MIGRATIONS = ((*DEVICES, *MIGRATIONS_TASK),)
+POLL_SECONDS = 25.0
+"""How long a device waits for a round before it is told to ask again."""
+STAMP_SECONDS = 300.0
+
+
+class RemoteAggregator:
+    """The aggregator over HTTP; its answers are believed only with its pinned signature. Patient with restarts."""
+
+    def __init__(self, url: str, pin: str, identity: Identity, verify_tls: Any = True) -> None:
+        self.url, self.pin, self.identity = url.rstrip("/"), bytes.fromhex(pin), identity
+        self._client = httpx.AsyncClient(timeout=httpx.Timeout(30.0, read=None), verify=verify_tls)
+
+    async def open(self, opening: Opening) -> None:
+        status, _ = await self._send("/v1/open", pack(opening))
+        if status != 200:
+            raise Failure(f"the aggregator refused to open a round (status {status})")
+
+    async def close(self, closing: Closing) -> bytes | None:
+        status, found = await self._send("/v1/close", pack(closing))
+        if status not in (200, 409):
+            raise Failure(f"the aggregator refused to close a round (status {status})")
+        return found if status == 200 else None
+
+    async def _send(self, path: str, body: bytes) -> tuple[int, bytes]:
+        pause = 0.05
+        while True:
+            headers = {"tacit-signature": self.identity.sign(b"POST", path.encode(), body)}
+            try:
+                answer = await self._client.post(self.url + path, content=body, headers=headers)
+                if answer.status_code < 500:
+                    break
+            except httpx.HTTPError:
+                pass
+            await asyncio.sleep(pause)
+            pause = min(2.0, pause * 2)
+        signature = answer.headers.get("tacit-signature", "")
+        if (
+            answer.status_code in (200, 409)
+            and signature
+            and verify(self.pin, signature, b"answer", body, answer.content)
+        ):
+            return answer.status_code, answer.content
+        if answer.status_code == 200:
+            raise Failure("the aggregator's answer is not signed by its pinned identity")
+        return 0 if answer.status_code in (200, 409) else answer.status_code, b""
+
+    async def card(self) -> list[bytes]:
+        answer = await self._client.get(self.url + "/v1/keys")
+        return believed(answer.json(), self.pin.hex())
+
+    async def stop(self) -> None:
+        await self._client.aclose()
+
+
+def recommender_app(
+    location: str, identity: Identity, task: Task, aggregator: RemoteAggregator, aggregator_url: str, out: Path,
+    limits: Limits | None = None, token: str | None = None, gather: float = 2.0,
+    book: tuple[str | None, str] | None = None,
+    accept_unbounded: bool = False,
+) -> FastAPI:  # fmt: skip
+    """The app. `book` names the ledger (place, population) that is charged before the first round; the model is
+    written to `out` after the last."""
+    made = assemble(task)
+    store = Store(location, MIGRATIONS, "recommender")
+    gate = Gate("recommender", identity, store, limits or Limits(), token)
+    conductor = Conductor(made, store, identity, aggregator, gate.public, gather)
+    handler = _Recommender(gate, conductor, made, aggregator_url, aggregator.pin.hex(), out)
+
+    async def conduct() -> None:
+        try:
+            await handler.conduct(book, accept_unbounded)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say that training stopped
+            gate.ready = False
+            LOG.exception("training stopped", extra={"facts": {"reason": str(getattr(error, "message", ""))}})
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        log("recommender ready", task=task.name, rounds=len(made.plan.rounds))
+        running = asyncio.create_task(conduct())
+        yield
+        log("recommender stops")
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await aggregator.stop()
+        store.close()
+
+    app = gate.app(lifespan=lifespan)
+    app.state.conductor = conductor
+    gate.route("/v1/task", handler.task, "GET")
+    gate.route("/v1/join", handler.join)
+    gate.route("/v1/status", handler.status, "GET")
+    gate.route("/v1/model", handler.model, "GET")
+    return app
+
+
+class _Recommender:
+    def __init__(
+        self, gate: Gate, conductor: Conductor, made: Assembled, aggregator_url: str, aggregator_pin: str, out: Path
+    ) -> None:
+        self.gate, self.conductor, self.made, self.out = gate, conductor, made, out
+        self._stamps: dict[str, int] = {}
+        document = {
+            "task": made.task.model_dump(mode="json"), "events": json.loads(made.events_text()),
+            "aggregator": {"url": aggregator_url, "identity": aggregator_pin},
+        }  # fmt: skip
+        self._document = json.dumps(document).encode()
+        self._signature = gate.identity.sign(b"task", self._document)
+
+    async def conduct(self, book: tuple[str | None, str] | None, accept_unbounded: bool) -> None:
+        from tacit.service.publish import reserve
+
+        receipt = await asyncio.to_thread(reserve, self.made, self.gate.store, book, accept_unbounded)
+        state = await self.conductor.run()
+        await asyncio.to_thread(publish, self.made, state, receipt, self.out, book, self.conductor.private)
+        log("model published")
+
+    async def task(self, request: Request) -> Response:
+        return Response(self._document, 200, {"tacit-signature": self._signature}, "application/json")
+
+    async def status(self, request: Request) -> Response:
+        """Public progress: counts only."""
+        c = self.conductor
+        facts = {
+            "task": c.name, "round": c.index, "rounds": len(self.made.plan.rounds), "waiting": len(c.waiting),
+            "finished": c.finished.is_set(), "published": (self.out / "model.json").is_file(), "seconds": c.times[-50:],
+        }  # fmt: skip
+        return JSONResponse(facts)
+
+    async def join(self, request: Request) -> Response:
+        """Wait for a round; the answer is its announcement, with the state that this device needs."""
+        body = await self.gate.body(request, 1 << 20)
+        caller = await self.gate.caller(request, body)
+        message, payload = unpack(Join, body)
+        c = self.conductor
+        if message.task != c.name:
+            raise Refusal(404, "another task")
+        if c.finished.is_set():
+            raise Refusal(410, "the training is over")
+        self._check_stamp(caller, message.stamp)
+        items = self._items(message, payload)
+        active = c.active
+        if active is not None and caller.device in active.joined and message.done != (active.index, active.attempt):
+            return self.gate.reply(caller, c.announcement(caller.device))  # it lost the first answer
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        before = c.waiting.pop(caller.device, None)
+        if before is not None:
+            before[1].cancel()
+        c.waiting[caller.device] = (items, future)
+        c.news.set()
+        try:
+            found = await asyncio.wait_for(future, POLL_SECONDS)
+        except (TimeoutError, asyncio.CancelledError):
+            if c.waiting.get(caller.device, (None, None))[1] is future:
+                del c.waiting[caller.device]
+            if c.finished.is_set():
+                raise Refusal(410, "the training is over") from None
+            raise Refusal(425, "no round yet; ask again") from None
+        self.gate.metrics.add("joins")
+        return self.gate.reply(caller, found)
+
+    async def model(self, request: Request) -> Response:
+        """The published model: its four files in one frame, signed."""
+        if not (self.out / "model.json").is_file():
+            raise Refusal(404, "no model yet")
+        names = ("model.json", "items.json", "statement.json", "arrays.safetensors")
+        files = {name: (self.out / name).read_bytes() for name in names}
+        frame = pack({name: len(data) for name, data in files.items()}, b"".join(files.values()))
+        return Response(frame, 200, {"tacit-signature": self.gate.identity.sign(b"model", frame)})
+
+    def _check_stamp(self, caller: Caller, stamp: int) -> None:
+        """A copied request is old, or not newer than the device's last one."""
+        if abs(time.time() - stamp / 1e9) > STAMP_SECONDS:
+            raise Refusal(409, "the device's clock is off by more than five minutes, or this is an old message")
+        if stamp <= self._stamps.get(caller.device, 0):
+            raise Refusal(409, "a message of this device that is not new")
+        self._stamps[caller.device] = stamp
+
+    def _items(self, message: Join, payload: memoryview) -> NDArray[np.uint32]:
+        index = min(self.conductor.index, len(self.made.plan.rounds) - 1)
+        layout = self.made.layouts(index)[0]
+        if message.items != layout.sparse or (len(payload) and not message.items) or len(payload) % 4:
+            raise Refusal(400, "rows are listed where the plan asks for them, and only there")
+        rows = np.frombuffer(payload, "<u4").astype(np.uint32)
+        if len(rows) and (int(rows.max()) >= layout.size or (np.diff(rows.astype(np.int64)) <= 0).any()):
+            raise Refusal(400, "row numbers that do not ascend inside the catalogue")
+        return rows

@@ -1,0 +1,157 @@
+"""A real federation: two server processes, real HTTP, real stores; devices are real too, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.data.ratings import Ratings
+
+_MAIN = "from tacit.cli.main import main; main()"
+
+
+class Federation:
+    """Both servers over one folder. `start` and `kill` act on real processes."""
+
+    def __init__(self, folder: Path, ratings: Ratings, **options: Any) -> None:
+        from tacit.engine.federated.keys import Identity
+
+        self.folder, self.ratings, self.options = folder, ratings, options
+        self.home = {role: folder / role for role in ("recommender", "aggregator")}
+        self.pin = {role: Identity(home / "identity.json").public.hex() for role, home in self.home.items()}
+        self.port = {role: _free_port() for role in self.home}
+        self.url = {role: f"http://127.0.0.1:{port}" for role, port in self.port.items()}
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.items = folder / "items.csv"
+        self.items.write_text("item\n" + "\n".join(ratings.items) + "\n")
+        self.out = folder / "model"
+        self.store: dict[str, str] = {}
+
+    def start(self, *roles: str, wait: bool = True) -> None:
+        for role in roles or ("aggregator", "recommender"):
+            with open(self.folder / f"{role}.log", "ab") as log:
+                self.processes[role] = subprocess.Popen(
+                    [sys.executable, "-c", _MAIN, "federate", role, *self._arguments(role)],
+                    stdout=log, stderr=log, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+                )  # fmt: skip
+        if wait:
+            for role in roles or ("aggregator", "recommender"):
+                self.ready(role)
+
+    def _arguments(self, role: str) -> list[str]:
+        common = ["--port", str(self.port[role]), "--home", str(self.home[role]), "--rate", "1000"]
+        if role in self.store:
+            common += ["--store", self.store[role]]
+        if role == "aggregator":
+            return [*common, "--recommender-pin", self.pin["recommender"], *self.options.get("aggregator", [])]
+        o = {
+            "method": "popularity", "calibration": "none", "cohort": 20, "least": 20, "seconds": 20, "gather": 0.2,
+            "users": self.ratings.n_users, "scale": "1,5",
+        } | {k: v for k, v in self.options.items() if k not in ("aggregator", "set")}  # fmt: skip
+        flags = [part for name, value in o.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+        flags = [f for f in flags if f != "True"]
+        for name, value in self.options.get("set", {}).items():
+            flags += ["--set", f"{name}={value}"]
+        return [
+            *common, *flags, "--items", str(self.items), "--aggregator", self.url["aggregator"],
+            "--aggregator-pin", self.pin["aggregator"], "--out", str(self.out), "--ledger", str(self.folder / "book"),
+        ]  # fmt: skip
+
+    def ready(self, role: str, seconds: float = 40) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.processes[role].poll() is not None:
+                break
+            try:
+                if self.get(role, "/healthz")["ok"]:
+                    return
+            except (OSError, ValueError):
+                time.sleep(0.1)
+        raise AssertionError(f"the {role} did not start:\n{(self.folder / f'{role}.log').read_text()[-3000:]}")
+
+    def get(self, role: str, path: str) -> Any:
+        import json
+
+        with urllib.request.urlopen(self.url[role] + path, timeout=10) as answer:
+            text = answer.read()
+        return text.decode() if path == "/metrics" else json.loads(text)
+
+    def kill(self, role: str) -> None:
+        """SIGKILL: no farewell."""
+        self.processes[role].send_signal(signal.SIGKILL)
+        self.processes[role].wait()
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(15)
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+    def fleet(self, **options: Any) -> Any:
+        from tacit.engine.federated.device import Policy
+        from tacit.engine.federated.fleet import run_fleet
+
+        policy = options.pop("policy", None) or Policy(accept_unbounded=True)
+        url, pin = self.url["recommender"], self.pin["recommender"]
+        return run_fleet(url, self.ratings, pin=pin, policy=policy, **options)
+
+    def train(self, seconds: float = 60, **options: Any) -> Any:
+        """All devices until the model is published."""
+        report = asyncio.run(asyncio.wait_for(self.fleet(**options), seconds))
+        assert not report.failed, report.failed[:3]
+        self.published(seconds)
+        return report
+
+    def published(self, seconds: float = 60) -> None:
+        until = time.monotonic() + seconds
+        while not self.get("recommender", "/v1/status")["published"]:
+            assert time.monotonic() < until, (self.folder / "recommender.log").read_text()[-3000:]
+            time.sleep(0.05)
+
+    def model(self) -> Any:
+        from tacit.model.model import load
+
+        return load(self.out)
+
+    def log(self, role: str) -> str:
+        return (self.folder / f"{role}.log").read_text()
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@pytest.fixture
+def federation(tmp_path: Path) -> Iterator[Any]:
+    """Make a federation over some ratings; it ends with the test."""
+    made: list[Federation] = []
+
+    def make(ratings: Ratings, **options: Any) -> Federation:
+        folder = tmp_path / f"federation-{len(made)}"
+        folder.mkdir()
+        made.append(Federation(folder, ratings, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
