@@ -196,7 +196,7 @@ class _Run:
             self._pattern(schema.max_ratings),
         )  # fmt: skip
         plan = method.plan(public)
-        if schema.users is None and self.order.budget is not None and not method.local:
+        if schema.users is None and self.order.calibration == "sound" and not method.local:  # papers count as they are
             plan = plan.after(_count_people(), COUNT_SHARE)
         self.public, self.plan = public, replace(plan, limited=schema.max_ratings)
         self.events: dict[str, Event] = {}
@@ -236,13 +236,17 @@ class _Run:
         budget, printed = self.order.budget, self.order.calibration == "paper"
         cap = None if budget is None or printed or not self.method.local else (budget.epsilon, budget.delta)
         engine = make_engine(self.order.engine, ratings, self.method.threads, self.progress, cap)
-        declared = self.public.schema.users or (ratings.n_users if budget is None else 1)
+        declared = self.public.schema.users or (ratings.n_users if budget is None or printed else 1)
         if self.method.local:  # the server sees which devices answer
             declared = ratings.n_users
         state: State = {"people": np.array([float(declared)]), **self.method.first_state(self.public)}
         self.private = self.order.budget is not None
         with threadpool_limits(self.method.threads or 1):  # many small products: a pool of threads only waits on itself
+            run: list[str] = []
             for round_ in self.plan.rounds:
+                if self.plan.passed_over(round_, state, run):
+                    continue
+                run.append(round_.name)
                 released = engine.run(round_, state, charge)
                 self.private &= all(part.private for part in released.values())
                 state = round_.absorb(state, released)
