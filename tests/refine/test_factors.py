@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.refine.factors import clip_spectrum, item_factors, item_moments, non_negative, person_moment, unpack
+from tacit.refine.factors import clip_spectrum, item_factors, item_moments, person_moment, unpack
 
 ITEMS, WIDTH = 400, 3
 
@@ -38,6 +38,14 @@ def test_a_later_round_may_take_directions_from_little_evidence():
     assert item_factors(right, left, noise, pays=-np.inf).mean.any()
 
 
+def test_multiples_of_the_identity_take_a_shorter_way_to_the_same_answer():
+    _, right, left, noise = released(0.1, 0.5)
+    whole, short = item_factors(right, left, noise), item_factors(right, left[:, 0, 0], noise[:, 0, 0])
+    assert np.allclose(whole.mean, short.mean)
+    assert np.allclose(whole.unknown, short.unknown)
+    assert whole.gain == pytest.approx(short.gain)
+
+
 def test_shrinkage_beats_the_plain_solution():
     truth, right, left, noise = released(0.05, 2.0)
     plain = np.linalg.solve(left, right[:, :, None])[:, :, 0]
@@ -65,14 +73,3 @@ def test_moments_are_positive_whatever_the_noise():
     left = item_moments(rng.normal(size=(20, 3, 3)) * 9, np.linspace(0, 5, 20), moment, np.full((3, 3), 9.0))
     assert np.linalg.eigvalsh(left).min() >= 0
     assert np.allclose(clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0), np.diag([0.0, 0.5, 2.0]))
-
-
-def test_non_negative_solutions_meet_their_conditions():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(50, 8, 4))
-    left, right = np.einsum("nka,nkb->nab", rows, rows) + np.eye(4), rng.normal(size=(50, 4))
-    x = non_negative(left, right, np.zeros((50, 4)), sweeps=300)
-    slope = np.einsum("nab,nb->na", left, x) - right
-    assert (x >= 0).all()
-    assert slope.min() > -1e-8
-    assert np.abs(slope * x).max() < 1e-8

@@ -78,3 +78,23 @@ def test_emphasis_is_flat_where_everything_drowns() -> None:
     multiplier, clip = emphasis(refined(true, noisy, 1e6), 1e6, 0.1)
     assert np.all(multiplier == 1.0)
     assert clip == pytest.approx(1.0)
+
+
+def test_features_tell_crowded_from_rare_where_noise_hides_both() -> None:
+    rng = np.random.default_rng(3)
+    feature = rng.standard_normal((2000, 1))
+    truth = np.exp(1.0 + 1.2 * feature[:, 0] + 0.3 * rng.standard_normal(2000))
+    noisy = truth + rng.normal(0, 10.0, 2000)
+    given = {"low": 0.1, "high": 500.0, "mean": float(truth.mean())}
+    blind, told = denoise_weights(noisy, 10.0, **given), denoise_weights(noisy, 10.0, **given, features=feature)
+    assert np.corrcoef(told.log, np.log(truth))[0, 1] > np.corrcoef(blind.log, np.log(truth))[0, 1] + 0.05
+
+
+def test_features_that_say_nothing_change_little() -> None:
+    rng = np.random.default_rng(4)
+    truth = np.exp(rng.normal(1.0, 1.0, 2000))
+    noisy = truth + rng.normal(0, 3.0, 2000)
+    given = {"low": 0.1, "high": 500.0, "mean": float(truth.mean())}
+    blind = denoise_weights(noisy, 3.0, **given)
+    told = denoise_weights(noisy, 3.0, **given, features=rng.standard_normal((2000, 3)))
+    assert np.abs(told.log - blind.log).mean() < 0.25

@@ -1,0 +1,152 @@
+"""Half-steps of alternating least squares: each row (a person, or an item) solved against the other side, held fixed.
+
+A row's normal equations come from one product of its own ratings' factors with themselves. Rows do not depend on each
+other, so neither threads nor blocks change a bit of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.kernels.cholesky import factor, substitute
+
+Floats = NDArray[np.float32] | NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint32]
+
+TILE = 3
+SUMS = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True)
+def _gather(other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats) -> Floats:
+    """The rows that a row's ratings name, as columns, with its values as one more row, and zeros up to a whole tile."""
+    width = other.shape[1]
+    padded = (width + 1 + TILE - 1) // TILE * TILE
+    out = space[: padded * count].reshape((padded, count))
+    out[width + 1 :] = 0.0
+    for cell in range(count):
+        source = other[index[first + cell]]
+        for a in range(width):
+            out[a, cell] = source[a]
+    out[width] = value[first : first + count]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _products(rows: Floats, gram: Floats) -> None:
+    """Upper triangle of rows rows', three by three at a time: nine sums stay in registers while their rows are read.
+
+    The compiler may regroup a sum, in a way that depends on its length alone.
+    """
+    zero = gram.dtype.type(0)
+    for a in range(0, rows.shape[0], TILE):
+        a0, a1, a2 = rows[a], rows[a + 1], rows[a + 2]
+        for b in range(a, rows.shape[0], TILE):
+            b0, b1, b2 = rows[b], rows[b + 1], rows[b + 2]
+            s00, s01, s02, s10, s11, s12, s20, s21, s22 = zero, zero, zero, zero, zero, zero, zero, zero, zero
+            for k in range(a0.size):
+                u0, u1, u2, v0, v1, v2 = a0[k], a1[k], a2[k], b0[k], b1[k], b2[k]
+                s00 += u0 * v0
+                s01 += u0 * v1
+                s02 += u0 * v2
+                s10 += u1 * v0
+                s11 += u1 * v1
+                s12 += u1 * v2
+                s20 += u2 * v0
+                s21 += u2 * v1
+                s22 += u2 * v2
+            gram[a, b], gram[a, b + 1], gram[a, b + 2] = s00, s01, s02
+            gram[a + 1, b], gram[a + 1, b + 1], gram[a + 1, b + 2] = s10, s11, s12
+            gram[a + 2, b], gram[a + 2, b + 1], gram[a + 2, b + 2] = s20, s21, s22
+
+
+@njit(cache=True, nogil=True)
+def _space(ptr: Ints, start: int, stop: int, other: Floats) -> tuple[Floats, Floats]:
+    """Room for the longest row's columns and for its products."""
+    longest = 1
+    for row in range(start, stop):
+        longest = max(longest, ptr[row + 1] - ptr[row])
+    padded = (other.shape[1] + 1 + TILE - 1) // TILE * TILE
+    return np.empty(padded * longest, other.dtype), np.empty((padded, padded), other.dtype)
+
+
+@njit(cache=True, nogil=True)
+def half_step(
+    ptr: Ints, index: Codes, value: Floats, other: Floats, ridge: Floats, start: int, stop: int, out: Floats
+) -> None:
+    """out[row] = argmin sum (value - other[index]'x)^2 + ridge[row]'x^2 for rows `start` to `stop`.
+
+    `ridge` has a number for each column of each row. A row without ratings gets zeros.
+    """
+    width = other.shape[1]
+    space, gram = _space(ptr, start, stop, other)
+    for row in range(start, stop):
+        first, count = ptr[row], ptr[row + 1] - ptr[row]
+        if count == 0:
+            out[row, :] = 0.0
+            continue
+        _products(_gather(other, index, value, first, count, space), gram)
+        for a in range(width):
+            gram[a, a] += ridge[row, a]
+            out[row, a] = gram[a, width]
+        factor(gram[:width, :width])
+        substitute(gram[:width, :width], out[row])
+
+
+@njit(cache=True, nogil=True)
+def half_step_likes(
+    ptr: Ints, index: Codes, other: Floats, everywhere: Floats, weight: float, ridge: float,
+    start: int, stop: int, out: Floats,
+) -> None:  # fmt: skip
+    """out[row] = argmin over *all* cells of c (x'other - like)^2, c = 1 + `weight` for likes and 1 else, + ridge |x|^2.
+
+    `everywhere` is other'other: what cells without a like contribute.
+    """
+    width = other.shape[1]
+    space, gram = _space(ptr, start, stop, other)
+    ones = np.ones(space.size, other.dtype)
+    for row in range(start, stop):
+        first, count = ptr[row], ptr[row + 1] - ptr[row]
+        out[row, :] = 0.0
+        if count == 0:
+            continue
+        _products(_gather(other, index[first : first + count], ones, 0, count, space), gram)
+        for a in range(width):
+            out[row, a] = (1 + weight) * gram[a, width]
+            for b in range(a, width):
+                gram[a, b] = everywhere[a, b] + weight * gram[a, b]
+            gram[a, a] += ridge
+        factor(gram[:width, :width])
+        substitute(gram[:width, :width], out[row])
+
+
+@njit(cache=True, nogil=True)
+def solve_rows(ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats) -> None:
+    """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
+    width, rows = other.shape[1], ptr.size - 1
+    space, gram = _space(ptr, 0, rows, other)
+    zeros = np.zeros(space.size, other.dtype)
+    for row in range(rows):
+        first, count = ptr[row], ptr[row + 1] - ptr[row]
+        _products(_gather(other, index[first : first + count], zeros, 0, count, space), gram)
+        for a in range(width):
+            gram[a, a] += ridge[row, a]
+            out[row, a] = right[row, a]
+        factor(gram[:width, :width])
+        substitute(gram[:width, :width], out[row])
+
+
+@njit(cache=True, nogil=True)
+def gram_rows(ptr: Ints, index: Codes, other: Floats, out: Floats) -> None:
+    """out[row] += X'X, X the rows of `other` that the row's ratings name."""
+    width = other.shape[1]
+    for row in range(ptr.size - 1):
+        gram = out[row]
+        for cell in range(ptr[row], ptr[row + 1]):
+            x = other[index[cell]]
+            for a in range(width):
+                for b in range(width):
+                    gram[a, b] += x[a] * x[b]
