@@ -30,6 +30,7 @@ from tacit.ledger.gaussian import SMALLEST, delta_at, epsilon_at
 PROFILE_DELTAS = tuple(float(f"1e-{k}") for k in range(4, 13))
 _TABLE = {True: 512, False: 20_000}
 """Losses of the pure part that are composed exactly, with and without a Gaussian part; beyond, Renyi."""
+_INTEGERS = (*range(2, 65), *range(72, 257, 8), 320, 384, 512, 768, 1024)
 _ORDERS = (*range(2, 65), *(int(64 * 1.04**k) for k in range(1, 180)))
 """Integer Renyi orders: the bound for Skellam noise holds at these alone."""
 _PER_DRAW = 8 * exp(-8 * pi**2)
@@ -142,7 +143,8 @@ def _renyi(total: Cost, *, pure: bool = True) -> Any:
     from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
     from dp_accounting.rdp import RdpAccountant
 
-    accountant = RdpAccountant(_ORDERS) if total.renyi else RdpAccountant()
+    # Integer orders only where people are sampled: others need series that are slow and converge badly.
+    accountant = RdpAccountant(_ORDERS if total.renyi else _INTEGERS if total.sampled else None)
     rest = total.mu2 + total.renyi + (fsum(each * each * count for each, count in total.pure.items()) if pure else 0.0)
     if rest > 0:
         accountant.compose(GaussianDpEvent(1 / sqrt(rest)))

@@ -14,12 +14,34 @@ if TYPE_CHECKING:
 METHODS = {
     "popularity": "popularity:Popularity",
     "bias": "bias:Bias",
+    "bayes": "bayes:Bayes",
+    "ease": "ease:EASE",
+    "covariance-knn": "covariance:CovarianceKNN",
+    "covariance-svd": "covariance:CovarianceSVD",
+    "knn-pearson": "knn:PearsonKNN",
+    "knn-cosine": "knn:CosineKNN",
+    "pnbm-sgd": "pnbm:NeighborhoodSGD",
+    "pnbm-langevin": "pnbm:NeighborhoodLangevin",
+    "als": "als:ALS",
+    "mf-objective": "mf_objective:ObjectiveMF",
+    "mf-federated": "mf_federated:FederatedMF",
+    "mf-nonnegative": "mf_nonnegative:NonnegativeMF",
+    "mf-sgd": "mf_sgd:GradientMF",
+    "mf-langevin": "mf_langevin:LangevinMF",
+    "svd-gradient": "svd_gradient:GradientSVD",
+    "svd-objective": "svd_objective:ObjectiveSVD",
+    "svdpp-gradient": "svd_gradient:GradientSVDPP",
+    "svdpp-objective": "svd_objective:ObjectiveSVDPP",
+    "svd-output": "svd_output:OutputSVD",
+    "svdpp-output": "svd_output:OutputSVDPP",
+    "mf-input-sgd": "mf_input:InputSGD",
+    "mf-input-als": "mf_input:InputALS",
     "one-bit-naive": "one_bit:NaiveLocalMF",
     "one-bit": "one_bit:OneBitMF",
     "one-bit-projected": "one_bit:ProjectedOneBitMF",
 }
-DEFAULT = "bias"
-DEFAULT_POSITIVE = "popularity"
+DEFAULT = "bayes"
+DEFAULT_POSITIVE = "ease"
 
 
 def find(name: str) -> type[Method]:
