@@ -6,8 +6,9 @@ Inside, ratings are on the inner scale (mid-scale 0, ends -2 and 2) and items ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Reason:
 
 
 class PersonalModel(ABC):
-    """How one person uses the shared arrays. Subclasses register under the name that a `Shared` carries."""
+    """How one person uses the shared arrays. `PERSONAL` names the subclasses."""
 
     ranks_by = "rating"
     """The order of `recommend` unless it is told otherwise."""
@@ -101,40 +102,26 @@ class PersonalModel(ABC):
         return self.arrays
 
 
-_KNOWN: dict[str, Callable[[], type[PersonalModel]]] = {}
-
-
-def register(name: str, find: Callable[[], type[PersonalModel]]) -> None:
-    """Name a personal model; `find` imports it when it is needed."""
-    _KNOWN[name] = find
+PERSONAL = {
+    "mean": "mean:OwnMean",
+    "gaussian": "gaussian_personal:GaussianPersonal",
+    "ease": "ease:EasePersonal",
+    "ridge-neighbours": "ridge_neighbours:RidgeNeighbours",
+    "weighted-neighbours": "weighted_neighbours:WeightedNeighbours",
+    "neighbourhood": "neighbours:Neighbourhood",
+    "factors": "factors:FactorPersonal",
+    "liked factors": "factors:LikedFactors",
+    "descent": "descent:Descent",
+    "sparse-descent": "descent_sparse:SparseDescent",
+}
+"""The name that a `Shared` carries, and the module and class that it stands for, imported when it is needed."""
 
 
 def personal_model(shared: Shared) -> PersonalModel:
-    if shared.personal not in _KNOWN:
+    if shared.personal not in PERSONAL:
         raise ModelError(
             f"this version of Tacit has no personal model {shared.personal!r}", remedy="upgrade Tacit, or fit again"
         )
-    return _KNOWN[shared.personal]()(shared.arrays, shared.numbers)
-
-
-def _mean() -> type[PersonalModel]:
-    from tacit.model.mean import OwnMean
-
-    return OwnMean
-
-
-def _gaussian() -> type[PersonalModel]:
-    from tacit.model.gaussian_personal import GaussianPersonal
-
-    return GaussianPersonal
-
-
-def _descent() -> type[PersonalModel]:
-    from tacit.model.descent import Descent
-
-    return Descent
-
-
-register("mean", _mean)
-register("descent", _descent)
-register("gaussian", _gaussian)
+    module, name = PERSONAL[shared.personal].split(":")
+    found: type[PersonalModel] = getattr(import_module(f"tacit.model.{module}"), name)
+    return found(shared.arrays, shared.numbers)
