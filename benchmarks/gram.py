@@ -1,9 +1,12 @@
-"""The integer Gram against scipy's sparse product, alone and with its exact noise: time, memory and their ratios.
+"""The integer Gram against scipy's sparse product, alone and with its exact noise; lists for everyone against implicit.
 
     python benchmarks/gram.py                                  # seeded ratings of ML-1M's shape, against scipy
     python benchmarks/gram.py --ratings ml-1m/ratings.dat      # the real ones
     python benchmarks/gram.py --shape ml-20m --threads 2       # large shapes: time and memory of ours alone
     python benchmarks/gram.py --shape netflix --threads 2
+
+Noise is drawn as a fit draws it: through the engine's release, from a charged event. Lists are the 20 best items of
+every person by 64 factors, without those already rated; the peer is `implicit`'s ALS `recommend`, if it is installed.
 
 Every measurement runs in a process of its own, so that its peak memory is its own. Ratios are of processor time, which
 a busy machine does not change; both sides use one thread.
@@ -18,6 +21,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -102,29 +106,69 @@ def from_file(path: str) -> Table:
 def ours(table: Table, threads: int, sigma: float | None) -> Callable[[], NDArray[np.float32]]:
     """The factor Gram of centred values at 100 steps, finished band by band into a mirrored float32 matrix."""
     from tacit.kernels import gram
-    from tacit.noise.gaussian import discrete_gaussian
+    from tacit.ledger.event import Gaussian
+    from tacit.noise.release import Charge, GramRelease, NoNoise
 
     cells = gram.arrange(table.ptr, table.item, ((table.value - 6) * 100 + 7).astype(np.int16), table.items)
+    draws = table.items * (table.items + 1) // 2
 
     def run() -> NDArray[np.float32]:
         out = np.zeros((table.items, table.items), np.float32)
+        charge: Charge = NoNoise()
+        if sigma is not None:
+            charge = Charge([Gaussian(name="gram", sensitivity=1.0, sigma=sigma, draws=draws)])
+        opened = GramRelease("gram", table.items, True, 1, charge)
 
         def band(ends: tuple[int, int]) -> None:
-            first, last = ends
-            sums = np.empty((last - first, table.items), np.int64)
-            gram.factor_band(cells, first, last, sums)
-            if sigma is not None:
-                noise = discrete_gaussian(sum(table.items - i for i in range(first, last)), sigma)
-                place = 0
-                for i in range(first, last):
-                    sums[i - first, i:] += noise[place : place + table.items - i]
-                    place += table.items - i
-            out[first:last] = sums
+            sums = np.empty((ends[1] - ends[0], table.items), np.int64)
+            gram.factor_band(cells, *ends, sums)
+            opened.band(ends[0], sums, out[ends[0] : ends[1]])
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(band, gram.bands(table.items)))
         gram.mirror(out)
         return out
+
+    return run
+
+
+def factors_of(table: Table) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    rng = np.random.default_rng(1)
+    people = rng.standard_normal((len(table.ptr) - 1, 64), dtype=np.float32)
+    return people, rng.standard_normal((table.items, 64), dtype=np.float32)
+
+
+def lists(table: Table) -> Callable[[], NDArray[np.int32]]:
+    from threadpoolctl import threadpool_limits
+
+    from tacit.kernels.topn import top_n_all
+
+    people, items = factors_of(table)
+
+    def run() -> NDArray[np.int32]:
+        with threadpool_limits(1):
+            score = lambda first, last: people[first:last] @ items.T  # noqa: E731
+            return top_n_all(score, len(people), 20, table.ptr, table.item)
+
+    run()  # compiled before it is timed
+    return run
+
+
+def implicits(table: Table) -> Callable[[], NDArray[np.int32]]:
+    """The same lists by `implicit`, whose model is given the factors instead of being trained."""
+    import scipy.sparse as sparse
+    from implicit.cpu.als import AlternatingLeastSquares
+    from threadpoolctl import threadpool_limits
+
+    model = AlternatingLeastSquares(factors=64, num_threads=1)
+    model.user_factors, model.item_factors = factors_of(table)
+    shape = len(table.ptr) - 1, table.items
+    rated = sparse.csr_matrix((np.ones(len(table.item), np.float32), table.item.astype(np.int32), table.ptr), shape)
+
+    def run() -> NDArray[np.int32]:
+        with threadpool_limits(1):
+            found: NDArray[np.int32] = model.recommend(np.arange(shape[0]), rated, N=20)[0]
+        return found
 
     return run
 
@@ -190,6 +234,12 @@ def main() -> None:
             peer = measure("scipy sparse X.T @ X to float32", scipys, path, best=best)
             print(f"faster: {peer[0] / plain[0]:.1f} x, with noise {peer[0] / noisy[0]:.1f} x")
             print(f"memory: {plain[1] / max(peer[1], 1):.2f} of scipy's, with noise {noisy[1] / max(peer[1], 1):.2f}")
+            listed = measure("tacit, top 20 for everyone", lists, path, best=best)
+            if find_spec("implicit") is None:
+                print("implicit is not installed: no comparison of lists")
+            else:
+                peer = measure("implicit, top 20 for everyone", implicits, path, best=best)
+                print(f"lists: {peer[0] / listed[0]:.1f} x implicit")
 
 
 if __name__ == "__main__":

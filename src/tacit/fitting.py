@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
     from tacit.noise.release import Charge
 
+UNDECLARED_DELTA = 1e-3
+"""The largest delta where the number of people is not declared."""
 COUNT_SHARE = 0.01
 """Of the budget, for a noisy count of people where their number is not declared."""
 
@@ -56,7 +58,9 @@ def check(method: Method, *, people: int | None = None) -> Order:
     if engine not in method.engines:
         raise SettingError(f"{method.name} does not run on {engine!r}", remedy=f"use {' or '.join(method.engines)}")
     if method.threads is not None and method.threads < 1:
-        raise SettingError(f"threads is {method.threads}; it must be at least 1")
+        raise SettingError(
+            f"threads is {method.threads}; it must be at least 1", remedy="leave --threads out to use all cores"
+        )
     settings = method.settings.model_dump()
     if calibration == "none":
         return Order(method, unit, calibration, None, engine, settings)
@@ -74,10 +78,14 @@ def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
         raise SettingError(f"users is {people}; it must be at least 1")
-    if people is not None and budget.delta > 1 / people:
+    most = 1 / people if people is not None else UNDECLARED_DELTA
+    if budget.delta > most:
+        whom = (
+            f"one in {people} people" if people is not None else "what people who are not counted can be asked to bear"
+        )
         raise SettingError(
-            f"delta is {budget.delta:g}, above one in {people} people",
-            remedy=f"use a delta below {1 / people:.1g}; 1e-6 is the default",
+            f"delta is {budget.delta:g}, above {whom}",
+            remedy=f"use a delta of at most {most:.1g}" + ("; 1e-6 is the default" if most > 1e-6 else ""),
         )
 
 

@@ -60,9 +60,14 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(monkeypatch, ratings,
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, run.plan.limited)
             for other in others:
-                move = np.rint((first[part.name].value - other[part.name].value) * part.bound.steps)
-                assert np.abs(move).sum() <= claimed.l1
-                assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + 1e-12)
+                difference = first[part.name].value.astype(np.float64) - other[part.name].value
+                room = 1e-12
+                if part.form == "gram":  # each number once; kept as float32, which rounds
+                    difference = difference[np.triu_indices(part.size, not getattr(part.bound, "diagonal", False))]
+                    difference, room = difference[:, None], 1e-3
+                move = np.rint(difference * part.bound.steps)
+                assert np.abs(move).sum() <= claimed.l1 * (1 + room)
+                assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows
         state = round_.absorb(state, drawn.run(round_, state, charge))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ def test_counts_attain_their_bound_exactly(power):
     """Ones are the only contribution to a weight matrix, so the largest move over all counts is the claim itself."""
     bound = CountedGram(SIZE, CellClip(1.0, 2**12), power=power)
     sums = [contribution(bound)((np.arange(n), np.ones(n))).astype(float) for n in range(SIZE + 1)]
-    moves = [after - before for before, after in zip(sums, sums[1:], strict=False)]
+    moves = [after - before for before, after in pairwise(sums)]
     claimed = bound.sensitivity("rating")
     assert max(np.abs(move).sum() for move in moves) == claimed.l1
     assert max(np.sqrt((move**2).sum()) for move in moves) == pytest.approx(claimed.l2, rel=1e-9)

@@ -232,7 +232,7 @@ def test_book_crossing(tmp_path: Path) -> None:
         ("276729", 'caf\xe9;\\"9'): 6.0,
     }
     assert implied(ratings) == ("book-crossing", 1, 10)
-    assert ratings.notes.messages == ("1 rows without an explicit rating were dropped",)
+    assert ratings.notes.messages == ("dropped 1 row without an explicit rating",)
 
 
 @pytest.mark.parametrize("name", ["ratings.dat", "libimseti.csv", "libimseti/anything.csv"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
-from tacit import EASE, CovarianceKNN, CovarianceSVD, Popularity, sample
+from tacit import EASE, CovarianceKNN, CovarianceSVD, Popularity, sample, sample_catalogue
 from tacit.data.splits import per_person, per_rating
+from tacit.errors import SettingError
 from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
+from tacit.fitting import fit, trial
 from tacit.testing import MethodTests
 
 
@@ -63,3 +66,60 @@ def test_few_own_ratings_make_neighbours_and_factors_agree(split):
     near = np.array([p.rating for p in model.predict(own)])
     told = model.explain(own, model.shared.catalogue.ids[40])
     assert told.rating == pytest.approx(near[40], abs=1e-5)
+
+
+class TestPaperCleaning(MethodTests):
+    """Covariance and weights measured apart, at sound bounds."""
+
+    method = CovarianceSVD
+    settings: ClassVar = {"cleaning": "paper"}
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_the_default_cleaning_beats_the_papers(split, unit):
+    for epsilon in (2, 50):
+        paper = error(split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper")
+        assert error(split, CovarianceSVD, epsilon=epsilon, unit=unit) < paper + 0.002
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+@pytest.mark.parametrize("cleaning", ["spectrum", "paper"])
+def test_a_pure_promise_is_kept_by_laplace_noise(unit, cleaning):
+    made = CovarianceSVD(epsilon=4.0, delta=0.0, unit=unit, cleaning=cleaning, items=50)
+    model = trial(made, sample(people=100, ratings=3000, seed=1), users=100)
+    assert {event.kind for event in model.statement.events} == {"laplace"}
+
+
+@pytest.mark.parametrize(("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)])
+def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
+    made = CovarianceSVD(
+        epsilon=0.9, calibration="paper", theta=0.15, noise=noise, cleaning="none", ledger=str(tmp_path / "book")
+    )
+    model = fit(made, sample(people=80, ratings=2000, seed=1), items=sample_catalogue(), users=80)
+    statement = model.statement
+    assert (statement.certified, statement.unit) == ("claimed", "rating")
+    assert statement.claimed_epsilon == pytest.approx(claimed, abs=1e-3)
+    scale = {event.name: event.scale / 2**20 for event in statement.events}
+    constant = {"gaussian": (1 + 8**0.5, 2**0.5), "laplace": (11.0, 3.0)}[noise]
+    assert scale["items/sum"] == pytest.approx(5 / (0.19 * 0.15))
+    assert scale["covariance/covariance"] == pytest.approx(constant[0] / (0.79 * 0.15))
+    assert scale["covariance/weights"] == pytest.approx(constant[1] / (0.79 * 0.15))
+
+
+def test_a_theta_beyond_the_budget_is_refused():
+    with pytest.raises(SettingError, match=r"theta 0\.15 claims epsilon 0\.838"):
+        trial(CovarianceKNN(epsilon=0.5, calibration="paper", theta=0.15), sample(people=50, ratings=600, seed=1))
+
+
+def test_the_printed_neighbours_are_those_of_largest_weight():
+    model = trial(CovarianceKNN(epsilon=50.0, calibration="paper"), sample(people=200, ratings=9000, seed=1), users=200)
+    own = {model.shared.catalogue.ids[i]: 1.0 + i % 5 for i in range(30)}
+    told = model.explain(own, model.shared.catalogue.ids[40])
+    heavy = np.argsort(-model.shared.arrays["similarity"][40, :30])[:20]
+    names = [model.shared.catalogue.ids[i] for i in range(30)]
+    by_name = dict(told.own)
+    speak = {i for i in range(30) if abs(by_name.get(names[i], by_name.get(model.label(i), 0.0))) > 0}
+    assert speak <= set(heavy.tolist())
+    assert model.predict(own, [model.shared.catalogue.ids[40]])[0].rating == pytest.approx(
+        min(max(told.rating, 1.0), 5.0), abs=1e-4
+    )

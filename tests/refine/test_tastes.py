@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.refine.likings import likings
+from tacit.refine.likings import KEPT, likings
 from tacit.refine.spectrum_items import Profile
 from tacit.refine.tastes import TasteEvidence, retaste, taste_changes, typical_axes
 from tacit.refine.weights import Weights
@@ -74,7 +74,7 @@ def covariance(rng, fresh, known, sd, items):
     weight = np.full(items, 8.0)
     truth = fresh @ fresh.T + known @ known.T
     noise = np.triu(rng.normal(0, sd, (items, items)), 1)
-    return (0.7 * np.outer(weight, weight) * truth + noise + noise.T).astype(np.float32), Profile(weight, 1e-4)
+    return (KEPT * np.outer(weight, weight) * truth + noise + noise.T).astype(np.float32), Profile(weight, 1e-4)
 
 
 def test_planted_likings_are_found(rng):

@@ -24,12 +24,12 @@ class CountedGram(EntryGram):
     `cells` is a `CentredCells` (the covariance) or a `CellClip` (the weight matrix: every cell counts `limit`, whatever
     its number).
 
-    Guarantee (`rating`; docs/proofs/covariance.md, 10). Covariance: let c cells inside be there before, in units of one,
-    w(n) = n^-power, B the clamp, d_c how far the integer mean moves each of them (the largest over all c or more cells
-    in all). If the new cell is inside, an old entry moves by at most t = 2 B d_c w(c+1) + B^2 (w(c) - w(c+1)) and each of
+    Guarantee (`rating`; docs/proofs/covariance.md, 10). Covariance: let a person have c cells inside before, and
+    w(n) = n^-power, B the clamp, d_c how far the integer mean moves each of them (the largest over c or more cells in
+    all). If the new cell is inside, an old entry moves by at most t = 2 B d_c w(c+1) + B^2 (w(c) - w(c+1)) and each of
     the c + 1 new ones by B^2 w(c+1): over the upper triangle L2^2 <= c(c+1)/2 t^2 + (c+1) B^4 w(c+1)^2 and
-    L1 <= c(c+1)/2 t + (c+1) B^2 w(c+1). If it is outside, t = 2 B d_c w(c) and nothing is new. On the grid every entry is
-    rounded by itself, which adds (1 + 2 (B fine)^2/2^30) for each pair, in L2 times the root of their number.
+    L1 <= c(c+1)/2 t + (c+1) B^2 w(c+1). If it is outside, t = 2 B d_c w(c) and nothing is new. On the grid every entry
+    is rounded by itself, which adds 1 + 2 (B fine)^2/2^30 steps for each pair, in L2 times the root of their number.
     Weights: every entry of a person with n cells is one and the same integer E(n), so the move is counted exactly:
     c(c+1)/2 entries by |E(c) - E(c+1)| and c + 1 by E(c+1).
     """
@@ -65,7 +65,9 @@ class CountedGram(EntryGram):
         clamp = floor(cells.steps * cells.limit)
         others = np.arange(max(min(cells.catalogue, limited or cells.catalogue), self.size + 1), dtype=np.float64)
         shift = np.minimum(mean_shift(others, floor(cells.steps * cells.clip), cells.shrink, "rating"), 2 * clamp)
-        shift = np.maximum.accumulate(shift[::-1])[::-1] / cells.steps  # the mean may be over more cells than are inside
+        shift = (
+            np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
+        )  # the mean may be over more cells than are inside
         top, c = clamp / cells.steps, others[: self.size + 1]
         before, after = np.maximum(c, 1) ** -self.power, (c + 1) ** -self.power
         pairs, moved = c * (c + 1) / 2, 2 * top * shift[: len(c)]

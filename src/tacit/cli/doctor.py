@@ -16,9 +16,8 @@ def doctor(ledger: str | None, wipe: bool, as_json: bool) -> None:
     from tacit.cli.show import fact, print_json
     from tacit.health import examine, wipe_caches
 
-    if wipe:
-        click.echo(f"{wipe_caches()} cached files wiped")
-    found = examine(ledger)
+    wiped = {"wiped": f"{wipe_caches()} cached files"} if wipe else {}
+    found = wiped | examine(ledger)
     if as_json:
         print_json(found)
         return

@@ -11,10 +11,10 @@ from tacit.cli.options import data_options, json_option, ledger_options, parse_s
 
 @click.command()
 @click.argument("ratings")
-@click.option("--method", "methods", metavar="A,B", help="Methods to compare.")
+@click.option("--method", "methods", metavar="A,B", help="Methods to compare: bayes unless said, ease with --positive.")
 @click.option("--epsilon", "epsilons", default="1", show_default=True, metavar="X,Y", help="Budgets to compare.")
 @click.option("--unit", metavar="user|rating|value", help="Whom the promise is about.")
-@click.option("--split", default="90/10", show_default=True, metavar="HOW", help="90/10, time, probe or people.")
+@click.option("--split", metavar="HOW", help="90/10 unless said, people with --positive; or 80/20, time, probe.")
 @click.option("--seeds", default=3, show_default=True, type=click.IntRange(1, 1000), help="How many random splits.")
 @click.option("--folds", type=int, metavar="K", help="K-fold instead of random splits.")
 @click.option("--hold", default=600, show_default=True, type=int, help="With --split people: how many are held out.")
@@ -32,7 +32,7 @@ def evaluate(ratings: str, methods: str | None, epsilons: str, as_json: bool, **
     from tacit.evaluate.sweep import run
     from tacit.fitting import book_evaluation
 
-    how = options["split"]
+    how = options["split"] or ("90/10" if options["positive"] is None else "people")
     if how not in ("time", "probe", "people"):
         parse_shares(how)
     if not 0 < options["fold_in"] < 100:

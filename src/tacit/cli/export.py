@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import click
 
+from tacit.cli.options import json_option
+
 
 @click.command()
 @click.argument("model")
 @click.option("--to", "kind", type=click.Choice(["npz", "parquet"]), required=True, help="File format.")
 @click.option("--out", required=True, metavar="FILE", help="File to write.")
-def export(model: str, kind: str, out: str) -> None:
+@json_option
+def export(model: str, kind: str, out: str, as_json: bool) -> None:
     """Write the item arrays of MODEL, one row an item with its id and title. They are public already."""
+    from tacit.errors import SettingError
     from tacit.model.export import export_arrays
     from tacit.model.model import load
 
-    export_arrays(load(model), out, kind)
-    click.echo(f"written to {out}")
+    if out.endswith((".npz", ".parquet")) and not out.endswith(f".{kind}"):
+        raise SettingError(f"--out {out} does not end as --to {kind} does", remedy=f"name a .{kind} file")
+    fitted = load(model)
+    export_arrays(fitted, out, kind)
+    if as_json:
+        from tacit.cli.show import print_json
+
+        print_json({"out": out, "format": kind, "items": len(fitted.shared.catalogue)})
+    else:
+        click.echo(f"{len(fitted.shared.catalogue):,} items written to {out}")

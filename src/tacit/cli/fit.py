@@ -12,7 +12,7 @@ from tacit.cli.options import data_options, json_option, ledger_options, note, p
 
 @click.command()
 @click.argument("ratings")
-@click.option("--method", metavar="NAME", help="See the table of methods in the README; `bias` unless said.")
+@click.option("--method", metavar="NAME", help="bayes unless said, ease with --positive; see docs/methods.md.")
 @click.option("--epsilon", type=float, help="The budget of this fit; `tacit plan` shows what it buys.")
 @click.option("--unit", metavar="user|rating|value", help="Whom the promise is about: a whole person unless said.")
 @click.option("--out", required=True, metavar="MODEL", help="Folder for the model; appears whole or not at all.")
@@ -44,13 +44,15 @@ def fit(ratings: str, out: str, overwrite: bool, as_json: bool, **options: Any) 
     with progress(f"fit {method.name}") as bar:
         model = run(method, data, items=items, progress=bar)
     model.save(out, overwrite=overwrite)
+    size = sum(file.stat().st_size for file in Path(out).iterdir())
     if as_json:
         print_json(
-            {"model": out, "digest": model.shared.digest(), "statement": model.statement.model_dump(mode="json")}
-        )
+            {"model": out, "digest": model.shared.digest(), "bytes": size, "arrays_bytes": model.shared.nbytes,
+             "statement": model.statement.model_dump(mode="json")}
+        )  # fmt: skip
     else:
         click.echo(_summary(model.statement))
-        click.echo(f"\nmodel written to {out}; `tacit statement {out}` prints the whole promise")
+        click.echo(f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints the whole promise")
 
 
 def _summary(statement: Any) -> str:

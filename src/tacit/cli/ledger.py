@@ -68,14 +68,24 @@ def _row(entry: Any) -> tuple[object, ...]:
 @click.option("--note", default="", help="Why: it stays in the book.")
 @click.option("--accept-unbounded", is_flag=True, help="Set it although earlier entries cannot be counted.")
 @ledger_options
+@json_option
 def cap(
-    epsilon: float, delta: float, unit: Any, note: str, accept_unbounded: bool, population: str, ledger: str | None
-) -> None:
+    epsilon: float, delta: float, unit: Any, note: str, accept_unbounded: bool, population: str, ledger: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Set, raise or lower the cap of a population; itself an entry."""
+    from tacit.cli.show import print_json
     from tacit.ledger.book import open_book
 
-    open_book(ledger, population).cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
+    book = open_book(ledger, population)
+    book.cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
+    left = next((each.left for each in book.spent().units if each.unit == unit), None)
+    if as_json:
+        print_json({"population": population, "epsilon": epsilon, "delta": delta, "unit": unit, "left": left})
+        return
     click.echo(f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}")
+    if left is not None:
+        click.echo(f"left under it: epsilon {left:.4g}" if left > 0 else "nothing is left under it: no fit will pass")
 
 
 @ledger.command()

@@ -12,6 +12,7 @@ COMMANDS = {
     "fit": "train a private model from ratings",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
+    "add-items": "extend a model with new items from their public features, free",
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "plan": "what a budget buys; spends nothing",
@@ -32,7 +33,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"tacit.cli.{cmd_name}"), cmd_name)
+        module = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"tacit.cli.{module}"), module)
         return command
 
     def resolve_command(
@@ -64,9 +66,11 @@ def tacit() -> None:
 def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
     import os
+    import warnings
 
     from tacit.errors import TacitError
 
+    kept, warnings.showwarning = warnings.showwarning, _say
     try:
         status = tacit.main(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
@@ -74,7 +78,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; nothing was left behind", err=True)
+        click.echo("interrupted; no file was left behind, and what the ledger was charged stays charged", err=True)
         sys.exit(130)
     except TacitError as error:
         click.echo(f"error: {error}", err=True)
@@ -85,3 +89,11 @@ def main() -> None:
     except MemoryError:
         click.echo("error: out of memory\n  remedy: use a smaller catalogue (--items), or a larger machine", err=True)
         sys.exit(1)
+    finally:
+        warnings.showwarning = kept
+
+
+def _say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Tacit's own warnings as notes, without a line of source; those of libraries are not for users."""
+    if category is UserWarning:
+        click.echo(f"note: {message}", err=True)

@@ -111,17 +111,25 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | 
     )  # fmt: skip
     if options.get("max_ratings") is not None:
         ratings = replace(ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"]))
-    for message in ratings.notes.messages:
-        note(message)
-    if ratings.notes.duplicates:
-        note(
-            f"{ratings.notes.duplicates:,} duplicate ratings: --duplicates {options['duplicates']} (for the owner only)"
-        )
-    if ratings.notes.dropped_items:
-        note(
-            f"{ratings.notes.dropped_items:,} ratings of items outside the catalogue were dropped (for the owner only)"
-        )
+    tell(ratings, options["duplicates"])
     return ratings, items
+
+
+def tell(ratings: Ratings, duplicates: str) -> None:
+    """What was noticed in reading. Counts are of private rows: for the owner only."""
+    from tacit.data.layouts import LAYOUTS
+    from tacit.data.ratings import counted
+
+    seen, schema = ratings.notes, ratings.schema
+    if seen.layout in LAYOUTS:
+        note(f"read as {LAYOUTS[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}")
+    counts = list(seen.messages)
+    if seen.duplicates:
+        counts.append(f"merged {counted(seen.duplicates, 'duplicate rating')} (--duplicates {duplicates})")
+    if seen.dropped_items:
+        counts.append(f"dropped {counted(seen.dropped_items, 'rating')} of items outside the catalogue")
+    for count in counts:
+        note(f"{count}; for the owner only")
 
 
 def note(text: str) -> None:

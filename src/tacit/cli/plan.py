@@ -44,10 +44,14 @@ def plan(epsilon: float, users: int, items: str, scale: str, forecast: bool, as_
     rows = [(e["release"], f"{100 * e['share']:.1f} %", f"{e['noise_sd']:.4g}", e["bound"]) for e in found["releases"]]
     table(("release", "of the budget", "noise sd", "what one unit may add"), rows)
     gain = found["attacker"]
-    click.echo(
-        f"\nattacker              told apart with chance at most {100 * gain['best_guess']:.1f} % "
-        f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
-    )
+    click.echo()
+    if gain is None:
+        click.echo("NOT PRIVATE: with --calibration none nothing is noised, and an attacker may learn everything")
+    else:
+        click.echo(
+            f"attacker              told apart with chance at most {100 * gain['best_guess']:.1f} % "
+            f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
+        )
     if found["expected"] is not None:
         e = found["expected"]
         click.echo(

@@ -23,11 +23,15 @@ from tacit.cli.options import json_option, note, parse_scale
 @json_option
 def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
     """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
-    from tacit.errors import SettingError
+    from tacit.errors import DataError, SettingError
     from tacit.model.model import load
 
     fitted = load(model)
-    only, exclude = (_names(options[name]) for name in ("only", "exclude"))
+    only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
+    if only == []:
+        raise DataError(
+            "it names no item of this model", place=options["only"], remedy="list ids or titles, one a line"
+        )
     if options["people"]:
         if not options["out"]:
             raise SettingError("--people needs --out", remedy="name a .parquet or .csv file for the lists")
@@ -37,14 +41,22 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
             fitted, options["people"], options["out"], options["count"], by=options["by"], only=only, exclude=exclude,
             scale=parse_scale(options["scale"]),
         )  # fmt: skip
-        click.echo(f"{count:,} personal lists written to {options['out']}: give each to its own person only")
+        if as_json:
+            from tacit.cli.show import print_json
+
+            print_json({"people": count, "out": options["out"], "note": "personal: give each to its own person only"})
+        else:
+            click.echo(f"{count:,} personal lists written to {options['out']}: give each to its own person only")
         return
     if not ratings:
         raise SettingError("--ratings is missing", remedy="give a csv with the columns item and rating")
     from tacit.cli.show import print_json, print_lines
     from tacit.data.personal import read_personal
 
-    own, unknown = fitted.own(read_personal(ratings), source=ratings)
+    least = fitted.shared.schema.positive
+    own, unknown = fitted.own(read_personal(ratings, likes=least is not None), source=ratings)
+    if least is not None and not len(fitted.likes(own).items):
+        note(f"none of these ratings is a like ({least:g} or more): the list is by popularity alone")
     lines = fitted.recommend_own(own, options["count"], by=options["by"], only=only, exclude=exclude)
     if as_json:
         print_json({"recommendations": [line.__dict__ for line in lines], "unknown": unknown})
@@ -55,7 +67,8 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     print_lines(lines, rated=fitted.personal.ranks_by != "score")
 
 
-def _names(path: str | None) -> list[str] | None:
+def _names(path: str | None, fitted: Any) -> list[str] | None:
+    """The items that a file lists, those left out that the model does not know."""
     if path is None:
         return None
     from tacit.errors import DataError
@@ -66,4 +79,9 @@ def _names(path: str | None) -> list[str] | None:
         raise DataError(f"cannot be read: {error.strerror}", place=path, remedy="name a text file of items") from None
     except UnicodeDecodeError:
         raise DataError("is not UTF-8 text", place=path, remedy="name a text file of items, one a line") from None
-    return [line for line in lines if line and line.lower() != "item"]
+    names = [line for line in lines if line and line.lower() != "item"]
+    known = [name for name in names if isinstance(fitted.find(name), int)]
+    for name in names:
+        if name not in known:
+            note(f"{path}: {name!r} is not in this model")
+    return known

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+TEXT = ("item", "title", "method", "purpose", "because you rated", "because you liked")
+"""Columns that stay to the left, whatever they hold: an id may look like a number."""
+
 if TYPE_CHECKING:
     from tacit.engine.base import Progress
 
@@ -24,21 +27,32 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     from rich.table import Table
     from rich.text import Text
 
-    right = [bool(rows) and all(_numeric(row[i]) for row in rows) for i in range(len(columns))]
+    right = [
+        bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows) for i, name in enumerate(columns)
+    ]
     grid = Table(box=None, pad_edge=False, title=title, title_justify="left", title_style="bold", header_style="bold")
     for name, numeric in zip(columns, right, strict=True):
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
     for row in rows:
         grid.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width, soft_wrap=False, highlight=False).print(grid)
+    if sys.stdout.isatty():
+        Console(soft_wrap=False, highlight=False).print(grid)
+        return
+    console = Console(width=160, soft_wrap=False, highlight=False)
+    with console.capture() as shown:
+        console.print(grid)
+    click.echo("\n".join(line.rstrip() for line in shown.get().splitlines()))
 
 
 def _numeric(cell: object) -> bool:
     if cell is None or isinstance(cell, int | float):
         return True
-    text = str(cell).replace(",", "").replace("±", "").replace(" ", "").lstrip("+-")
-    return text.replace(".", "", 1).replace("e-", "", 1).isdigit() or text in ("–", "inf")
+    if cell in ("–", "twin"):  # of a column of budgets
+        return True
+    try:
+        return bool([float(part) for part in str(cell).replace(",", "").removesuffix("%").split("±")])
+    except ValueError:
+        return False
 
 
 @contextmanager
@@ -72,11 +86,15 @@ def fact(name: str, value: Any) -> None:
 
 def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
     """A list of recommendations, with expected ratings where the model has any, and reasons where there are any."""
+    from tacit.model.ease import BELOW
+
+    def value(line: Any) -> str | None:
+        if rated:
+            return stars(line.rating, line.error)
+        return None if line.score < BELOW / 2 else f"{line.score:.3f}"  # None: placed by popularity alone
+
     columns = ["", "item", "expected" if rated else "score"]
-    rows = [
-        [place, line.title, stars(line.rating, line.error) if rated else f"{line.score:.3f}", ", ".join(line.because)]
-        for place, line in enumerate(lines, 1)
-    ]
+    rows = [[place, line.title, value(line), ", ".join(line.because)] for place, line in enumerate(lines, 1)]
     if any(line.because for line in lines):
         columns.append("because you rated" if rated else "because you liked")
     table(columns, [row[: len(columns)] for row in rows])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.cells import Codes, present, relabel
-from tacit.data.ratings import Notes, Ratings, check_size
+from tacit.data.ratings import Notes, Ratings, check_size, counted
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 
@@ -86,7 +86,7 @@ def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
         raise DataError(f"no rating is left of {least:g} or more", place=label, remedy="lower --positive")
     kept = ratings.take(keep)
     need_two_people(kept.n_users, label)
-    told = (*ratings.notes.messages, f"{dropped} ratings below {least:g} were dropped")
+    told = (*ratings.notes.messages, f"dropped {counted(dropped, 'rating')} below {least:g}")
     return replace(kept, notes=replace(ratings.notes, messages=told))
 
 
@@ -195,7 +195,7 @@ def repeated_pair(cells: Cells, second: int, repeats: int, label: str, spot: Cal
     if cells.line is not None:
         where = f", first {spot(int(cells.line[second - 1]))} and {spot(int(cells.line[second]))}"
     return DataError(
-        f"{repeats} rows repeat a person and an item{where}",
+        f"a person and an item are repeated in {counted(repeats, 'row')}{where}",
         place=label,
         remedy="remove one of each, or choose --duplicates last or mean",
     )

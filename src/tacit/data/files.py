@@ -87,6 +87,7 @@ class Bundle:
     parts: Callable[[], Iterator[Part]]
     """A fresh pass. A part of a tar must be read before the next one is asked for."""
     single: bool
+    folder: bool = False
 
 
 def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
@@ -100,7 +101,11 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     label = str(source)
     with guarded(label):
         if path.is_dir():
-            return Bundle(label, lambda: folder_parts(path), False)
+            return Bundle(label, lambda: folder_parts(path), False, folder=True)
+        if label == "-" or path.is_fifo() or path.is_char_device():
+            raise DataError(
+                "a pipe cannot be read here", place=label, remedy="save the data to a file and name that file"
+            )
         with path.open("rb") as raw:
             magic = raw.read(512)
     if magic[:4] == b"PK\x03\x04":

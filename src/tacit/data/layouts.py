@@ -62,12 +62,16 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Part]]:
     for part in bundle.parts():
         names.add(part.name.removesuffix(".gz"))
         if NETFLIX.fullmatch(part.name):
+            if found is not None:
+                raise ambiguous(bundle, found[1], part)
             return LAYOUTS["netflix"], []
-        layout = None if found and not bundle.single else layout_of(part)
+        layout = None if found and not bundle.folder else layout_of(part)  # to look into an archive is to read it
         if layout is LAYOUTS["jester"]:
             jester.append(part)
         elif layout is not None and found is None:
             found = layout, part
+        elif layout is not None and found is not None:
+            raise ambiguous(bundle, found[1], part)
         if not count:
             part.head(1)  # the pass over a tar stands at this part only now
         count, last = count + 1, part
@@ -79,6 +83,15 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Part]]:
         return None, [last]
     raise DataError(
         "no known layout of ratings is in it", place=bundle.label, remedy="name the file that holds the ratings"
+    )
+
+
+def ambiguous(bundle: Bundle, one: Part, other: Part) -> DataError:
+    """Never choose for the owner: a fit on the wrong people is paid for all the same."""
+    return DataError(
+        f"it holds more than one set of ratings: {one.label} and {other.label}",
+        place=bundle.label,
+        remedy="name the file or folder that you mean",
     )
 
 

@@ -20,7 +20,8 @@ class PersonalRating(NamedTuple):
     """A rating as its owner wrote it; the model resolves the item and checks the scale, and can name the line."""
 
     item: str
-    rating: float
+    rating: float | None
+    """None: liked, without a rating."""
     time: int | None
     line: int
 
@@ -68,7 +69,7 @@ def one(sheet: Sheet, line: int, cells: list[str], item: int, rating: int | None
         raise DataError(message, place=sheet.where(line), remedy="put quotes around a title that holds a comma")
     if not cells[item]:
         raise DataError("no item", place=sheet.where(line, item + 1), remedy="complete or remove the line")
-    value = 1.0
+    value: float | None = None
     if rating is not None:
         if not is_number(cells[rating]):
             what = "text where a number belongs" if cells[rating] else "no rating"

@@ -21,6 +21,11 @@ def check_size(cells: int) -> None:
         raise DataError(f"there are {MOST} ratings or more", remedy="split the data")
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2,500 rows`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Notes:
     """What the owner is told about reading; never part of a model or of a statement."""

@@ -31,7 +31,10 @@ class Schema:
         for name in ("users", "max_ratings"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise SettingError(f"{name} is {value}; it must be at least 1")
+                option = f"--{name.replace('_', '-')}"
+                raise SettingError(
+                    f"{name} is {value}; it must be at least 1", remedy=f"give {option} a count, or leave it out"
+                )
 
     @property
     def middle(self) -> float:

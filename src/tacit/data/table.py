@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.data.assemble import Cells, Duplicates, assemble
 from tacit.data.catalogue import Catalogue
 from tacit.data.cells import Codes, Fault, Growing, IdColumn, numbers_of, seconds
-from tacit.data.ratings import Notes, Ratings
+from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 
@@ -130,4 +130,4 @@ class Table:
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:
             return ()
-        return (f"{self.dropped_absent} rows without an explicit rating were dropped",)
+        return (f"dropped {counted(self.dropped_absent, 'row')} without an explicit rating",)

@@ -24,7 +24,7 @@ def worth(method: Method, schema: Schema, catalogue: Catalogue, *, try_it: bool 
     public = Public(schema, catalogue, order.unit, order.calibration, order.budget)
     plan = method.plan(public)
     events = plan.events(order.budget) if order.budget else {}
-    whole = sum(part.share for round_ in plan.rounds for part in round_.parts)
+    whole = sum(part.share for round_ in plan.rounds for part in round_.parts if not round_.instead)
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:

@@ -117,13 +117,15 @@ def left_out_block(
     start: int,
     stop: int,
     loss: NDArray[np.float64],
-    expected: NDArray[np.float64],
+    reach: float,
+    covered: NDArray[np.float64],
 ) -> None:
     """Mean squared left-out error of each person under each row of `scales` (multipliers of the loadings' columns).
 
     Cell i is predicted from the person's other ratings by the leverage formula e_i / (1 - h_i), for at most `limit`
     cells, evenly spaced in the row. The rating has also moved its item's public effect, by about pull_i x weight_u of
-    itself: that is taken back likewise. `expected` gets what candidate 0 expects its squared error to be.
+    itself: that is taken back likewise. `covered` gets the share of these cells whose error under candidate 0 is below
+    `reach` of its own standard deviations.
     """
     width = loadings.shape[1]
     gram = np.empty((width, width))
@@ -135,7 +137,7 @@ def left_out_block(
     for person in range(start, stop):
         first, count = ptr[person], ptr[person + 1] - ptr[person]
         used = min(count, limit)
-        expected[person] = 0.0
+        covered[person] = 0.0
         loss[person, :] = 0.0
         if count == 0:
             continue
@@ -157,5 +159,5 @@ def left_out_block(
                 kept = 1.0 - certainty * spread  # 1 / (1 + certainty x variance without this cell): never 0
                 error = (residual[cell] - centre) / (kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9)))
                 loss[person, candidate] += error * error / used
-                if candidate == 0:
-                    expected[person] += 1.0 / (certainty * kept * used)
+                if candidate == 0 and error * error * certainty * kept < reach * reach:
+                    covered[person] += 1.0 / used

@@ -10,9 +10,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def predict_neighbours(
-    ptr: Any, item: Any, rest: Any, ask_ptr: Any, ask_item: Any, loadings: Any, noise: Any, most: int, out: Any
-) -> None:
-    """Write the predicted deviation from the baseline for every asked cell, each person alone."""
+    ptr: Any, item: Any, rest: Any, ask_ptr: Any, ask_item: Any, loadings: Any, noise: Any, most: int,
+    similarity: Any, out: Any,
+) -> None:  # fmt: skip
+    """Write the predicted deviation from the baseline for every asked cell, each person alone.
+
+    `similarity` (items x items) chooses the neighbours; where it is empty, their covariance does.
+    """
     for person in range(ptr.size - 1):
         first, count = ptr[person], ptr[person + 1] - ptr[person]
         if ask_ptr[person] == ask_ptr[person + 1]:
@@ -26,7 +30,10 @@ def predict_neighbours(
             covariance = rows @ loadings[ask_item[ask]]
             strength = np.empty(count)
             for i in range(count):
-                strength[i] = -abs(covariance[i]) / np.sqrt(noise[own[i]])
+                if similarity.shape[0] > 0:
+                    strength[i] = -similarity[ask_item[ask], own[i]]
+                else:
+                    strength[i] = -abs(covariance[i]) / np.sqrt(noise[own[i]])
             chosen = np.argsort(strength, kind="mergesort")[:most]
             near = rows[chosen]
             system = near @ near.T

@@ -50,7 +50,7 @@ def top_n_all(
     n: int,
     exclude_ptr: NDArray[np.int64],
     exclude_item: NDArray[np.uint32],
-    rows: int = 512,
+    rows: int = 128,
 ) -> NDArray[np.int32]:
     """Lists for all people, `rows` at a time: `score(start, stop)` gives the scores of one block of people."""
     lists = np.empty((people, n), dtype=np.int32)
@@ -83,36 +83,66 @@ def _sift_down(item: Any, score: Any, at: int, size: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _least(row: Any, n: int, lane: Any) -> Any:
+    """A score that at least `n` entries of the row reach, in one fast pass: about the n-th largest of 64 interleaved
+    maxima, found by halving."""
+    lane[:] = -np.inf
+    if n > _STRETCH:
+        return lane[0]
+    for i in range(0, row.size - row.size % _STRETCH, _STRETCH):
+        part = row[i : i + _STRETCH]
+        for j in range(_STRETCH):
+            lane[j] = part[j] if part[j] > lane[j] else lane[j]
+    cut = np.empty(3, lane.dtype)  # low, high, middle: kept in the scores' own precision
+    cut[0], cut[1] = lane.min(), lane.max()
+    if cut[0] == -np.inf or cut[1] == np.inf:
+        return cut[0]
+    for _ in range(7):
+        cut[2] = cut[0] + (cut[1] - cut[0]) / 2
+        middle, reach = cut[2], 0
+        for j in range(_STRETCH):
+            reach += lane[j] >= middle
+        cut[0 if reach >= n else 1] = middle
+    return cut[0]
+
+
+@njit(cache=True, nogil=True)
 def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any) -> None:
     rows, columns = scores.shape
     n = items.shape[1]
-    row = np.empty(columns, dtype=scores.dtype)
+    row, lane = np.empty(columns, dtype=scores.dtype), np.empty(_STRETCH, dtype=scores.dtype)
     for r in range(rows):
         item, value = items[r], values[r]
         row[:] = scores[r]
         for x in range(exclude_ptr[r], exclude_ptr[r + 1]):
             row[exclude_item[x]] = -np.inf
-        i = size = 0
-        while i < columns and size < n:
-            if row[i] > -np.inf:
-                item[size], value[size] = i, row[i]
-                size += 1
-            i += 1
-        for at in range(size // 2 - 1, -1, -1):
-            _sift_down(item, value, at, size)
+        least = _least(row, n, lane)
+        size = i = 0
         while i < columns:
-            # Most stretches hold nothing better: counting is branch-free and uses the vector unit.
+            # Most stretches hold nothing good enough: counting is branch-free and uses the vector unit.
             end = min(i + _STRETCH, columns)
-            worst = value[0]
-            better = 0
+            if size == n:
+                least = max(least, value[0])
+            good = 0
             for j in range(i, end):
-                better += row[j] > worst
-            if better:
+                good += row[j] >= least
+            if good:
                 for j in range(i, end):
-                    if row[j] > value[0]:
+                    if not row[j] >= least or row[j] == -np.inf:
+                        continue
+                    if size < n:
+                        item[size], value[size] = j, row[j]
+                        size += 1
+                        if size == n:
+                            for at in range(n // 2 - 1, -1, -1):
+                                _sift_down(item, value, at, n)
+                    elif row[j] > value[0]:
                         item[0], value[0] = j, row[j]
                         _sift_down(item, value, 0, n)
             i = end
+        if size < n:
+            for at in range(size // 2 - 1, -1, -1):
+                _sift_down(item, value, at, size)
         for last in range(size - 1, 0, -1):
             item[0], item[last] = item[last], item[0]
             value[0], value[last] = value[last], value[0]

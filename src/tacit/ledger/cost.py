@@ -113,7 +113,7 @@ def _price(event: Event, unit: Unit, steps: int) -> Cost:
             return Cost(draws=draws, sampled={(mu2**-0.5, chance): event.times})
         return Cost(mu2 * event.times, draws)
     if event.kind == "skellam":
-        # a D2^2/2v + ((2a-1) D2^2 + 6 D1)/4v^2 (Agarwal, Kairouz & Liu 2021), and (2a-1) D2^2 + 6 D1 <= a (2 D2^2 + 6 D1)
+        # a D2^2/2v + ((2a-1) D2^2 + 6 D1)/4v^2 (Agarwal, Kairouz & Liu 2021); (2a-1) D2^2 + 6 D1 <= a (2 D2^2 + 6 D1)
         l2, l1, v = steps * event.sensitivity, steps * event.l1, event.variance
         return Cost(renyi=(l2 * l2 / v + (l2 * l2 + 3 * l1) / (v * v)) * event.times)
     if event.kind == "reserve":

@@ -91,25 +91,27 @@ def mechanism(event: Event) -> str:
 
 
 def _noise(event: Event) -> str:
+    unit = event.steps
     if isinstance(event, Gaussian):
         return (
-            f"discrete Gaussian noise of standard deviation {event.sigma / event.steps:.6g} on {_count(event.draws, 'number')} "
-            f"(L2 sensitivity {event.sensitivity / event.steps:.6g})"
+            f"discrete Gaussian noise of standard deviation {event.sigma / unit:.6g} on "
+            f"{_count(event.draws, 'number')} (L2 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, Skellam):
         return (
-            f"Skellam noise in shares, of variance {event.variance / event.steps**2:.6g} from the honest shares that suffice, on "
-            f"{_count(event.draws, 'number')} (L2 sensitivity {event.sensitivity / event.steps:.6g}, L1 {event.l1 / event.steps:.6g})"
+            f"Skellam noise in shares, of variance {event.variance / unit**2:.6g} from the honest shares that suffice, "
+            f"on {_count(event.draws, 'number')} (sensitivity L2 {event.sensitivity / unit:.6g}, L1 "
+            f"{event.l1 / unit:.6g})"
         )
     if isinstance(event, Laplace):
         return (
-            f"discrete Laplace noise of scale {event.scale / event.steps:.6g} on {_count(event.draws, 'number')} "
-            f"(L1 sensitivity {event.sensitivity / event.steps:.6g})"
+            f"discrete Laplace noise of scale {event.scale / unit:.6g} on {_count(event.draws, 'number')} "
+            f"(L1 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, KNorm):
         return (
-            f"K-norm noise of scale {event.scale / event.steps:.6g} on {_count(event.rows, 'row')} of {event.dimension} "
-            f"(L2 sensitivity {event.sensitivity / event.steps:.6g})"
+            f"K-norm noise of scale {event.scale / unit:.6g} on {_count(event.rows, 'row')} of {event.dimension} "
+            f"(L2 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, Response):
         reports = _count(event.reports, "one-bit report")
@@ -125,7 +127,9 @@ def _noise(event: Event) -> str:
         size = f"mu {event.mu:.6g}" if event.mu is not None else f"epsilon {event.epsilon:.6g}"
         return f"rounds shaped by earlier releases, within {size} together"
     if isinstance(event, Unbounded):
-        noise = "no noise" if event.noise == "none" else f"{event.noise} noise of scale {event.scale / event.steps:.6g} as printed"
+        noise = (
+            "no noise" if event.noise == "none" else f"{event.noise} noise of scale {event.scale / unit:.6g} as printed"
+        )
         return f"{noise}, claimed to give epsilon {event.claimed_epsilon:g}; not certified: {event.reason}"
     return "raw ratings compared with predictions, for the owner only"
 

@@ -141,6 +141,10 @@ class Method(ABC):
     def plan(self, public: Public) -> Plan:
         """The rounds, known before any rating is touched."""
 
+    def first_state(self, public: Public) -> State:
+        """What is public before any round, beside the number of people."""
+        return {}
+
     @abstractmethod
     def finish(self, public: Public, state: State) -> Shared:
         """The shared model from what was released: post-processing, free."""

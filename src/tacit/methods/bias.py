@@ -18,7 +18,7 @@ from pydantic import Field
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order import FirstOrder, kept_weights, public_design
+from tacit.methods.first_order import FirstOrder, even_count, kept_weights, public_design
 from tacit.model.gaussian import GaussianModel, left_out_rows, loadings
 from tacit.model.shared import Shared
 from tacit.refine.choose import ROW_CLIP, Choice, candidates, choose
@@ -38,6 +38,7 @@ class Bias(Method):
 
     name = "bias"
     source = "baseline"
+    engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def plan(self, public: Public) -> Plan:
@@ -57,8 +58,8 @@ class Bias(Method):
         )
         story = (
             f"The level of all ratings takes {100 * level:.0f} % of the budget: by rule from people x noise.",
-            f"The rest goes to item weights (28 %), {settings.sweeps} sweeps of item sums (67 %) and the choice of how "
-            "widely people differ (5 %).",
+            f"Of the rest, item weights take 28 %, {settings.sweeps} sweeps of item sums 67 %.",
+            "The last 5 % choose how widely people differ.",
         )
         return Plan(public.unit, rounds, story)
 
@@ -70,7 +71,7 @@ class Bias(Method):
             model, groups = self._model(first, state)
             weight = np.ones(len(block.people))
             if first.whole_person:
-                weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), float(state["level"][2])))
+                weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), even_count(state)))
             rows = left_out_rows(model, block.ptr, block.item, block.value, candidates(groups), state["gain"], weight)
             return {"gains": Rows.one_each(rows)}
 

@@ -17,8 +17,8 @@ from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.bias import strength
-from tacit.methods.covariance import FINE, UNDECLARED, places
 from tacit.methods.first_order import TINY, cell_rows, person_weights
+from tacit.methods.matrix import FINE, UNDECLARED, places
 from tacit.model.shared import Shared
 from tacit.refine.neighbour import ease
 from tacit.refine.spectrum import shrink_spectrum
@@ -56,8 +56,8 @@ class EASE(Method):
         size = settings.items or gram_size(public, reach)
         size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
-            story = ("People x noise is too little for pairs of items to stand out: popularity takes all the budget.",)
-            return Plan(public.unit, (self.popularity(public, settings, 1.0),), story)
+            alone = ("People x noise is too little for pairs of items to stand out: popularity takes all the budget.",)
+            return Plan(public.unit, (self.popularity(public, settings, 1.0),), alone)
         rounds = (self.popularity(public, settings, 1 - GRAM_SHARE), self.gram(public, settings, size))
         story = (
             f"Popularity takes {100 * (1 - GRAM_SHARE):.0f} % of the budget, the Gram the rest.",

@@ -31,6 +31,7 @@ class Popularity(Method):
 
     name = "popularity"
     source = "baseline"
+    engines = ("threads", "federated")
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def plan(self, public: Public) -> Plan:

@@ -27,9 +27,9 @@ class EasePersonal(PersonalModel):
 
     @cached_property
     def _base(self) -> Floats:
-        weight = np.asarray(self.arrays["weight"], np.float64)
-        share = weight / (1 + weight.max(initial=0.0))
-        return share if "head" not in self.arrays else BELOW + share
+        weight: Floats = np.asarray(self.arrays["weight"], np.float64)
+        share: Floats = weight / (1 + weight.max(initial=0.0))
+        return np.asarray(share if "head" not in self.arrays else BELOW + share)
 
     def scores(self, own: Own) -> Floats:
         out = self._base.copy()

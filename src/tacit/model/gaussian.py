@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.refine.choose import LEFT_OUT, SPREAD_LIMIT, SPREAD_WEIGHT, Choice
+from tacit.refine.choose import COVER_WEIGHT, LEFT_OUT, NOMINAL, REACH, Choice
 from tacit.refine.features import NUMBER, TAG, YEAR, Design
 
 NOISE = 0.75
@@ -136,7 +136,8 @@ def left_out_rows(
     pull: NDArray[np.float64],
     weight: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """One row a person, *not yet clipped*: gain of each candidate over the first, and the spread beyond expectation.
+    """One row a person, *not yet clipped*: gain of each candidate over the first, and how far the share of her errors
+    that the first covers is from nominal.
 
     `scales` are `tacit.refine.choose.candidates`; a rating of person u had moved the effect of item i by about
     pull_i x weight_u of itself (`ItemEffects.gain`, and the weight of u's residuals in the sums).
@@ -144,10 +145,11 @@ def left_out_rows(
     from tacit.kernels.personal import left_out_block  # compiled on first use
 
     people = len(ptr) - 1
-    loss, expected = np.empty((people, len(scales))), np.empty(people)
+    loss, covered = np.empty((people, len(scales))), np.empty(people)
     residual = value - model.baseline[item]
     left_out_block(
-        ptr, item, residual, model.loadings, model.precision, scales, pull, weight, LEFT_OUT, 0, people, loss, expected
-    )
-    spread = SPREAD_WEIGHT * np.clip(loss[:, 0] - expected, -SPREAD_LIMIT, SPREAD_LIMIT)
-    return np.column_stack([loss[:, 1:] - loss[:, :1], spread])
+        ptr, item, residual, model.loadings, model.precision, scales, pull, weight, LEFT_OUT, 0, people, loss, REACH,
+        covered,
+    )  # fmt: skip
+    beyond = np.where(np.diff(ptr) > 0, COVER_WEIGHT * (covered - NOMINAL), 0.0)
+    return np.column_stack([loss[:, 1:] - loss[:, :1], beyond])

@@ -26,9 +26,7 @@ class GaussianPersonal(PersonalModel):
         return gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
 
     def explain(self, own: Own, item: int) -> Reason:
-        return Reason(
-            float(self.model.baseline[item]), gaussian.influence(self.model, own.items, own.values, item)
-        )
+        return Reason(float(self.model.baseline[item]), gaussian.influence(self.model, own.items, own.values, item))
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the personal level, which all items share."""
@@ -38,9 +36,7 @@ class GaussianPersonal(PersonalModel):
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
-        mean, _ = gaussian.predict_cells(
-            self.model, cells.ptr, cells.item, cells.value, cells.ask_ptr, cells.ask_item
-        )
+        mean, _ = gaussian.predict_cells(self.model, cells.ptr, cells.item, cells.value, cells.ask_ptr, cells.ask_item)
         return mean
 
     def score_block(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:

@@ -30,7 +30,8 @@ def write_lists(
     if target.suffix not in (".parquet", ".csv"):
         raise SettingError(f"--out {out} is neither .parquet nor .csv", remedy="choose one of the two")
     schema, catalogue = model.shared.schema, model.shared.catalogue
-    people = read(source, scale or (schema.low, schema.high), items=catalogue, positive=schema.positive)
+    likes = schema.positive if schema.source == "likes" else None  # else all are read: what was rated is not new
+    people = read(source, scale or (schema.low, schema.high), items=catalogue, positive=likes)
     allowed = np.ones(len(catalogue), bool) if only is None else model._mask(only)
     if exclude is not None:
         allowed &= ~model._mask(exclude)
@@ -39,7 +40,7 @@ def write_lists(
         cells = people.row(person)
         items = people.item[cells].astype(np.int64)
         own = Own(items, (people.value[cells].astype(np.float64) - schema.middle) / schema.unit_width)
-        scores, mean, _ = order_scores(model.personal, own, by)
+        scores, mean, _ = order_scores(model.personal, model.likes(own), by)
         free = allowed.copy()
         free[items] = False
         for rank, row in enumerate(top(scores, n, free).tolist(), 1):

@@ -61,6 +61,9 @@ class Explanation:
     baseline: float
     own: tuple[tuple[str, float], ...]
     """(own item, rating points it adds), strongest first."""
+    features: tuple[tuple[str, float], ...] = ()
+    """The same move seen from the item's public features: (feature, rating points), strongest first; a view beside
+    `own`, not on top of it, and it leaves out what features do not explain."""
 
 
 class Model:
@@ -107,7 +110,10 @@ class Model:
             return rows[0]
         names = list(catalogue.by_title) or list(catalogue.ids)
         near = difflib.get_close_matches(fold(text), names, n=3, cutoff=0.75) if len(names) <= 50_000 else []
-        return UnknownItem(text, tuple(self.label(catalogue.by_title[n][0]) if catalogue.titles else n for n in near))
+        if not near and len(text.strip()) > 2:
+            near = [name for name in names if fold(text) in name][:6]
+        labels = (self.label(catalogue.by_title[name][0]) if catalogue.titles else name for name in near)
+        return UnknownItem(text, tuple(dict.fromkeys(labels)))  # a title is known with and without its year
 
     def own(self, ratings: Mapping[str, float] | Iterable[Any], *, source: str | None = None) -> tuple[Own, list[str]]:
         """A person's ratings as rows and inner values, and the items that the model does not know.
@@ -133,15 +139,29 @@ class Model:
                 found.pop(row, None)
                 found[row] = (value, time)
         if lines and not found:
-            raise DataError(
-                "none of the items is known to this model", place=source,
-                remedy="use the ids or titles of the model's catalogue (`tacit export` lists them)",
-            )  # fmt: skip
+            raise DataError("none of the items is known to this model", place=source, remedy=self._hint(unknown[0]))
         rows = np.fromiter(found, np.int64, len(found))
         values = np.array([v for v, _ in found.values()], np.float64)
         times = [t for _, t in found.values()]
         stamped = np.array(times, np.int64) if times and all(t is not None for t in times) else None
         return Own(rows, (values - schema.middle) / schema.unit_width, stamped), unknown
+
+    def _hint(self, text: str) -> str:
+        """How to name items, with the nearest name where there is one."""
+        near = getattr(self.find(text), "near", ())
+        if near:
+            return f"did you mean {near[0]!r}?"
+        if self.shared.catalogue.titles is None:
+            return f"use ids such as {self.shared.catalogue.ids[0]!r}: it was fitted without --items and has no titles"
+        return "use the ids or titles of the model's catalogue (`tacit export` lists them)"
+
+    def likes(self, own: Own) -> Own:
+        """Of a model of likes, the ratings that are likes: what was rated lower speaks for nothing."""
+        schema = self.shared.schema
+        if schema.positive is None:
+            return own
+        kept = own.values >= (schema.positive - schema.middle) / schema.unit_width - 1e-9
+        return Own(own.items[kept], own.values[kept], None if own.times is None else own.times[kept])
 
     def recommend(
         self,
@@ -161,11 +181,12 @@ class Model:
         self, own: Own, n: int, *, by: str | None = None, only: Iterable[str] | None = None,
         exclude: Iterable[str] | None = None, reasons: int = 2,
     ) -> list[Recommendation]:  # fmt: skip
+        seen, own = own.items, self.likes(own)
         scores, mean, sd = order_scores(self.personal, own, by)
         allowed = np.ones(len(scores), bool) if only is None else self._mask(only)
         if exclude is not None:
             allowed &= ~self._mask(exclude)
-        allowed[own.items] = False
+        allowed[seen] = False
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
         return [self._line(own, row, scores, mean, sd, reasons) for row in top(scores, n, allowed).tolist()]
@@ -221,7 +242,18 @@ class Model:
         return Explanation(
             self.shared.catalogue.ids[row], self.label(row), baseline + schema.unit_width * float(reason.own.sum()),
             baseline, tuple((self.label(r), x * schema.unit_width) for r, x in parts),
+            self._by_features(own, row),
         )  # fmt: skip
+
+    def _by_features(self, own: Own, row: int) -> tuple[tuple[str, float], ...]:
+        from tacit.model.because import by_features
+
+        if not self.shared.catalogue.has_features or self.personal.ranks_by != "rating" or not len(own.items):
+            return ()
+        nobody = Own(own.items[:0], own.values[:0])
+        shift = self.personal.predict(own)[0] - self.personal.predict(nobody)[0]
+        scale = self.shared.schema.unit_width
+        return tuple((name, scale * x) for name, x in by_features(self.shared.catalogue, shift, row))
 
     def similar(self, item: str, n: int = 10) -> list[tuple[str, str, float]] | UnknownItem:
         """(id, title, closeness) of the items most like this one."""

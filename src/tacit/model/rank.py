@@ -26,7 +26,7 @@ def order_scores(model: PersonalModel, own: Own, by: str | None) -> tuple[Floats
         return chance_above(mean, sd, LIKED), mean, sd
     if chosen == "explore":  # optimism: what it might well be, where the model does not know yet
         return mean + sd, mean, sd
-    if chosen == "popularity" and model.ranks_by == "popularity":
+    if chosen == model.ranks_by:  # popularity, or a score of likes
         return model.scores(own), mean, sd
     raise SettingError(f"--by {chosen} is unknown for this model", remedy="use rating, liked or explore")
 

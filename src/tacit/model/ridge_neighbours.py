@@ -22,12 +22,20 @@ class RidgeNeighbours(GaussianPersonal):
         rows = model.loadings[own.items]
         covariance = rows @ model.loadings[item]
         noise = model.noise + model.variance[own.items]
-        count = int(self.numbers["neighbours"])
-        chosen = np.argsort(-np.abs(covariance) / np.sqrt(noise), kind="stable")[:count].astype(np.int64)
+        chosen = self._choose(own.items, item, covariance, noise)
         near = rows[chosen]
         weights = np.linalg.solve(near @ near.T + np.diag(noise[chosen]), covariance[chosen])
         own_variance = float(model.loadings[item] @ model.loadings[item])
         return chosen, weights, max(own_variance - float(weights @ covariance[chosen]), 0.0)
+
+    @property
+    def _similarity(self) -> NDArray[np.float32]:
+        """What chooses neighbours where it is not their covariance; else empty."""
+        return np.zeros((0, 0), np.float32)
+
+    def _choose(self, items: NDArray[np.int64], item: int, covariance: Floats, noise: Floats) -> NDArray[np.int64]:
+        order = np.argsort(-np.abs(covariance) / np.sqrt(noise), kind="stable")
+        return order[: int(self.numbers["neighbours"])].astype(np.int64)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         model = self.model
@@ -56,6 +64,7 @@ class RidgeNeighbours(GaussianPersonal):
         out = np.empty(len(cells.ask_item))
         predict_neighbours(
             cells.ptr, cells.item, cells.value - model.baseline[cells.item], cells.ask_ptr, cells.ask_item,
-            model.loadings, model.noise + model.variance, int(self.numbers["neighbours"]), out,
+            model.loadings, model.noise + model.variance, int(self.numbers["neighbours"]),
+            self._similarity, out,
         )  # fmt: skip
         return np.asarray(out + model.baseline[cells.ask_item])

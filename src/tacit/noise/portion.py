@@ -31,7 +31,8 @@ def together(event: Event, size: int, devices: int, enough: int, bits: Bits | No
     if isinstance(event, Skellam):
         variance = nextafter(event.variance / enough, float("inf")) * devices
         times = max(1, ceil(variance / MAX_VARIANCE))  # a draw of one law is a sum of draws of smaller ones
-        return np.sum([skellam_shares(size, variance / times, bits) for _ in range(times)], axis=0, dtype=np.int64)
+        shares = np.stack([skellam_shares(size, variance / times, bits) for _ in range(times)])
+        return np.asarray(shares.sum(axis=0), np.int64)
     if isinstance(event, Laplace):
         part = nextafter(1 / enough, 1.0) if enough > 1 else 1.0
         whole, rest = divmod(devices * part, 1.0)

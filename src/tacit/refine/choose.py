@@ -1,10 +1,10 @@
 """How widely people differ: chosen among a few candidate priors by the errors they would make, privately.
 
 Each person predicts each of her ratings from her others under every candidate (a multiplier for each group of
-loadings) and reports how much less or more she errs than under the default, and how much more than the default itself
-expects. The sum of these rows, each clipped to `ROW_CLIP` in L2, is one small release: sensitivity `ROW_CLIP` at unit
-`user` and twice that at `rating`, where one cell may replace the whole row. A candidate replaces the default only if
-its advantage stands out of the noise, so that with few people or little budget the default stays.
+loadings) and reports how much less or more she errs than under the default, and how many of her errors lie within the
+default's own 80 % interval. The sum of these rows, each clipped to `ROW_CLIP` in L2, is one small release: sensitivity
+`ROW_CLIP` at unit `user` and twice that at `rating`, where one cell may replace the whole row. A candidate replaces
+the default only if its advantage stands out of the noise, so that with few people or little budget the default stays.
 
 Guarantee: every function of this module reads released numbers and public constants only; it is post-processing.
 """
@@ -17,9 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROW_CLIP = 0.3
-SPREAD_WEIGHT = 0.1
-"""Weight of the last coordinate, own squared error minus its expectation, itself clipped to +- `SPREAD_LIMIT`."""
-SPREAD_LIMIT = 1.5
+NOMINAL, REACH = 0.8, 1.2816
+"""The share of errors that should lie within so many standard deviations."""
+COVER_WEIGHT = 0.3
+"""Weight of the last coordinate, a person's share of covered errors less `NOMINAL`."""
+COVER_SLOPE = 0.45
+"""Change of the covered share for a unit of log standard deviation: 2 REACH phi(REACH)."""
+COVER_SD = 0.04
+"""Prior spread of the covered share around nominal."""
 LEFT_OUT = 16
 """At most this many of a person's ratings are left out in turn."""
 LEVEL_STEPS = (0.45, 2.2)
@@ -30,8 +35,6 @@ STANDS_OUT = 2.5
 """In standard deviations of the noise."""
 TOO_NOISY = 0.03
 """Standard deviation of an average gain above which no gain is believed: real ones are of this size at most."""
-NOISE_SD = 0.2
-"""Prior spread of the noise variance around its default."""
 NOISE_FLOOR = 0.1
 
 
@@ -60,8 +63,9 @@ def choose(released: NDArray[np.float64], sd: float, people: float, groups: NDAr
         if sd < TOO_NOISY and value < min(best.get(group, 0.0), -STANDS_OUT * sd):
             best[group] = float(value)
             scales[groups == group] = step
-    kept = NOISE_SD**2 / (NOISE_SD**2 + (sd / SPREAD_WEIGHT) ** 2)
-    found = max(noise + kept * float(gains[-1]) / SPREAD_WEIGHT, NOISE_FLOOR)
+    kept = COVER_SD**2 / (COVER_SD**2 + (sd / COVER_WEIGHT) ** 2)
+    off = float(np.clip(kept * gains[-1] / COVER_WEIGHT, -0.4, 0.15))
+    found = max(noise * float(np.exp(-2 * off / COVER_SLOPE)), NOISE_FLOOR)
     return Choice(scales * np.sqrt(found / noise), found)  # the ratio of prior to noise is what was compared
 
 

@@ -29,6 +29,8 @@ BETWEEN = 0.08
 BETWEEN_SPREAD = 1.0
 """Standard deviation of log t^2: two of them are a factor of 7.4 either way."""
 BETWEEN_GRID = np.geomspace(0.003, 1.0, 13)
+POINTS = np.linspace(-2.6, 2.6, 11)
+"""Standard scores at which an uncertain weight is tried."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,23 @@ class Evidence:
     precision: NDArray[np.float64]
     taken: NDArray[np.float64]
     """Effects that people had already subtracted, precision-weighted over the releases: W_i's doubt enters there."""
+    cross: NDArray[np.float64] | None = None
+    """Over the releases, how the released sums move with the effects subtracted (a weighted sum of products)."""
+    apart: NDArray[np.float64] | None = None
+    """How far apart the subtracted effects lie (a weighted sum of squares): the further, the more W_i is known."""
 
     @staticmethod
     def none(items: int) -> Evidence:
-        return Evidence(np.zeros(items), np.zeros(items), np.zeros(items))
+        return Evidence(*(np.zeros(items) for _ in range(5)))
+
+    def stacked(self) -> NDArray[np.float64]:
+        """All of it as one array, for a state; `Evidence(*array)` undoes it."""
+        nothing = np.zeros(len(self.total))
+        return np.stack([self.total, self.precision, self.taken, *(nothing if x is None else x for x in self._apart)])
+
+    @property
+    def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        return self.cross, self.apart
 
     def add(
         self,
@@ -71,10 +86,15 @@ class Evidence:
         total = released / scale + weights.mean * effects
         precision = np.broadcast_to((np.asarray(scale) / sd) ** 2, total.shape)
         both = self.precision + precision
+        change = effects - self.taken
+        between = self.precision * precision / both * change
+        moved = (total - weights.mean * effects) - (self.total - weights.mean * self.taken)
         return Evidence(
             (self.precision * self.total + precision * total) / both,
             both,
             (self.precision * self.taken + precision * effects) / both,
+            (0.0 if self.cross is None else self.cross) + between * moved,
+            (0.0 if self.apart is None else self.apart) + between * change,
         )
 
 
@@ -97,18 +117,23 @@ def item_effects(
     spread = np.array([INTERCEPT_SD**2 + level_variance, SLOPE_SD**2] + [shared] * extra)
     doubt = np.maximum(weights.square - weights.mean**2, 0.0) * evidence.taken**2
     noise = 1.0 / evidence.precision + sampling * weights.mean + doubt
-    fit = _Regression(evidence.total, design, weights, noise, spread)
+    fit = _Regression(evidence, sampling, design, weights, noise, spread)
     between, scale = fit.search(EXPLAINED_GRID if extra else np.array([0.25]))
     return fit.solve(between, scale)
 
 
 @dataclass(frozen=True)
 class _Regression:
-    total: NDArray[np.float64]
+    evidence: Evidence
+    sampling: float
     design: NDArray[np.float64]
     weights: Weights
     noise: NDArray[np.float64]
     spread: NDArray[np.float64]
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        return self.evidence.total
 
     def _system(self, between: float) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         variance = self.weights.square * between + self.noise
@@ -138,19 +163,48 @@ class _Regression:
         return best[1], best[2]
 
     def solve(self, between: float, scale: float) -> ItemEffects:
-        variance, gram, right = self._system(between)
+        _, gram, right = self._system(between)
         covariance = np.linalg.inv(gram + np.diag(self._penalty(scale)))
         fitted = covariance @ right
         expected = self.design @ fitted
-        gain = self.weights.mean * between / variance  # best linear estimate, W_i itself being uncertain
-        kept = 1.0 - gain * self.weights.mean
         doubt = np.einsum("ij,ij->i", self.design @ covariance, self.design)
+        chance, weight, noise = self._weights(between, expected)
+        gain = weight * between / (weight**2 * between + noise)
+        mean = expected[:, None] + gain * (self._total(weight) - weight * expected[:, None])
+        kept = 1.0 - gain * weight
+        middle = (chance * mean).sum(axis=1)
+        spread = (chance * (between * kept + (mean - middle[:, None]) ** 2)).sum(axis=1)
         return ItemEffects(
-            mean=expected + gain * (self.total - self.weights.mean * expected),
-            variance=between * kept + kept**2 * doubt,
+            mean=middle,
+            variance=spread + (chance * kept).sum(axis=1) ** 2 * doubt,
             intercept=float(fitted[0]),
             slope=float(fitted[1]),
             coefficients=fitted[2:],
             between=between,
-            gain=gain,
+            gain=(chance * gain).sum(axis=1),
         )
+
+    def _total(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the sums would come to if the weights were these: people subtracted `taken` of each."""
+        total: NDArray[np.float64] = (self.total - self.weights.mean * self.evidence.taken)[:, None] + (
+            weight * self.evidence.taken[:, None]
+        )
+        return total
+
+    def _weights(
+        self, between: float, expected: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Chances of a few possible weights of each item, those weights, and the noise of the sums under each.
+
+        Before the sums a weight is log-normal; sums that fall as effects are subtracted, or are large, say more of it.
+        """
+        wide = np.log(np.maximum(self.weights.square / np.maximum(self.weights.mean**2, 1e-300), 1.0 + 1e-12))[:, None]
+        weight = self.weights.mean[:, None] * np.exp(np.sqrt(wide) * POINTS - wide / 2.0)
+        noise = 1.0 / self.evidence.precision[:, None] + self.sampling * weight
+        variance = weight**2 * between + noise
+        log_chance = -0.5 * (POINTS**2 + np.log(variance))
+        log_chance = log_chance - 0.5 * (self._total(weight) - weight * expected[:, None]) ** 2 / variance
+        if self.evidence.cross is not None and self.evidence.apart is not None:
+            log_chance -= weight * self.evidence.cross[:, None] + 0.5 * weight**2 * self.evidence.apart[:, None]
+        chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))
+        return chance / chance.sum(axis=1, keepdims=True), weight, noise

@@ -21,6 +21,10 @@ FLOOR = 1e-3
 """Share of the prior kept uniform, so that no weight is ever impossible."""
 
 
+FEATURE_SWEEPS = 40
+FEATURE_RIDGE = 20.0
+
+
 @dataclass(frozen=True)
 class Weights:
     """What the noise leaves to know about each weight."""
@@ -42,13 +46,20 @@ class Weights:
 
 
 def denoise_weights(
-    noisy: NDArray[np.float64], sd: float, *, low: float, high: float, mean: float, doubt: float = 0.5
+    noisy: NDArray[np.float64],
+    sd: float,
+    *,
+    low: float,
+    high: float,
+    mean: float,
+    doubt: float = 0.5,
+    features: NDArray[np.float64] | None = None,
 ) -> Weights:
     """The posterior of weights in [low, high] from `noisy` = weight + N(0, sd^2).
 
     `low` is about the smallest weight worth telling from none, `high` the largest possible one, `mean` the mean weight
     of an item as known from elsewhere, give or take a factor of exp(`doubt`): without it, the maximum of thousands of
-    noisy zeros would pass for a popular item.
+    noisy zeros would pass for a popular item. Public `features` (items x columns, centred) move the prior of each item.
     """
     high = max(high, 2.0 * low)
     grid = np.geomspace(low, high, GRID)
@@ -57,7 +68,10 @@ def denoise_weights(
     seen = len(noisy) / sd**2
     level = (known * mean + seen * float(np.mean(noisy))) / (known + seen) if len(noisy) else mean
     prior = _learn_prior(noisy, sd, grid, float(np.clip(level, 1.01 * low, 0.99 * high)))
-    posterior = _posterior(noisy, sd, grid, prior)
+    if features is not None and features.shape[1] and len(noisy):
+        posterior = _featured(_likelihood(noisy, sd, grid), np.log(grid), prior, features)
+    else:
+        posterior = _posterior(noisy, sd, grid, prior)
     log_grid = np.log(grid)
     by_weight = prior * grid / (prior @ grid)
     centre = float(by_weight @ log_grid)
@@ -90,6 +104,38 @@ def _learn_prior(noisy: NDArray[np.float64], sd: float, grid: NDArray[np.float64
         prior = prior * (likelihood.T @ (1.0 / evidence)) / len(values)
         prior = _tilt((1.0 - FLOOR) * prior / prior.sum() + FLOOR / GRID, grid, level)
     return prior
+
+
+def _featured(
+    likelihood: NDArray[np.float64],
+    log_grid: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    features: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The posterior where log weight = features x coefficients + a rest with a free distribution: EM over both.
+
+    A ridge keeps the coefficients small, so features that say nothing about popularity change nothing.
+    """
+    step, size = log_grid[1] - log_grid[0], len(log_grid)
+    system = features.T @ features + FEATURE_RIDGE * np.eye(features.shape[1])
+    shift, rest = np.zeros(len(likelihood)), prior
+    for _ in range(FEATURE_SWEEPS):
+        place = (log_grid - shift[:, None] - log_grid[0]) / step
+        below = np.floor(place)
+        part = place - below
+        padded = np.concatenate([[rest[0] / 2], rest, [rest[-1] / 2]])  # beyond the grid the rest fades out
+        at = np.clip(below.astype(np.int64) + 1, 0, size)
+        moved = padded[at] * (1 - part) + padded[at + 1] * part
+        posterior = likelihood * moved
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        expected = posterior @ log_grid
+        shift = np.clip(features @ np.linalg.solve(system, features.T @ (expected - expected.mean())), -3.0, 3.0)
+        shift -= shift.mean()
+        nearest = np.clip(np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(np.int64), 0, size - 1)
+        found = np.bincount(nearest.ravel(), posterior.ravel(), minlength=size)
+        rest = (1 - 10 * FLOOR) * found / found.sum() + 10 * FLOOR / size
+    result: NDArray[np.float64] = posterior
+    return result
 
 
 def _tilt(prior: NDArray[np.float64], grid: NDArray[np.float64], level: float) -> NDArray[np.float64]:

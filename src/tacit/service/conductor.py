@@ -307,7 +307,9 @@ class Conductor:
                     whole[rows] = arrived
             found_part = integers(whole, layout.bits)
             if not layout.sparse and np.abs(found_part).max(initial=0) > self.made.span(round_, part):
-                raise Failure("a sum is out of range: some device went past its clip", remedy="see docs/protocol.md on cheats")
+                raise Failure(
+                    "a sum is out of range: some device went past its clip", remedy="see docs/protocol.md on cheats"
+                )
             path = f"{round_.name}/{part.name}"
             deviation = self.made.noise_sd(path, header.cohort) / part.bound.steps
             found_released = Released(found_part / part.bound.steps, deviation, private=self.private)

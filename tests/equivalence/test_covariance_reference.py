@@ -1,0 +1,201 @@
+"""With the noise switched off, covariance-svd and covariance-knn are what a plain float64 numpy program computes.
+
+The reference is written out person by person from the definitions (docs/proofs/covariance.md), the integer grid among
+them: no kernel, band, block or compressed row of the program is used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit import CovarianceKNN, CovarianceSVD, sample
+from tacit.data.catalogue import Catalogue
+from tacit.engine.threads import Threads
+from tacit.methods.base import Public
+from tacit.methods.covariance_probe import split_probe
+from tacit.model.model import Model
+from tacit.model.personal import Cells, personal_model
+from tacit.noise.release import NoNoise
+from tacit.refine.spectrum_items import profile
+from tacit.round import Block, Budget
+
+PEOPLE, RANK, ITEMS = 250, 12, 120
+ASKED = np.arange(0, 400, 7, dtype=np.uint32)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return sample(people=PEOPLE, ratings=14_000, seed=5)
+
+
+def run(method, data, unit, calibration="sound"):
+    """(public state before the published model, that model) without noise."""
+    schema = data.schema.declare(PEOPLE)
+    public = Public(schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6))
+    engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
+    for round_ in method.plan(public).rounds:
+        state = round_.absorb(state, engine.run(round_, state, NoNoise()))
+    return state, method.finish(public, state)
+
+
+def people(data):
+    for u in range(len(data.ptr) - 1):
+        cells = slice(data.ptr[u], data.ptr[u + 1])
+        yield data.item[cells].astype(int), data.value[cells].astype(np.float64) - 3.0
+
+
+def predictions(data, shared):
+    """What the program predicts of ASKED for everyone, on the scale of 1 to 5."""
+    ask_ptr = np.arange(PEOPLE + 1, dtype=np.int64) * len(ASKED)
+    value = data.value.astype(np.float64) - 3.0
+    cells = Cells(data.ptr, data.item, value, ask_ptr, np.tile(ASKED, PEOPLE))
+    return 3.0 + personal_model(shared).predict_cells(cells).reshape(PEOPLE, -1)
+
+
+def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=None):
+    """Ridge over all own ratings, or over the `neighbours` closest for each item asked about."""
+    baseline, variance, rows = (np.float32(x).astype(np.float64) for x in (baseline, variance, rows))  # as published
+    out = np.empty((PEOPLE, len(ASKED)))
+    doubt = noise + variance
+    for u, (items, values) in enumerate(people(data)):
+        covariance = rows[items] @ rows[ASKED].T
+        system = rows[items] @ rows[items].T + np.diag(doubt[items])
+        rest = values - baseline[items]
+        if neighbours is None:
+            out[u] = 3.0 + baseline[ASKED] + rest @ np.linalg.solve(system, covariance)
+            continue
+        for k, asked in enumerate(ASKED):
+            near = np.abs(covariance[:, k]) / np.sqrt(doubt[items]) if closeness is None else closeness[asked, items]
+            used = np.argsort(-near, kind="stable")[:neighbours]
+            weights = np.linalg.solve(system[np.ix_(used, used)], covariance[used, k])
+            out[u, k] = 3.0 + baseline[asked] + weights @ rest[used]
+    return out
+
+
+def head_of(state):
+    return np.sort(np.argsort(-state["weight"], kind="stable")[:ITEMS])
+
+
+def matrix_of_people(data, state, head):
+    """Unit user: the sum of qq', q = trunc(8192 y / sqrt(|y|^2 + 1/2)), over 8192^2, without its diagonal."""
+    total = np.zeros((ITEMS, ITEMS))
+    for items, values in people(data):
+        rest = np.clip(values - state["level"][0] - state["effect"][items], -2, 2)
+        y = np.zeros(len(state["effect"]))
+        y[items] = np.clip(rest - rest.sum() / (len(rest) + 20), -1, 1)
+        y = y[head]
+        q = np.trunc(8192 * y / np.sqrt(0.5 + (y * y).sum()))
+        total += np.outer(q, q)
+    return (total - np.diag(np.diag(total))) / 8192.0**2
+
+
+def matrix_of_cells(data, state, head):
+    """Unit rating: every entry of y y' / sqrt(|y|^2 + 1/2) on a grid of 2^20, y on one of 2^12."""
+    total = np.zeros((ITEMS, ITEMS))
+    for items, values in people(data):
+        rest = np.trunc(4096 * np.clip(values - state["level"][0] - state["effect"][items], -2, 2))
+        y = np.zeros(len(state["effect"]))
+        y[items] = np.clip(rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096)
+        y = y[head]
+        weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5)))
+        total += np.floor((weight * np.outer(y, y) + 2.0**29) / 2.0**30)
+    return (total - np.diag(np.diag(total))) / 2.0**20
+
+
+def leading_factors(matrix):
+    """The leading eigenvectors, the diagonal filled in from them twice."""
+    work = matrix.copy()
+    for _ in range(3):
+        values, vectors = np.linalg.eigh(work)
+        values, vectors = values[::-1][:RANK], vectors[:, ::-1][:, :RANK]
+        np.fill_diagonal(work, (vectors**2) @ values)
+    return vectors * np.sqrt(values)
+
+
+@pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
+@pytest.mark.parametrize(("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)])
+def test_without_noise_the_sound_release_is_the_plain_one(data, method, unit, matrix):
+    made = method(epsilon=20.0, unit=unit, cleaning="none", items=ITEMS, rank=RANK, **near(method))
+    state, shared = run(made, data, unit)
+    head = head_of(state)
+    scale = profile(state["weight"][head], PEOPLE, unit, variance=0.45, offset=0.5).weight
+    learned = np.zeros((len(data.items), RANK))
+    learned[head] = leading_factors(matrix(data, state, head)) / scale[:, None]
+    level = np.sqrt(0.17 + state["level"][1])
+    popularity = shared.arrays["loadings"][:, 1].astype(np.float64)  # of the released weights: tests/model
+    rows = np.column_stack([np.full(len(learned), level), popularity, learned])
+    wanted = reference(
+        data, state["level"][0] + state["effect"], state["variance"], rows, 0.9, near(method).get("neighbours")
+    )
+    np.testing.assert_allclose(predictions(data, shared), wanted, rtol=1e-6)
+
+
+def near(method):
+    return {"neighbours": 15} if method is CovarianceKNN else {}
+
+
+def printed(data, *, fine):
+    """McSherry & Mironov from raw ratings: (item averages, G', covariance, weights); `fine` puts y on its grid."""
+    block = Block(np.arange(PEOPLE), data.ptr, data.item, data.value.astype(np.float64), data.time)
+    kept, _ = split_probe(block, 0)
+    size = len(data.items)
+    sums, counts = np.bincount(kept.item, kept.value, size), np.bincount(kept.item, minlength=size)
+    average = (sums + 15 * kept.value.mean()) / (counts + 15)
+    rest = kept.value - average[kept.item]
+    again = rest.mean()
+    covariance, weights = np.zeros((size, size)), np.zeros((size, size))
+    for u in range(PEOPLE):
+        cells = slice(kept.ptr[u], kept.ptr[u + 1])
+        items, v = kept.item[cells].astype(int), rest[cells]
+        y = np.clip(v - (v.sum() + 20 * again) / (len(v) + 20), -1, 1)
+        pairs = [np.outer(y, y) / np.sqrt(len(items)), np.full((len(items), len(items)), 1 / np.sqrt(len(items)))]
+        if fine:
+            steps = np.trunc(4096 * (v - again))
+            y = np.clip(steps - np.trunc(steps.sum() / (len(v) + 20)), -4096, 4096)
+            weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt(len(items))))
+            products = np.outer(y, y), np.full((len(items), len(items)), 4096.0**2)
+            pairs = [np.floor((weight * each + 2.0**29) / 2.0**30) / 2.0**20 for each in products]
+        covariance[np.ix_(items, items)] += pairs[0]
+        weights[np.ix_(items, items)] += pairs[1]
+    kept_as = np.float32 if fine else np.float64  # what a release is kept in
+    return average, again, counts, *(m.astype(kept_as).astype(np.float64) for m in (covariance, weights))
+
+
+def cleaned(covariance, weights, counts, shrink_diagonal, shrink_off):
+    """Shrinking to the average, scaling by counts, rank 20, unscaling."""
+    average = np.empty_like(covariance)
+    own = np.eye(len(covariance), dtype=bool)
+    for part, pull in ((own, shrink_diagonal), (~own, shrink_off)):
+        average[part] = (covariance[part] + pull * covariance[part].mean()) / (
+            weights[part] + pull * weights[part].mean()
+        )
+    scale = np.sqrt(np.maximum(counts, 1))
+    values, vectors = np.linalg.eigh(average * np.outer(scale, scale))
+    return vectors[:, -20:] * np.sqrt(np.maximum(values[-20:], 0)) / scale[:, None]
+
+
+@pytest.fixture(scope="module", params=[CovarianceSVD, CovarianceKNN])
+def as_printed(request, data):
+    return request.param, *run(request.param(epsilon=20.0, calibration="paper"), data, "rating", "paper")
+
+
+@pytest.mark.parametrize(("fine", "near_enough"), [(True, 1e-6), (False, 1e-3)])
+def test_without_noise_the_printed_algorithm_is_the_plain_one(data, as_printed, fine, near_enough):
+    """To 1e-6 with the numbers on their grids, and to the grids' own error without them."""
+    method, state, shared = as_printed
+    average, again, counts, covariance, weights = printed(data, fine=fine)
+    pulls = state["parameters"]
+    found = cleaned(covariance, weights, counts, pulls[0], pulls[1])
+    rows = np.column_stack([np.full(len(found), np.sqrt(pulls[2] / 20)), found])
+    nearest = {"neighbours": 20, "closeness": shared.arrays["similarity"]} if method is CovarianceKNN else {}
+    wanted = reference(data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **nearest)
+    np.testing.assert_allclose(predictions(data, shared), wanted, rtol=near_enough)
+
+
+def test_what_is_published_without_noise_says_so(data):
+    from tacit.fitting import trial
+
+    model = trial(CovarianceSVD(calibration="none"), data)
+    assert isinstance(model, Model)
+    assert model.statement.certified == "not private"
