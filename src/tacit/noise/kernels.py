@@ -6,6 +6,8 @@ what falls inside the margin goes back to the caller for big integers. No fast-m
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -126,3 +128,19 @@ def flips(
             out[i] = 0
         else:
             out[i] = 2
+
+
+@njit(cache=True, nogil=True)
+def finish_band(sums: Any, noise: Any, first: int, steps: int, out: Any) -> None:
+    """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from column `first` + row on."""
+    at = 0
+    for row in range(sums.shape[0]):
+        start = min(first + row, sums.shape[1])
+        for column in range(start):
+            out[row, column] = 0.0
+        for column in range(start, sums.shape[1]):
+            total = sums[row, column]
+            if noise.size:
+                total += noise[at]
+                at += 1
+            out[row, column] = total / steps

@@ -81,19 +81,17 @@ class GramRelease:
 
     def band(self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out; zero below the diagonal."""
-        for offset in range(len(sums)):
-            row = first + offset
-            if row in self._done:
-                raise Failure("a row of a matrix was about to be noised twice")
-            self._done.add(row)
-        starts = [first + offset + self._first for offset in range(len(sums))]
-        widths = [max(0, sums.shape[1] - start) for start in starts]
-        noise = np.zeros(sum(widths), np.int64) if self._event is None else draw_noise(self._event, (sum(widths),))[0]
-        at = 0
-        for offset, (start, width) in enumerate(zip(starts, widths, strict=True)):
-            out[offset, :start] = 0
-            out[offset, start:] = (sums[offset, start:] + noise[at : at + width]) / self._steps
-            at += width
+        from tacit.noise.kernels import finish_band
+
+        wanted = set(range(first, first + len(sums)))
+        if wanted & self._done:
+            raise Failure("a row of a matrix was about to be noised twice")
+        self._done |= wanted
+        rows, size = sums.shape
+        starts = first + self._first + np.arange(rows)
+        count = int(np.maximum(size - starts, 0).sum())
+        noise = np.zeros(0, np.int64) if self._event is None else draw_noise(self._event, (count,))[0]
+        finish_band(sums, noise, first + self._first, self._steps, out)
 
 
 def tape(name: str, charge: Charge, draws: int) -> NDArray[np.float64]:
