@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     chosen = parser.parse_args()
     small = bool(chosen.ratings) or chosen.shape == "ml-1m"
-    best = 7 if small else 1
+    best = 15 if small else 1
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/table.npz"
         table = from_file(chosen.ratings) if chosen.ratings else shaped(chosen.shape)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.bound import PersonCount, Rows, limit_ratings
 from tacit.data.catalogue import Catalogue
+from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
 from tacit.ledger import account
 from tacit.ledger.event import Evaluation, Event, Reserve, Unbounded, Unit
@@ -207,6 +208,7 @@ class _Run:
         if schema.users is None and self.order.calibration == "sound" and not method.local:  # papers count as they are
             plan = plan.after(_count_people(), COUNT_SHARE)
         self.public, self.plan = public, replace(plan, limited=schema.max_ratings)
+        check_memory(self.plan)
         self.events: dict[str, Event] = {}
         if self.order.budget is not None:
             self.events = _events(self.plan, self.order)

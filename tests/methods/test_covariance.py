@@ -123,3 +123,9 @@ def test_the_printed_neighbours_are_those_of_largest_weight():
     assert model.predict(own, [model.shared.catalogue.ids[40]])[0].rating == pytest.approx(
         min(max(told.rating, 1.0), 5.0), abs=1e-4
     )
+
+
+def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(monkeypatch, split):
+    monkeypatch.setattr("os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
+    with pytest.raises(SettingError, match=r"need [\d,]+ bytes"):
+        CovarianceSVD(epsilon=1.0).fit(split.train, users=2000)

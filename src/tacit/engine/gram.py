@@ -5,6 +5,7 @@ Memory is the float32 output, the integer factors in both orders, and one 64-bit
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +17,7 @@ from tacit.bound.check import check_rows
 from tacit.bound.gram import EntryGram, FactorGram
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
-from tacit.round import Part, Released
+from tacit.round import Part, Plan, Released
 
 BAND = 32
 
@@ -88,16 +89,16 @@ def _each(work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]],
         list(pool.map(work, parts))
 
 
-def check_memory(size: int, matrices: int) -> None:
-    """Refuse a catalogue whose matrices would not fit this machine, before any work, with the bytes they need."""
-    import os
-
+def check_memory(plan: Plan) -> None:
+    """Refuse a plan whose matrices would not fit this machine, before it is paid for, with the bytes they need."""
     from tacit.kernels.gram import bytes_needed
 
-    needed = bytes_needed(size, matrices)
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > 0.8 * have:
-        raise SettingError(
-            f"{matrices} matrices over {size:,} items need {needed:,} bytes; this machine has {have:,}",
-            remedy="restrict the catalogue (--items FILE, or --set items=N)",
-        )
+    for round_ in plan.rounds:
+        sizes = [part.size for part in round_.parts if part.form == "gram"]
+        needed = bytes_needed(max(sizes), len(sizes)) if sizes else 0
+        if needed > 0.8 * have:
+            raise SettingError(
+                f"{len(sizes)} matrices over {max(sizes):,} items need {needed:,} bytes; this machine has {have:,}",
+                remedy="restrict the catalogue: --items FILE, or --set items=N",
+            )

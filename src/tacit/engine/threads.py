@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows
 from tacit.data.ratings import Ratings
 from tacit.engine.base import Progress
-from tacit.engine.gram import Factors, check_memory
+from tacit.engine.gram import Factors
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
 from tacit.noise.release import Charge, release, tape
@@ -54,8 +54,6 @@ class Threads:
             if part.kind.paper_only
         }
         factors = {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
-        for matrix in factors.values():
-            check_memory(matrix.part.size, len(factors))
         sums = self._sum(round_, state, tapes, factors)
         done: dict[str, Released] = {}
         for part in round_.parts:
