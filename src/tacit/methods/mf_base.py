@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tacit.errors import SettingError
 from tacit.ledger.event import Unit
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
@@ -59,8 +60,8 @@ class FactorMethod(Method):
         """The rounds that make the promise true."""
 
     def paper_plan(self, public: Public) -> Plan:
-        """The printed form; methods without one do not list `paper`."""
-        raise NotImplementedError
+        """The printed form, where there is one."""
+        raise SettingError(f"{self.name} has no printed form", remedy="use --calibration sound")
 
     def finish(self, public: Public, state: State) -> Shared:
         if public.calibration == "none":
@@ -73,7 +74,7 @@ class FactorMethod(Method):
         return publish(self, public, state)
 
     def paper_finish(self, public: Public, state: State) -> Shared:
-        raise NotImplementedError
+        raise SettingError(f"{self.name} has no printed form", remedy="use --calibration sound")
 
 
 def signal(public: Public) -> float:
