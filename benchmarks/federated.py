@@ -73,6 +73,20 @@ class Servers:
         ]  # fmt: skip
         for role in commands:
             self._wait(role)
+        self._used = self._seconds()
+
+    def cpu(self) -> dict[str, float]:
+        """Seconds of processor time that each server has used since it was ready."""
+        return {
+            role: now - before for (role, before), now in zip(self._used.items(), self._seconds().values(), strict=True)
+        }
+
+    def _seconds(self) -> dict[str, float]:
+        tick, found = os.sysconf("SC_CLK_TCK"), {}
+        for role, process in zip(self.url, reversed(self.processes), strict=True):
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            found[role] = (int(fields[11]) + int(fields[12])) / tick
+        return found
 
     def _wait(self, role: str) -> None:
         for _ in range(600):
@@ -122,13 +136,14 @@ def rounds(devices: int, items: int, count: int, options: list[str], title: str,
         ]
         servers = Servers(Path(name), list(ratings.items), options)
         try:
-            began = time.perf_counter()
+            began, used = time.perf_counter(), time.process_time()
             fleet = run_fleet(
                 servers.url["recommender"], ratings, pin=servers.pins["recommender"],
                 policy=Policy(accept_unbounded=True, **policy),
             )  # fmt: skip
             report = uvloop.run(fleet)
             whole = time.perf_counter() - began
+            cpu = {"fleet": time.process_time() - used, **servers.cpu()}
             seconds = servers.get("recommender", "/v1/status")["seconds"]
             metrics = servers.get("aggregator", "/metrics")
         finally:
@@ -138,86 +153,127 @@ def rounds(devices: int, items: int, count: int, options: list[str], title: str,
     print(f"{title}: {len(seconds)} rounds, {report.answered:,} answers, {len(report.failed)} failed, {whole:.1f} s")
     print(f"  seconds a round: median of the last {count} {statistics.median(seconds[-count:]):.3f}, "
           f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}")  # fmt: skip
+    each = ", ".join(f"{who} {used / len(seconds):.2f}" for who, used in cpu.items())
+    print(f"  CPU seconds a round, enrolment and the rest included: {each}, all {sum(cpu.values()) / len(seconds):.2f}")
     print(f"  bytes a device and round: {report.bytes_down / answers:,.0f} down, {report.bytes_up / answers:,.0f} up "
           f"(enrolment included); aggregator to recommender {sent / len(seconds):,.0f} a round")  # fmt: skip
 
 
-async def _flood(url: str, requests: list[tuple[bytes, dict[str, str]]], lanes: int) -> float:
-    import aiohttp
+Report = tuple[int, dict[str, str]]
+"""The round of a report and its headers; a round's reports have one body."""
 
-    connector = aiohttp.TCPConnector(limit=lanes)
-    async with aiohttp.ClientSession(connector=connector) as web:
-        began, left = time.perf_counter(), iter(requests)
+
+async def _flood(url: str, reports: list[Report], bodies: list[bytes], lanes: int) -> float:
+    from tacit.engine.federated.http import Web
+
+    async with Web() as web:
+        began, left = time.perf_counter(), iter(reports)
 
         async def lane() -> None:
-            for body, headers in left:
-                async with web.post(url, data=body, headers=headers) as answer:
-                    await answer.read()
-                    if answer.status != 200:
-                        raise SystemExit(f"status {answer.status}")
+            for round_, headers in left:
+                answer = await web.post(url, "/v1/upload", bodies[round_], headers)
+                if answer.status != 200:
+                    raise SystemExit(f"status {answer.status}")
 
         await asyncio.gather(*(lane() for _ in range(lanes)))
         return time.perf_counter() - began
 
 
-def reports(count: int, lanes: int, wrk: bool) -> None:
-    """Prepared uploads of one small number, each by its own device, to the aggregator."""
+async def _enrolled(servers: Servers, devices: int) -> list[Any]:
+    """Real devices, enrolled at the aggregator over HTTP."""
+    from tacit.engine.federated.client import Away, Link, Server
+    from tacit.engine.federated.http import Web
+    from tacit.engine.federated.keys import new_exchange
+
+    async with Web() as web:
+        server = Server(servers.url["aggregator"], servers.pins["aggregator"])
+        await server.learn(web)
+        links = [Link(web, server, server, new_exchange()[0]) for _ in range(devices)]
+        left = iter(links)
+
+        async def lane() -> None:
+            for link in left:
+                body = json.dumps({"public": link.public.hex()}).encode()
+                while True:
+                    try:
+                        await link.call(server, "/v1/enrol", body)
+                        break
+                    except Away:  # the rate of enrolments is limited
+                        await asyncio.sleep(0.2)
+
+        await asyncio.gather(*(lane() for _ in range(64)))
+        return links
+
+
+def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
+    """`count` uploads of one small number to ten open rounds; every device has its own key and answers each once.
+
+    With `new` there is one round, and the aggregator is restarted after the devices enrolled: it has seen none of them.
+    """
     import uvloop
 
-    from tacit.engine.federated.keys import Identity, name_of, new_exchange, secrets, tag
+    from tacit.engine.federated.keys import shared_secrets, tag
     from tacit.engine.federated.store import Store
-    from tacit.engine.federated.wire import Layout, Opening, Upload, pack
+    from tacit.engine.federated.wire import Layout, Opening, Upload, layouts_print, pack
     from tacit.service.aggregator import MIGRATIONS
 
+    task, rounds_ = "00" * 16, range(1 if new else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        home = folder / "aggregator"
-        identity = Identity(home / "identity.json")
-        (server_private,) = identity.exchange
-        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-        server = X25519PrivateKey.from_private_bytes(server_private).public_key().public_bytes_raw()
-        task, requests, devices = "00" * 16, [], []
-        upload = pack(Upload(task=task, round=0, attempt=0, least=2, rows=(1,)), bytes(4) + b"\x01\x00\x00\x00")
-        for _ in range(count):
-            private, public = new_exchange()
-            device, mac = name_of(public), secrets(private, server).mac
-            headers = {"tacit-device": device, "tacit-key": identity.current,
-                       "tacit-mac": tag(mac, b"request", b"POST", b"/v1/upload", upload)}  # fmt: skip
-            devices.append((device, public))
-            requests.append((upload, headers))
-        store = Store(home / "aggregator.sqlite", MIGRATIONS, "aggregator")
-        opening = Opening(task=task, round=0, attempt=0, least=2,
-                          parts=(Layout(name="bit", size=3000, width=1, bits=32, sparse=True),))  # fmt: skip
-        store.now(lambda s: [s.run("INSERT INTO device VALUES (?, ?, 0)", d, p) for d, p in devices])
-        store.now(lambda s: s.run("INSERT INTO round VALUES (?, 0, 0, ?, 2, 'open', NULL)", task, pack(opening)))
+        store = Store(folder / "aggregator" / "aggregator.sqlite", MIGRATIONS, "aggregator")
+        layout = Layout(name="bit", size=3000, width=1, bits=32, sparse=True)
+        for round_ in rounds_:
+            opening = pack(Opening(task=task, round=round_, attempt=0, least=2, parts=(layout,)))
+            sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
+            store.now(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
         store.close()
-        servers = Servers(folder, ["a"], ["--method", "popularity", "--calibration", "none", "--users", "2",
-                                          "--cohort", "2", "--least", "2"])  # fmt: skip
+        options = ["--method", "popularity", "--calibration", "none", "--users", "2", "--cohort", "2", "--least", "2"]
+        servers = Servers(folder, ["a"], options)
         try:
-            url = servers.url["aggregator"] + "/v1/upload"
+            links = uvloop.run(_enrolled(servers, count // len(rounds_)))
+            if new:
+                servers.stop()
+                servers = Servers(folder, ["a"], options)
+            agreed = layouts_print((layout,))
+            headers = [Upload(task=task, round=r, attempt=0, least=2, rows=(1,), layouts=agreed) for r in rounds_]
+            bodies = [pack(header, bytes(8)) for header in headers]
+            prepared: list[Report] = []
+            for round_ in rounds_:
+                for link in links:
+                    current = link.aggregator.current
+                    mac = shared_secrets(link.private, link.aggregator.keys[current]).mac
+                    told = tag(mac, b"request", b"POST", b"/v1/upload", bodies[round_])
+                    prepared.append((round_, {"tacit-device": link.name, "tacit-key": current, "tacit-mac": told}))
+            url, used, before = servers.url["aggregator"], time.process_time(), servers.cpu()["aggregator"]
             if wrk:
-                print(_wrk(folder, url, requests))
+                print(_wrk(folder, url + "/v1/upload", prepared, bodies))
             else:
-                seconds = uvloop.run(_flood(url, requests, lanes))
-                print(
-                    f"one-bit reports from a fleet: {count / seconds:,.0f} a second ({count:,} devices, {lanes} lanes)"
-                )
-            print("  stored:", [x for x in servers.get("aggregator", "/metrics").splitlines() if "uploads" in x])
+                seconds = uvloop.run(_flood(url, prepared, bodies, lanes))
+                print(f"one-bit reports from a fleet: {len(prepared) / seconds:,.0f} a second "
+                      f"({len(links):,} devices, {lanes} lanes)")  # fmt: skip
+            lines = servers.get("aggregator", "/metrics").splitlines()
+            stored = next((int(float(x.split()[1])) for x in lines if "uploads_total" in x), 0)
+            each = (servers.cpu()["aggregator"] - before) / max(1, stored) * 1e6
+            print(f"  stored {stored:,}; CPU a report: aggregator {each:.0f} us, "
+                  f"fleet {(time.process_time() - used) / max(1, stored) * 1e6:.0f} us")  # fmt: skip
         finally:
             servers.stop()
 
 
-def _wrk(folder: Path, url: str, requests: list[tuple[bytes, dict[str, str]]]) -> str:
+def _wrk(folder: Path, url: str, reports: list[Report], bodies: list[bytes]) -> str:
     """wrk with prepared requests: thread t of 2 takes every second one, so none is sent twice."""
-    lines = "\n".join(f"{h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}" for _, h in requests)
+    lines = "\n".join(f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}" for r, h in reports)
     (folder / "requests.txt").write_text(lines)
-    (folder / "body.bin").write_bytes(requests[0][0])
+    for round_, body in enumerate(bodies):
+        (folder / f"body-{round_}.bin").write_bytes(body)
     (folder / "reports.lua").write_text(f"""
 local counter = 0
 function setup(thread) thread:set("id", counter); counter = counter + 1 end
 function init(args)
-  local f = io.open("{folder}/body.bin", "rb"); body = f:read("*a"); f:close()
+  bodies = {{}}
+  for r = 0, {len(bodies) - 1} do
+    local f = io.open("{folder}/body-" .. r .. ".bin", "rb"); bodies[r] = f:read("*a"); f:close()
+  end
   all = {{}}; local n = 0
   for line in io.lines("{folder}/requests.txt") do
     if n % 2 == id then all[#all + 1] = line end
@@ -228,8 +284,8 @@ end
 function request()
   at = at + 1
   if at > #all then wrk.thread:stop(); at = 1 end
-  local d, k, m = string.match(all[at], "(%S+) (%S+) (%S+)")
-  return wrk.format("POST", nil, {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m}}, body)
+  local r, d, k, m = string.match(all[at], "(%S+) (%S+) (%S+) (%S+)")
+  return wrk.format("POST", nil, {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m}}, bodies[tonumber(r)])
 end
 """)
     done = subprocess.run(
@@ -247,6 +303,7 @@ def main() -> None:
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--wrk", action="store_true", help="drive reports with wrk instead of a fleet")
+    parser.add_argument("--new", action="store_true", help="reports of devices that the aggregator has to look up")
     o = parser.parse_args()
     if o.what == "rounds":
         options = ["--method", "mf-federated", "--calibration", "paper", "--unit", "value", "--epsilon", "0.8",
@@ -259,7 +316,7 @@ def main() -> None:
         policy = {"epsilon": 1e6, "delta": 1e-3}
         rounds(o.devices or 100, 1682, max(1, o.rounds - 2), options, "sound over HTTP, 1,682 items x 8", policy)
     else:
-        reports(o.devices or 30_000, 64, o.wrk)
+        reports(10 * (o.devices or 4_000), 64, o.wrk, o.new)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +32,48 @@ def tacit_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def full() -> bool:
     """Whether the judged sizes were asked for (`scripts/test --full`)."""
     return bool(os.environ.get("TACIT_FULL"))
+
+
+class Postgres:
+    """A real, throw-away PostgreSQL server."""
+
+    script = Path(__file__).parents[1] / "scripts" / "postgres"
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url, self._made = folder, url, 0
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        self._made += 1
+        name = f"test{self._made}"
+        self.psql(self.url, f"CREATE DATABASE {name}")
+        return f"{self.url.rsplit('/', 1)[0]}/{name}"
+
+    def psql(self, url: str, *statements: str) -> str:
+        commands = [part for statement in statements for part in ("-c", statement)]
+        done = subprocess.run(
+            ["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", url, *commands], check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def restart(self) -> None:
+        """At once, as after a crash: what was not committed is lost."""
+        subprocess.run([self.script, "restart", self.folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """In a short path (a socket's name is limited), readable by the unprivileged user that runs it."""
+    parent = Path(tempfile.mkdtemp(prefix="tacit-pg-"))
+    parent.chmod(0o755)
+    folder = parent / "cluster"
+    done = subprocess.run([Postgres.script, "start", folder], capture_output=True, text=True, check=False)
+    if done.returncode:
+        shutil.rmtree(parent, ignore_errors=True)
+        pytest.skip(f"no PostgreSQL here: {done.stderr.strip()[-200:]}")
+    yield Postgres(folder, done.stdout.strip())
+    subprocess.run([Postgres.script, "stop", folder], check=False)
+    shutil.rmtree(parent, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,13 @@ def test_a_secret_coin_buys_less_noise():
     assert cost(coin, budget) <= 1.0
 
 
+def test_parts_may_not_share_a_coin():
+    """Their joint law is one mixture, which costs more than two events with coins of their own."""
+    parts = (Part("x", 9, RowClip(1.0), share=0.5), Part("y", 9, RowClip(1.0), share=0.5))
+    with pytest.raises(SettingError, match="one part"):
+        Plan("user", (round_("a", *parts, takes_part=Coin(0.1)),))
+
+
 def test_slices_of_one_partition_cost_as_much_as_one():
     def slices(n):
         return Plan(

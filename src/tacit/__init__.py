@@ -32,15 +32,15 @@ _HOMES = {
     "Bayes": "tacit.methods.bayes",
     "ALS": "tacit.methods.als",
     "ObjectiveMF": "tacit.methods.mf_objective",
-    "NonnegativeMF": "tacit.methods.mf_nonnegative",
+    "NonnegativeMF": "tacit.methods.als",
     "GradientMF": "tacit.methods.mf_sgd",
-    "LangevinMF": "tacit.methods.mf_langevin",
-    "GradientSVD": "tacit.methods.svd_gradient",
-    "GradientSVDPP": "tacit.methods.svd_gradient",
-    "ObjectiveSVD": "tacit.methods.svd_objective",
-    "ObjectiveSVDPP": "tacit.methods.svd_objective",
-    "OutputSVD": "tacit.methods.svd_output",
-    "OutputSVDPP": "tacit.methods.svd_output",
+    "LangevinMF": "tacit.methods.mf_sgd",
+    "GradientSVD": "tacit.methods.svd",
+    "GradientSVDPP": "tacit.methods.svd",
+    "ObjectiveSVD": "tacit.methods.svd",
+    "ObjectiveSVDPP": "tacit.methods.svd",
+    "OutputSVD": "tacit.methods.svd",
+    "OutputSVDPP": "tacit.methods.svd",
     "InputSGD": "tacit.methods.mf_input",
     "InputALS": "tacit.methods.mf_input",
     "NeighborhoodSGD": "tacit.methods.pnbm",
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
     from tacit.ledger.book import open_book
-    from tacit.methods.als import ALS
+    from tacit.methods.als import ALS, NonnegativeMF
     from tacit.methods.bayes import Bayes
     from tacit.methods.bias import Bias
     from tacit.methods.covariance import CovarianceKNN, CovarianceSVD
@@ -70,16 +70,12 @@ if TYPE_CHECKING:
     from tacit.methods.knn import CosineKNN, PearsonKNN
     from tacit.methods.mf_federated import FederatedMF
     from tacit.methods.mf_input import InputALS, InputSGD
-    from tacit.methods.mf_langevin import LangevinMF
-    from tacit.methods.mf_nonnegative import NonnegativeMF
     from tacit.methods.mf_objective import ObjectiveMF
-    from tacit.methods.mf_sgd import GradientMF
+    from tacit.methods.mf_sgd import GradientMF, LangevinMF
     from tacit.methods.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
     from tacit.methods.pnbm import NeighborhoodLangevin, NeighborhoodSGD
     from tacit.methods.popularity import Popularity
-    from tacit.methods.svd_gradient import GradientSVD, GradientSVDPP
-    from tacit.methods.svd_objective import ObjectiveSVD, ObjectiveSVDPP
-    from tacit.methods.svd_output import OutputSVD, OutputSVDPP
+    from tacit.methods.svd import GradientSVD, GradientSVDPP, ObjectiveSVD, ObjectiveSVDPP, OutputSVD, OutputSVDPP
     from tacit.model.model import Model, load
 
 

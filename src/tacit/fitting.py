@@ -21,6 +21,7 @@ from tacit.round import Block, Budget, Part, Plan, Released, Round, State, Turns
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.engine.base import Progress
+    from tacit.engine.simulate import Scenario
     from tacit.ledger.book import Receipt
     from tacit.ledger.statement import Statement
     from tacit.model.model import Model
@@ -43,6 +44,7 @@ class Order:
     budget: Budget | None
     engine: str
     settings: Mapping[str, Any]
+    devices: Scenario | None = None
 
 
 def check(method: Method, *, people: int | None = None) -> Order:
@@ -62,9 +64,9 @@ def check(method: Method, *, people: int | None = None) -> Order:
         raise SettingError(
             f"threads is {method.threads}; it must be at least 1", remedy="leave --threads out to use all cores"
         )
-    settings = method.settings.model_dump()
+    settings, devices = method.settings.model_dump(), _devices(method, engine)
     if calibration == "none":
-        return Order(method, unit, calibration, None, engine, settings)
+        return Order(method, unit, calibration, None, engine, settings, devices)
     if method.epsilon is None:
         raise SettingError(
             "epsilon is missing: how much may the model reveal about one person?",
@@ -72,7 +74,18 @@ def check(method: Method, *, people: int | None = None) -> Order:
         )
     budget = Budget(float(method.epsilon), float(method.delta))
     check_delta(budget, people)
-    return Order(method, unit, calibration, budget, engine, settings)
+    return Order(method, unit, calibration, budget, engine, settings, devices)
+
+
+def _devices(method: Method, engine: str) -> Scenario | None:
+    """How the devices of the local model behave, if it was said."""
+    if not method.devices:
+        return None
+    from tacit.engine.simulate import Scenario
+
+    if not method.local:
+        raise SettingError(f"{method.name} has no devices that answer for themselves", remedy="leave --devices out")
+    return Scenario.told(method.devices, engine)
 
 
 def check_delta(budget: Budget, people: int | None) -> None:
@@ -133,13 +146,18 @@ def fit(
     items: Catalogue | None = None,
     users: int | None = None,
     progress: Progress | None = None,
+    start: Model | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its statement."""
     from tacit.ledger.book import open_book
     from tacit.model.model import Model
     from tacit.noise.release import Charge, NoNoise
 
-    run = _Run(method, ratings, items, users, progress)
+    if start is not None:
+        from tacit.starting import check_start
+
+        check_start(method, start)
+    run = _Run(method, ratings, items, users, progress, start)
     if run.order.budget is None:
         return Model(run.go(NoNoise()), run.statement(None))
     book = open_book(method.ledger, method.population)
@@ -149,7 +167,7 @@ def fit(
     events = tuple(run.events.values())
     receipt = book.reserve(
         events, unit=run.order.unit, budget=(run.order.budget.epsilon, run.order.budget.delta),
-        purpose=method.purpose or f"fit {method.name}", method=method.name, limit=run.plan.limited,
+        purpose=method.purpose or f"fit {method.name}{run.from_entry}", method=method.name, limit=run.plan.limited,
         accept_unbounded=method.accept_unbounded,
     )  # fmt: skip
     shared = run.go(Charge(events, entry=receipt.hash))
@@ -164,12 +182,13 @@ def trial(
     items: Catalogue | None = None,
     users: int | None = None,
     progress: Progress | None = None,
+    start: Model | None = None,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own (see `book_evaluation`)."""
     from tacit.model.model import Model
     from tacit.noise.release import Charge, NoNoise
 
-    run = _Run(method, ratings, items, users, progress)
+    run = _Run(method, ratings, items, users, progress, start)
     shared = run.go(NoNoise() if run.order.budget is None else Charge(run.events.values()))
     return Model(shared, run.statement(None))
 
@@ -193,26 +212,41 @@ class _Run:
     """One fit from public facts to a shared model."""
 
     def __init__(
-        self, method: Method, ratings: Ratings, items: Catalogue | None, users: int | None, progress: Progress | None
-    ) -> None:
+        self, method: Method, ratings: Ratings, items: Catalogue | None, users: int | None, progress: Progress | None,
+        start: Model | None = None,
+    ) -> None:  # fmt: skip
         schema = ratings.schema.declare(users)
         self.order = check(method, people=schema.users)
         self.method, self.progress = method, progress
-        self.ratings = ratings if items is None else _align(ratings, items)
-        self.declared_items = items is not None
+        self.start, self.declared_items = start, items is not None
+        catalogue = items or Catalogue(ratings.items)
+        if start is not None:
+            from tacit.starting import both_catalogues
+
+            catalogue = both_catalogues(method, schema, start.shared, items, ratings)
+        self.ratings = _align(ratings, catalogue)
         public = Public(
-            schema, items or Catalogue(ratings.items), self.order.unit, self.order.calibration, self.order.budget,
-            self._pattern(schema.max_ratings),
+            schema, catalogue, self.order.unit, self.order.calibration, self.order.budget,
+            self._pattern(schema.max_ratings), None if start is None else start.shared,
         )  # fmt: skip
         plan = method.plan(public)
         if schema.users is None and self.order.calibration == "sound" and not method.local:  # papers count as they are
             plan = plan.after(_count_people(), COUNT_SHARE)
+        if _shared(self.order) and self.order.budget is not None:
+            from tacit.engine.federated.task import for_devices
+
+            plan = for_devices(plan)
         self.public, self.plan = public, replace(plan, limited=schema.max_ratings)
         check_memory(self.plan)
         self.events: dict[str, Event] = {}
         if self.order.budget is not None:
             self.events = _events(self.plan, self.order)
             self._check_cost(self.order.budget)
+
+    @property
+    def _engine(self) -> str:
+        """In the local model a wire adds nothing to simulate: every device answers for itself."""
+        return "simulate" if self.order.engine == "federated" and self.method.local else self.order.engine
 
     def _pattern(self, most: int | None) -> Pattern | None:
         """At the unit `value` who rated what is public, and a plan may use it: which cells are kept is settled here."""
@@ -244,8 +278,10 @@ class _Run:
         if self.public.schema.max_ratings is not None:
             ratings = limit_ratings(ratings, self.public.schema.max_ratings, bits.fresh().words)
         budget, printed = self.order.budget, self.order.calibration == "paper"
-        cap = None if budget is None or printed or not self.method.local else (budget.epsilon, budget.delta)
-        engine = make_engine(self.order.engine, ratings, self.method.threads, self.progress, cap)
+        cap, devices = None, self.order.devices
+        if budget is not None and not printed and self.method.local:
+            cap = (budget.epsilon if devices is None or devices.cap is None else devices.cap, budget.delta)
+        engine = make_engine(self._engine, ratings, self.method.threads, self.progress, cap, devices)
         declared = self.public.schema.users or (ratings.n_users if budget is None or printed else 1)
         if self.method.local:  # the server sees which devices answer
             declared = ratings.n_users
@@ -260,7 +296,20 @@ class _Run:
                 released = engine.run(round_, state, charge)
                 self.private &= all(part.private for part in released.values())
                 state = round_.absorb(state, released)
-        return self.method.finish(self.public, state)
+        if refused := getattr(engine, "refused", 0):
+            warnings.warn(f"{refused:,} answers were not given: the devices' own ledgers have no room", stacklevel=2)
+        return self._signed(self.method.finish(self.public, state))
+
+    def _signed(self, shared: Shared) -> Shared:
+        """With the digest of the model that it started from, if any."""
+        if self.start is None:
+            return shared
+        return replace(shared, settings={**shared.settings, "started_from": self.start.shared.digest()})
+
+    @property
+    def from_entry(self) -> str:
+        """For the book: which entry paid for the model that this one starts from."""
+        return "" if self.start is None else f", started from entry {self.start.statement.book_number}"
 
     def statement(self, receipt: Receipt | None) -> Statement:
         """The promise in words and data."""
@@ -274,13 +323,16 @@ class _Run:
             public.append("the declared number of people")
         if self.public.pattern is not None:
             public.append("who rated what")
+        if self.start is not None:
+            public.append(f"the released model that it started from (digest {self.start.shared.digest()[:16]})")
         bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in self.plan.rounds for p in r.parts]
         if self.plan.limited is not None:
             bounds.insert(0, f"at most {self.plan.limited} ratings of a person are used, chosen at random")
         chosen = [*self.plan.story, *(f"{name} = {value}" for name, value in self.order.settings.items())]
+        chosen += self.order.devices.words() if self.order.devices else []
         budget = self.order.budget
         return build_statement(
-            method=self.method.name, unit=self.order.unit, engine=self.order.engine,
+            method=self.method.name, unit=self.order.unit, engine=self._engine,
             events=tuple(self.events.values()), calibration=self.order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None, per_person=bounds, settings=chosen,
             public=public, purpose=self.method.purpose, receipt=receipt, real_noise=self.private,
@@ -291,11 +343,16 @@ class _Run:
 def _events(plan: Plan, order: Order) -> dict[str, Event]:
     """The plan's events; where devices add the noise, in laws that can be shared among them."""
     assert order.budget is not None
-    if order.engine == "federated" or any(isinstance(r.takes_part, Turns) for r in plan.rounds):
+    if _shared(order) or any(isinstance(r.takes_part, Turns) for r in plan.rounds):
         from tacit.engine.federated.task import shared_events
 
         return shared_events(plan, order.budget)
     return plan.events(order.budget)
+
+
+def _shared(order: Order) -> bool:
+    """Whether devices add the noise together. In the local model each adds all of it, over whatever wire."""
+    return order.engine == "federated" and not order.method.local
 
 
 def _count_people() -> Round:

@@ -45,18 +45,17 @@ def events(plan: Plan, budget: Budget) -> dict[str, Event]:
             events[event.name] = event
         return events
 
-    if any(isinstance(r.takes_part, Coin) for r in plan.rounds) and mu > 0:  # amplified: more mu for the same epsilon
-        low = mu
-        while account(tuple(at(low).values()), budget.delta, unit=plan.unit) > budget.epsilon and low > 1e-6 * mu:
-            low /= 2  # sampled rounds are priced by an accountant that is looser than the closed form
-        high = low
-        while account(tuple(at(high * 2).values()), budget.delta, unit=plan.unit) <= budget.epsilon and high < 1e4 * mu:
-            low = high = high * 2
-        high *= 2
-        for _ in range(30):
+    if any(isinstance(r.takes_part, Coin) for r in plan.rounds) and mu > 0:  # a coin buys more mu for the same epsilon
+
+        def fits(level: float) -> bool:
+            return account(tuple(at(level).values()), budget.delta, unit=plan.unit) <= budget.epsilon
+
+        low, high = mu, 2 * mu
+        while fits(high) and high < 1e4 * mu:
+            low, high = high, 2 * high
+        while high > (1 + 1e-6) * low:
             middle = (low + high) / 2
-            fits = account(tuple(at(middle).values()), budget.delta, unit=plan.unit) <= budget.epsilon
-            low, high = (middle, high) if fits else (low, middle)
+            low, high = (middle, high) if fits(middle) else (low, middle)
         mu = low
     return at(mu)
 
@@ -75,8 +74,7 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
 def _lead(plan: Plan, later: Round, part: Part, event: Event, events: Mapping[str, Event]) -> str:
     """The same part in slice 0 of the same partition, which must exist and cost as much."""
     if isinstance(later.takes_part, Turns):  # the first turn is charged for all turns that one device may take
-        firsts = [r for r in plan.rounds if isinstance(r.takes_part, Turns) and r.takes_part.index == 0]
-        names = [f"{r.name}/{part.name}" for r in firsts]
+        names = [f"{r.name}/{part.name}" for r in plan.first_turns]
         equal = [n for n in names if n in events and events[n].model_copy(update={"name": event.name}) == event]
         if not equal:
             raise SettingError(f"{later.name}/{part.name} has no equal part in the first turn")

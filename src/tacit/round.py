@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from math import isfinite
 from typing import Any, Literal
 
@@ -82,7 +83,7 @@ class Turns:
     join: float = 0.0
     """Chances with which a device that is away comes, and one that is there goes, between rounds: simulation only."""
     leave: float = 0.0
-    scheme: Literal["", "S2", "S3"] = ""
+    scheme: Literal["", "S2", "S3", "direct"] = ""
     """How Hua et al. divide their noise among devices: `paper` only."""
 
 
@@ -232,6 +233,9 @@ class Plan:
             raise SettingError(f"the shares of the plan add up to {total:.6g}: more than the whole budget")
         if any(not p.share > 0 for r in self.rounds for p in r.parts):
             raise SettingError("every part of a plan needs a positive share")
+        if any(isinstance(r.takes_part, Coin) and len(r.parts) > 1 for r in self.rounds):
+            # Parts under one coin cost more than the accountant's sum, in which every event has a coin of its own.
+            raise SettingError("a round of people drawn by a coin has one part", remedy="put its columns side by side")
         for other in (r for r in self.rounds if r.instead):
             first = self.first_of(other)
             alike = len(first.parts) == len(other.parts) == 1 and first.parts[0].share == other.parts[0].share
@@ -253,6 +257,11 @@ class Plan:
             rivals = {round_.instead, *(r.name for r in self.rounds if r.instead == round_.instead)}
             return bool(rivals & set(run)) or not (round_.chosen and round_.chosen(state))
         return any(r.chosen(state) for r in self.rounds if r.instead == round_.name and r.chosen)
+
+    @cached_property
+    def first_turns(self) -> tuple[Round, ...]:
+        """The first round of every series of turns: it is charged for all turns that one device may take."""
+        return tuple(r for r in self.rounds if isinstance(r.takes_part, Turns) and r.takes_part.index == 0)
 
     @property
     def whole(self) -> float:

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,16 @@ class Federation:
         self.items.write_text("item\n" + "\n".join(ratings.items) + "\n")
         self.out = folder / "model"
         self.store: dict[str, str] = {}
+        self.main: dict[str, str] = {}
+        """Another program in place of a server's, for upgrades."""
+        self.context: Any = None
+        """How this process trusts the servers' certificates."""
 
     def start(self, *roles: str, wait: bool = True) -> None:
         for role in roles or ("aggregator", "recommender"):
             with open(self.folder / f"{role}.log", "ab") as log:
                 self.processes[role] = subprocess.Popen(
-                    [sys.executable, "-c", _MAIN, "federate", role, *self._arguments(role)],
+                    [sys.executable, "-c", self.main.get(role, _MAIN), "federate", role, *self._arguments(role)],
                     stdout=log, stderr=log, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
                 )  # fmt: skip
         if wait:
@@ -85,7 +89,7 @@ class Federation:
     def get(self, role: str, path: str) -> Any:
         import json
 
-        with urllib.request.urlopen(self.url[role] + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url[role] + path, timeout=10, context=self.context) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
 
@@ -119,6 +123,22 @@ class Federation:
         assert not report.failed, report.failed[:3]
         self.published(seconds)
         return report
+
+    def train_through(self, *faults: Callable[[], Any], **options: Any) -> None:
+        """All devices until the model is published, while the faults happen one by one, each a round later."""
+
+        async def run() -> None:
+            fleet = asyncio.create_task(self.fleet(**options))
+            for number, fault in enumerate(faults, 1):
+                while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))["round"] < number:
+                    assert not fleet.done(), fleet.result()
+                    await asyncio.sleep(0.01)
+                await asyncio.to_thread(fault)
+            report = await asyncio.wait_for(fleet, 90)
+            assert not report.failed, report.failed[:3]
+
+        asyncio.run(run())
+        self.published()
 
     def published(self, seconds: float = 60) -> None:
         until = time.monotonic() + seconds

@@ -11,9 +11,10 @@ from tacit.data.sample import sample
 from tacit.methods import find
 
 
-@pytest.mark.parametrize("method", ["popularity", "bias"])
-def test_over_http_equals_threads_bit_for_bit(federation, method) -> None:
-    ratings = sample(people=40, ratings=1200, seed=3)
+@pytest.mark.parametrize(("method", "count"), [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)])
+def test_over_http_equals_threads_bit_for_bit(federation, method, count) -> None:
+    """`bayes` with few ratings takes more item sums instead of the covariance, with many the covariance."""
+    ratings = sample(people=40, ratings=count, seed=3)
     f = federation(ratings, method=method, cohort=40, least=40)
     f.start()
     f.train()
@@ -40,7 +41,7 @@ def test_printed_rounds_over_http_equal_simulate_bit_for_bit(federation, scheme)
 def test_printed_noise_is_dealt_out_and_the_blinding_comes_off(federation, scheme) -> None:
     """At an enormous claimed epsilon the noise is small: profiles must be near those without noise."""
     ratings = sample(people=24, ratings=500, seed=4)
-    settings = {"factors": 6, "rounds": 4, "scheme": scheme, "cohort": 24}
+    settings = {"factors": 6, "rounds": 4, "scheme": scheme, "cohort": 24, "bounded": True}
     f = federation(
         ratings, method="mf-federated", calibration="paper", unit="value", epsilon=1e5, cohort=24, least=24,
         set=settings,

@@ -7,8 +7,9 @@ import pytest
 
 from tacit.engine.device import HEADER, PRICES, DeviceBooks
 from tacit.errors import BookError, SettingError
+from tacit.ledger.account import epsilon
 from tacit.ledger.calibrate import response_epsilon
-from tacit.ledger.event import Choice, Gaussian, Response, Unbounded
+from tacit.ledger.event import Choice, Gaussian, Laplace, Response, Unbounded
 
 
 def bit(epsilon, name="r/bits"):
@@ -57,9 +58,31 @@ def test_different_prices_add_up():
 def test_what_a_book_cannot_count_is_not_answered():
     books = DeviceBooks(2, (100.0, 1e-6))
     assert len(books.pay(Unbounded(name="r/x", claimed_epsilon=1e-9, reason="a test"))) == 0
-    for i in range(PRICES):
-        assert len(books.pay(bit(0.001 * (i + 1)))) == 2
-    assert len(books.pay(bit(0.5))) == 0
+
+
+def test_a_coin_makes_no_answer_cheaper():
+    """Who answers is seen: a server that calls its people sampled may not ask more of them."""
+    books = DeviceBooks(1, (1.0, 1e-6))
+    assert len(books.pay(Laplace(name="r/x", sensitivity=200.0, scale=100.0, draws=1, sampled=1e-6))) == 0
+
+
+def test_a_book_holds_any_number_of_prices_and_lasts(tmp_path):
+    books = DeviceBooks(2, (1e4, 1e-6), tmp_path / "book")
+    prices = [0.001 * (i + 1) for i in range(2 * PRICES)]
+    noises = [Gaussian(name=f"r/{i}", sensitivity=100.0, sigma=1000.0 + i, draws=5) for i in range(2 * PRICES)]
+    for price, noise in zip(prices, noises, strict=True):
+        assert len(books.pay(bit(price))) == 2
+        assert len(books.pay(noise)) == 2
+    exact = epsilon([*(bit(price, str(price)) for price in prices), *noises], 1e-6)
+    again = DeviceBooks(2, (1e4, 1e-6), tmp_path / "book")
+    assert exact <= again.spent(1) <= 1.2 * exact  # beyond a few prices pure ones are added up
+
+
+def test_prices_that_are_added_up_meet_the_cap():
+    books = DeviceBooks(1, (1.0, 0.0))
+    for i in range(4 * PRICES):
+        books.pay(bit(0.03 + 1e-6 * i))
+    assert 0.97 < books.spent(0) <= 1.0
 
 
 def test_a_book_survives_its_process(tmp_path):
@@ -75,6 +98,13 @@ def test_a_cap_is_not_reset_by_asking_for_another(tmp_path):
     DeviceBooks(2, (1.0, 0.0), tmp_path / "book").close()
     with pytest.raises(BookError, match="another cap"):
         DeviceBooks(2, (9.0, 0.0), tmp_path / "book")
+
+
+def test_a_book_of_another_fleet_is_refused(tmp_path):
+    DeviceBooks(2, (1.0, 0.0), tmp_path / "book", fleet="ours").close()
+    DeviceBooks(2, (1.0, 0.0), tmp_path / "book", fleet="ours").close()
+    with pytest.raises(BookError, match="fleet"):
+        DeviceBooks(2, (1.0, 0.0), tmp_path / "book", fleet="theirs")
 
 
 def test_a_torn_record_counts_as_spent_out(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.bound import RowClip, Rows
 from tacit.data.sample import sample
-from tacit.engine.federated import keys, masks, wire
+from tacit.engine.federated import expect, keys, masks, wire
 from tacit.engine.federated.device import Device, Policy
 from tacit.engine.federated.paper import Deal, Tau
 from tacit.engine.federated.simulate import Federated
@@ -105,8 +105,12 @@ def test_parts_of_a_mac_cannot_run_into_one_another() -> None:
 
 
 def test_a_mask_is_uniform_and_differs_by_round_part_and_device() -> None:
-    base = masks.round_key(b"s" * 32, "task", 1, "nonce")
-    others = [masks.round_key(b"s" * 32, "task", 2, "nonce"), masks.round_key(b"t" * 32, "task", 1, "nonce")]
+    base = masks.round_key(b"s" * 32, "task", 1, "nonce", "told")
+    others = [
+        masks.round_key(b"s" * 32, "task", 2, "nonce", "told"),
+        masks.round_key(b"t" * 32, "task", 1, "nonce", "told"),
+        masks.round_key(b"s" * 32, "task", 1, "nonce", "other state"),
+    ]
     words = masks.mask(base, "x", 1000, 8, 32)
     assert all(not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32)) for key in others)
     assert not np.array_equal(words, masks.mask(base, "y", 1000, 8, 32))
@@ -253,7 +257,8 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         "task": made.task.name, "round": 0, "attempt": 0, "nonce": "ab" * 16, "key": "cd" * 16, "joined": 12,
         "least": 10, "enough": 9, "seconds": 10.0,
     } | changes  # fmt: skip
-    return wire.Announcement(**facts), memoryview(wire.pack_state({"people": np.array([20.0])}))
+    state = expect.form_before(made, facts["round"], {}) if made.method.local else {"people": np.array([20.0])}
+    return wire.Announcement(**facts), memoryview(wire.pack_state(state))
 
 
 def test_a_device_sends_the_same_words_for_a_round_that_is_run_again() -> None:

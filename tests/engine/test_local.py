@@ -77,6 +77,7 @@ def test_devices_refuse_past_their_own_cap_whatever_is_asked(ratings, engine):
     made = engine(ratings, books=books)
     answered = [made.run(BITS, {}, charge(BITS))["bits"].reports for _ in range(4)]
     assert answered == [200, 200, 0, 0]
+    assert made.refused == 400
 
 
 def test_a_device_pays_before_it_computes(ratings):
@@ -175,6 +176,18 @@ def test_a_cheat_moves_a_sum_by_one_answer_at_most(ratings):
     exact = Simulate(ratings).run(BITS, {}, NoNoise())["bits"].value
     cheated = Simulate(ratings, scenario=Scenario(cheats=0.1, seed=5)).run(BITS, {}, NoNoise())["bits"].value
     assert 0 < np.abs(cheated - exact).sum() <= 2 * 0.2 * 200
+
+
+@pytest.mark.parametrize("engine", [Local, Simulate])
+def test_a_round_that_nobody_answers_is_a_round(ratings, engine):
+    books = DeviceBooks(ratings.n_users, (0.5, 0.0))
+    released = engine(ratings, books=books).run(BITS, {}, charge(BITS))["bits"]
+    assert (released.reports, np.abs(released.value).max()) == (0, 0.0)
+
+
+def test_a_statement_says_how_devices_behaved_and_no_path():
+    told = Scenario.told({"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2}, "simulate")
+    assert told.words() == ["devices: over = 5", "devices: cheats = 0.1", "devices: cap = 2"]
 
 
 def test_a_chance_beyond_one_is_refused():

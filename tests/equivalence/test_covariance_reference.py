@@ -17,7 +17,6 @@ from tacit.methods.covariance_probe import split_probe
 from tacit.model.model import Model
 from tacit.model.personal import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.refine.spectrum_items import profile
 from tacit.round import Block, Budget
 
 PEOPLE, RANK, ITEMS = 250, 12, 120
@@ -30,13 +29,14 @@ def data():
 
 
 def run(method, data, unit, calibration="sound"):
-    """(public state before the published model, that model) without noise."""
+    """(public state, its variances those of the effects alone; the published model) without noise."""
     schema = data.schema.declare(PEOPLE)
     public = Public(schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6))
     engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
     for round_ in method.plan(public).rounds:
+        before = state
         state = round_.absorb(state, engine.run(round_, state, NoNoise()))
-    return state, method.finish(public, state)
+    return {**state, "variance": before.get("variance")}, method.finish(public, state)
 
 
 def people(data):
@@ -53,23 +53,49 @@ def predictions(data, shared):
     return 3.0 + personal_model(shared).predict_cells(cells).reshape(PEOPLE, -1)
 
 
+def ridge(rows, doubt, items, rest, asked):
+    """What ratings `rest` of `items` say of the items asked about: c'(C + D)^-1 rest."""
+    system = rows[items] @ rows[items].T + np.diag(doubt[items])
+    return rest @ np.linalg.solve(system, rows[items] @ rows[asked].T)
+
+
+def nearest(rows, doubt, items, rest, asked, strength, neighbours):
+    """The same for one item, from its `neighbours` closest alone."""
+    used = np.argsort(-strength, kind="stable")[:neighbours]
+    return ridge(rows, doubt, items[used], rest[used], asked)
+
+
+def as_published(*arrays):
+    return (np.float32(array).astype(np.float64) for array in arrays)
+
+
 def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=None):
     """Ridge over all own ratings, or over the `neighbours` closest for each item asked about."""
-    baseline, variance, rows = (np.float32(x).astype(np.float64) for x in (baseline, variance, rows))  # as published
-    out = np.empty((PEOPLE, len(ASKED)))
-    doubt = noise + variance
+    baseline, variance, rows = as_published(baseline, variance, rows)
+    out, doubt = np.empty((PEOPLE, len(ASKED))), noise + variance
     for u, (items, values) in enumerate(people(data)):
-        covariance = rows[items] @ rows[ASKED].T
-        system = rows[items] @ rows[items].T + np.diag(doubt[items])
         rest = values - baseline[items]
+        out[u] = 3.0 + baseline[ASKED]
         if neighbours is None:
-            out[u] = 3.0 + baseline[ASKED] + rest @ np.linalg.solve(system, covariance)
+            out[u] += ridge(rows, doubt, items, rest, ASKED)
             continue
         for k, asked in enumerate(ASKED):
-            near = np.abs(covariance[:, k]) / np.sqrt(doubt[items]) if closeness is None else closeness[asked, items]
-            used = np.argsort(-near, kind="stable")[:neighbours]
-            weights = np.linalg.solve(system[np.ix_(used, used)], covariance[used, k])
-            out[u, k] = 3.0 + baseline[asked] + weights @ rest[used]
+            out[u, k] += nearest(rows, doubt, items, rest, asked, closeness[asked, items], neighbours)
+    return out
+
+
+def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
+    """Level and popularity from all own ratings; what they leave, by ridge over the `neighbours` closest."""
+    whole = variance + (factor**2).sum(axis=1)
+    baseline, whole, shared_rows, factor = as_published(baseline, whole, shared_rows, factor)
+    out, doubt = np.empty((PEOPLE, len(ASKED))), noise + whole - (factor**2).sum(axis=1)
+    everything = np.arange(len(baseline))
+    for u, (items, values) in enumerate(people(data)):
+        mean = baseline + ridge(shared_rows, noise + whole, items, values - baseline[items], everything)
+        rest = values - mean[items]
+        for k, asked in enumerate(ASKED):
+            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(doubt[items])
+            out[u, k] = 3.0 + mean[asked] + nearest(factor, doubt, items, rest, asked, strength, neighbours)
     return out
 
 
@@ -113,21 +139,99 @@ def leading_factors(matrix):
     return vectors * np.sqrt(values)
 
 
+def weight_rule(state, head, unit):
+    """a with the expected weight of a pair a_i a_j, and the scatter of an entry for a unit of it: the public rule."""
+    counts = state["weight"][head]
+    mean = counts.sum() / PEOPLE
+    if unit == "user":
+        each = 1.15 * mean**2 if mean**2 > 50 else np.sqrt(50) * mean
+        pair = 1 / (1.5 * 0.45 * each + 0.5)
+    else:
+        each, pair = mean, 1 / np.sqrt(1.5 * 0.45 * mean + 0.5)
+    return counts**0.9 * np.sqrt(PEOPLE * 1.35 * each**2 * pair) / (counts**0.9).sum(), 0.45**2 * pair
+
+
+def spectral_start(matrix, a, scatter):
+    """The block of items that stand out most: its whitened eigenvalues beyond the edge 2 sqrt(size), shrunk."""
+    signal = a**2 / np.sqrt(scatter * a**2)
+    order = np.argsort(-signal, kind="stable")
+    best = np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1))) + 1
+    block = np.sort(order[: max(2 * best, 50)])
+    white = (scatter * a[block] ** 2) ** -0.25
+    work, edge = matrix[np.ix_(block, block)] * np.outer(white, white), 2 * np.sqrt(len(block))
+    for _ in range(3):
+        values, vectors = np.linalg.eigh(work)
+        kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[::-1][:RANK]
+        shrunk, vectors = np.sqrt(values[kept] ** 2 - edge**2), vectors[:, kept]
+        np.fill_diagonal(work, vectors**2 @ shrunk)
+    loadings = np.zeros((len(matrix), len(kept)))
+    loadings[block] = vectors * np.sqrt(shrunk) / (white * a[block])[:, None]
+    return loadings, block
+
+
+def spectrum_cleaned(matrix, a, scatter):
+    """Bayesian regressions of every item's row on the loadings of the others; item by item, in four turns a round."""
+    loadings, block = spectral_start(matrix, a, scatter)
+    scatter = 3 * scatter  # entries of a row err together
+    size, rank = loadings.shape
+    spread = np.zeros((size, rank, rank))
+
+    def regress(items, on, prior):
+        made = []
+        for i in items:
+            j = on[on != i]
+            second = loadings[j, :, None] * loadings[j, None, :] + spread[j]
+            precision = np.diag(1 / prior) + np.tensordot(a[i] * a[j] / scatter, second, 1)
+            made.append((np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j]))
+        for i, (covariance, right) in zip(items, made, strict=True):
+            loadings[i], spread[i] = covariance @ right, covariance
+
+    def widths(items):
+        second = [np.outer(loadings[i], loadings[i]) + spread[i] for i in items]
+        return np.maximum(np.diag(np.mean(second, axis=0)), 1e-6)
+
+    prior, everyone = widths(block), np.arange(size)
+    regress(np.setdiff1d(everyone, block), block, prior)
+    for _ in range(6):
+        above = below = 0.0
+        for turn in range(4):
+            items = everyone[turn::4]
+            regress(items, everyone, prior)
+            for i in items:
+                others = everyone != i
+                pair = a[i] * a[others]
+                missed = matrix[i, others] - pair * (loadings[others] @ loadings[i])
+                above, below = above + (missed**2 / pair).sum() / scatter**2, below + others.sum() / scatter**2
+        prior, scatter = widths(everyone), 3 * above / below
+    return loadings, np.trace(spread, axis1=1, axis2=2)
+
+
+def uncleaned(matrix, a, scatter):
+    return leading_factors(matrix) / a[:, None], np.zeros(len(a))
+
+
+@pytest.mark.parametrize(("cleaning", "clean"), [("spectrum", spectrum_cleaned), ("none", uncleaned)])
 @pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
 @pytest.mark.parametrize(("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)])
-def test_without_noise_the_sound_release_is_the_plain_one(data, method, unit, matrix):
-    made = method(epsilon=20.0, unit=unit, cleaning="none", items=ITEMS, rank=RANK, **near(method))
+def test_without_noise_the_sound_release_is_the_plain_one(data, method, unit, matrix, cleaning, clean):
+    made = method(epsilon=20.0, unit=unit, cleaning=cleaning, items=ITEMS, rank=RANK, **near(method))
     state, shared = run(made, data, unit)
     head = head_of(state)
-    scale = profile(state["weight"][head], PEOPLE, unit, variance=0.45, offset=0.5).weight
-    learned = np.zeros((len(data.items), RANK))
-    learned[head] = leading_factors(matrix(data, state, head)) / scale[:, None]
+    found, spread = clean(
+        matrix(data, state, head).astype(np.float32).astype(np.float64), *weight_rule(state, head, unit)
+    )
+    assert found.shape[1] > 0
+    learned, variance = np.zeros((len(data.items), found.shape[1])), state["variance"].copy()
+    learned[head] = found
+    variance[head] += spread
     level = np.sqrt(0.17 + state["level"][1])
     popularity = shared.arrays["loadings"][:, 1].astype(np.float64)  # of the released weights: tests/model
-    rows = np.column_stack([np.full(len(learned), level), popularity, learned])
-    wanted = reference(
-        data, state["level"][0] + state["effect"], state["variance"], rows, 0.9, near(method).get("neighbours")
-    )
+    common = np.column_stack([np.full(len(learned), level), popularity])
+    baseline = state["level"][0] + state["effect"]
+    if method is CovarianceKNN:
+        wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))
+    else:
+        wanted = reference(data, baseline, variance, np.column_stack([common, learned]), 0.9)
     np.testing.assert_allclose(predictions(data, shared), wanted, rtol=1e-6)
 
 
@@ -188,8 +292,8 @@ def test_without_noise_the_printed_algorithm_is_the_plain_one(data, as_printed, 
     pulls = state["parameters"]
     found = cleaned(covariance, weights, counts, pulls[0], pulls[1])
     rows = np.column_stack([np.full(len(found), np.sqrt(pulls[2] / 20)), found])
-    nearest = {"neighbours": 20, "closeness": shared.arrays["similarity"]} if method is CovarianceKNN else {}
-    wanted = reference(data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **nearest)
+    closest = {"neighbours": 20, "closeness": shared.arrays["similarity"]} if method is CovarianceKNN else {}
+    wanted = reference(data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **closest)
     np.testing.assert_allclose(predictions(data, shared), wanted, rtol=near_enough)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from tacit.kernels.als import gram_rows, half_step, half_step_likes, solve_rows
 from tacit.kernels.cholesky import solve_many
-from tacit.kernels.factors import fold_in_rows, person_rows
+from tacit.kernels.factors import fold_in_rows, implicit_values, person_rows
 from tacit.kernels.order import by_item
 from tacit.kernels.sgd import biased_epoch, full_gradient, noisy_epoch
-from tacit.kernels.svdpp import svdpp_epoch
+from tacit.kernels.svdpp import noisy_plus_epoch, svdpp_epoch
 
 PEOPLE, ITEMS, WIDTH = 40, 25, 6
 
@@ -166,7 +166,7 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
     weight = np.linspace(0.2, 2.0, ITEMS)
     out = np.empty((len(item), d + d * (d + 1) // 2))
     none = np.zeros((0, WIDTH))
-    person_rows(ptr, item, value, factors, precision, fixed, none, weight, 5, 3.0, 0.4, False, out)
+    person_rows(ptr, item, value, factors, precision, fixed, none, np.zeros(0), weight, 5.0, 3.0, 0.4, False, out)
     u = int(np.argmax(np.diff(ptr)))
     cells = np.arange(ptr[u], ptr[u + 1])
     others = cells[1:]
@@ -184,6 +184,44 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
     assert np.allclose(out[cells[0], :d], w * y * z[fixed:])
     square = np.outer(everything[fixed:], everything[fixed:])
     assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(0.4 * w * np.linalg.norm(square))
+
+
+def test_a_lift_moves_where_every_factor_of_a_person_starts(data):
+    ptr, item, value, factors = data
+    fixed, none, lift = 2, np.zeros((0, WIDTH)), np.linspace(0.1, 0.5, PEOPLE)
+    given = np.ones(ITEMS), fixed, none
+    rest, out = np.empty((len(item), WIDTH - fixed)), np.empty((len(item), WIDTH - fixed))
+    ones = np.ones(ITEMS)
+    person_rows(ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out)
+    told = np.repeat(lift, np.diff(ptr))  # z = lift + what the rest of the ratings says
+    left = value - told * factors[item, fixed:].sum(axis=1)
+    person_rows(ptr, item, left, factors, *given, np.zeros(0), ones, 5.0, 9.0, 0.0, True, rest)
+    u = int(np.argmax(np.diff(ptr)))
+    cell = ptr[u]
+    rows, others = factors[item[ptr[u] : ptr[u + 1]]], slice(cell + 1, ptr[u + 1])
+    z = np.linalg.solve(np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others])
+    share, error = 1 / np.sqrt(max(len(rows), 5)), left[cell] - rows[0] @ z
+    assert np.allclose(rest[cell], share * error * z[fixed:])
+    assert np.allclose(out[cell], share * error * (z[fixed:] + lift[u]))
+
+
+def test_implicit_values_are_products_with_the_implicit_mean(data):
+    ptr, item, _, factors = data
+    implicit = np.random.default_rng(4).normal(size=(ITEMS, WIDTH))
+    out = np.empty(len(item))
+    implicit_values(ptr, item, factors, implicit, out)
+    u = int(np.argmax(np.diff(ptr)))
+    mine = item[ptr[u] : ptr[u + 1]]
+    assert np.allclose(out[ptr[u] : ptr[u + 1]], factors[mine] @ implicit[mine].sum(axis=0) / np.sqrt(len(mine)))
+
+
+def test_a_printed_epoch_may_learn_implicit_factors(data):
+    ptr, item, value, own, factors = _singles(data)
+    implicit, noise = np.full((ITEMS, WIDTH), 0.1, np.float32), np.zeros(len(value))
+    before = noisy_plus_epoch(ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise)
+    for _ in range(60):
+        after = noisy_plus_epoch(ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise)
+    assert after < 0.7 * before
 
 
 def test_folding_in_with_implicit_ratings(data):

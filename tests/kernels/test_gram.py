@@ -63,6 +63,15 @@ def test_products_beyond_32_bits_are_exact() -> None:
     assert np.array_equal(whole(cells, 5), np.triu(dense.T @ dense))
 
 
+def test_a_catalogue_beyond_16_bits_is_summed_alike() -> None:
+    items, ptr = np.array([3, 65_536, 69_999], np.uint32), np.array([0, 3], np.int64)
+    cells = gram.arrange(ptr, items, np.array([2, -3, 5], np.int16), 70_000)
+    out = np.empty((1, 70_000), np.int64)
+    gram.factor_band(cells, 3, 4, out)
+    assert out[0, items].tolist() == [4, -6, 10]
+    assert np.count_nonzero(out) == 3
+
+
 def test_work_counts_the_multiplications() -> None:
     cells, dense = people(5, 30, 20, 9)
     rated = (dense != 0).astype(np.int64)

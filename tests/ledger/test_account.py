@@ -28,6 +28,7 @@ from tacit.ledger.event import (
     Selection,
     Unbounded,
 )
+from tacit.ledger.renyi import SAMPLED, renyi, sampled_gaussian
 
 TINY = 1e-6
 
@@ -64,11 +65,9 @@ def test_rounds_compose_as_one() -> None:
 
 @pytest.mark.parametrize("mu", [0.05, 0.237, 1.0, 3.0])
 def test_closed_form_against_loss_distributions_and_renyi(mu: float) -> None:
-    from tacit.ledger.account import _renyi
-
     closed = epsilon([normal(mu)], TINY)
     assert epsilon([normal(mu)], TINY, verify=True) == pytest.approx(closed, rel=2e-3, abs=2e-4)
-    assert closed < _renyi(cost([normal(mu)])).get_epsilon(TINY) < 1.3 * closed
+    assert closed < renyi(cost([normal(mu)])).epsilon(TINY) < 1.3 * closed
 
 
 @pytest.mark.parametrize("event", [
@@ -130,6 +129,33 @@ def test_sampling_people_does_not_amplify_for_one_rating() -> None:
     laplace = Laplace(name="l", sensitivity=1, scale=1, draws=1, sampled=0.1)
     assert epsilon([laplace], 0.0, unit="rating") == 1
     assert epsilon([laplace], 0.0) == pytest.approx(log(1 + 0.1 * (exp(1) - 1)))
+
+
+@pytest.mark.parametrize(("multiplier", "chance"), [(0.5, 0.01), (1.3, 0.8), (40.0, 0.8), (3.0, 0.999)])
+def test_divergences_of_sampled_rounds_are_those_of_dp_accounting(multiplier: float, chance: float) -> None:
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    orders = (2, 3, 10, 64, 256, 1024)
+    peer = RdpAccountant(orders).compose(PoissonSampledDpEvent(chance, GaussianDpEvent(multiplier)))
+    ours = dict(zip(SAMPLED, sampled_gaussian(multiplier, chance), strict=True))
+    for order, theirs in zip(orders, peer._rdp, strict=True):
+        assert theirs <= ours[order] <= theirs + 1.1e-9 + 1e-9 * theirs
+
+
+def test_the_step_from_divergence_to_epsilon_is_that_of_dp_accounting() -> None:
+    from dp_accounting.rdp.rdp_privacy_accountant import compute_delta, compute_epsilon
+
+    found = renyi(Cost(mu2=0.1, sampled={(1.5, 0.3): 4}))
+    assert found.epsilon(TINY) == pytest.approx(compute_epsilon(found.orders, found.divergence, TINY)[0], rel=1e-12)
+    assert found.delta(2.0) == pytest.approx(compute_delta(found.orders, found.divergence, 2.0)[0], rel=1e-9)
+
+
+@given(st.floats(0.01, 0.999), st.floats(0.01, 3), st.integers(1, 50))
+def test_a_coin_never_costs(chance: float, mu: float, times: int) -> None:
+    coin, everyone = normal(mu, sampled=chance, times=times), normal(mu, times=times)
+    assert epsilon([coin], TINY) <= epsilon([everyone], TINY) * (1 + 1e-12)
+    assert delta([coin], 1.0) <= delta([everyone], 1.0) * (1 + 1e-12)
 
 
 def test_sampled_and_pure_events_cost_no_more_than_apart() -> None:

@@ -175,6 +175,17 @@ def test_a_statement_that_was_changed_is_not_confirmed(book: Book, changes: dict
     assert not check_against(certify(book).model_copy(update=changes), book)[0]
 
 
+def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
+    claim = Unbounded(name="a/x", claimed_epsilon=1.0, reason="a test")
+    receipt = book.reserve([claim], unit="user", budget=(1.0, 1e-6), purpose="", method="bias")
+    made = build_statement(
+        method="bias", unit="user", engine="threads", events=[claim], calibration="paper", budget=(1.0, 1e-6),
+        receipt=receipt,
+    )  # fmt: skip
+    forged = made.model_copy(update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6})
+    assert [check_against(each, book)[0] for each in (made, forged)] == [True, False]
+
+
 def test_the_registry_record_has_every_field(book: Book) -> None:
     record = registry_record(certify(book), deployment="films", curator="a library", date="2030-01-01")
     wanted = {

@@ -12,6 +12,9 @@ from tacit.data.splits import per_person, per_rating
 from tacit.errors import SettingError
 from tacit.evaluate.sweep import measure
 from tacit.fitting import fit, trial
+from tacit.model.ease import EasePersonal
+from tacit.model.personal import Cells, Own
+from tacit.model.staged_neighbours import KeptNeighbours
 from tacit.testing import MethodTests
 
 
@@ -60,12 +63,85 @@ def test_ease_beats_popularity():
     assert recall(EASE, epsilon=20, unit="rating") > 1.1 * recall(Popularity, epsilon=20, unit="rating")
 
 
+def test_ease_places_what_it_does_not_cover_after_the_rest_by_popularity():
+    arrays = {
+        "weight": np.array([9.0, 5.0, 7.0, 1.0]), "left": np.array([[1.0], [-2.0]]), "right": np.array([[1.0], [1.0]]),
+        "head": np.array([0, 1]),
+    }  # fmt: skip
+    scores = EasePersonal(arrays, {}).scores(Own(np.array([0]), np.zeros(1)))
+    assert np.argsort(-scores).tolist() == [1, 0, 2, 3]
+    assert scores.min() > -2
+
+
+def test_a_forecast_of_lists_promises_no_ratings():
+    from tacit.evaluate.forecast import forecast
+
+    assert forecast(EASE(epsilon=5.0), 200, 60).private is None
+
+
 def test_few_own_ratings_make_neighbours_and_factors_agree(split):
     model = trial(CovarianceKNN(epsilon=20), split.train, users=2000)
     own = {model.shared.catalogue.ids[i]: 1.0 + i % 5 for i in range(20)}
     near = np.array([p.rating for p in model.predict(own)])
     told = model.explain(own, model.shared.catalogue.ids[40])
     assert told.rating == pytest.approx(near[40], abs=1e-5)
+
+
+class TestKeptNeighbours(MethodTests):
+    """A few neighbours of each item instead of the rank-k factor."""
+
+    method = CovarianceKNN
+    settings: ClassVar = {"keep": 10}
+
+
+@pytest.fixture(scope="module")
+def kept(split):
+    return trial(CovarianceKNN(epsilon=50, unit="rating", keep=30), split.train, users=2000)
+
+
+def test_fewer_kept_neighbours_make_a_smaller_model(split, kept):
+    fewer = trial(CovarianceKNN(epsilon=50, unit="rating", keep=5), split.train, users=2000)
+    assert np.diff(fewer.shared.arrays["start"]).max() <= 5
+    assert fewer.shared.nbytes < kept.shared.nbytes
+
+
+def test_kept_neighbours_beat_effects(split, kept):
+    """Effects alone give .97."""
+    assert measure(kept, split, lists=False)["rmse"] < 0.94
+
+
+def test_the_compiled_kept_neighbours_are_the_plain_ones(split, kept):
+    items = np.arange(0, 90, 3)
+    own = Own(items, (items % 5 - 2).astype(np.float64))
+    mean, _ = kept.personal.predict(own)
+    everything = np.arange(len(mean), dtype=np.uint32)
+    ends = np.array([0, len(items)]), np.array([0, len(mean)])
+    cells = Cells(ends[0], items.astype(np.uint32), own.values, ends[1], everything)
+    np.testing.assert_allclose(kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9)
+
+
+def test_kept_neighbours_that_contradict_each_other_are_used_in_part():
+    """Three items that all covary by .9, of variance 1, the last two of them by -.9: no such items can be."""
+    arrays = {
+        "baseline": np.zeros(4), "variance": np.full(4, 0.9), "loadings": np.zeros((4, 1)), "weight": np.ones(4),
+        "start": np.array([0, 3, 5, 7, 9]), "neighbour": np.array([1, 2, 3, 2, 3, 1, 3, 1, 2]),
+        "similarity": np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, -0.9, 0.9, -0.9]),
+    }  # fmt: skip
+    model = KeptNeighbours(arrays, {"noise": 0.1, "neighbours": 50.0})
+    told = model.explain(Own(np.array([1, 2, 3]), np.ones(3)), 0)
+    assert told.own.tolist() == pytest.approx([0.9, 0.0, 0.0])
+
+
+def test_explaining_kept_neighbours_adds_up(kept):
+    ids = kept.shared.catalogue.ids
+    own = {ids[i]: 1.0 + i % 5 for i in range(40)}
+    told = kept.explain(own, ids[60])
+    assert told.rating == pytest.approx(kept.predict(own, [ids[60]])[0].rating, abs=1e-6)
+
+
+@pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
+def test_the_twin_is_no_worse_than_a_private_fit(split, cls):
+    assert error(split, cls, calibration="none") < error(split, cls, epsilon=50, unit="rating") + 0.005
 
 
 class TestPaperCleaning(MethodTests):

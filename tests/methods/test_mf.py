@@ -102,6 +102,20 @@ def test_drowned_in_noise_it_is_no_worse_than_ones_own_mean(split, middle, name)
         assert error(split, name, epsilon=0.01, unit=unit) < 1.03 * middle
 
 
+@pytest.mark.parametrize("name", [name for name in ALL if "user" in find(name).units])
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(50.0, 0.0)], ids=["small", "pure"])
+def test_where_factors_would_not_pay_the_plan_is_that_of_bias(name, budget):
+    catalogue = tacit.Catalogue([str(i) for i in range(30)])
+    public = Public(tacit.Schema(1, 5, users=2000), catalogue, "user", "sound", budget)
+    ours, theirs = (find(n)(unit="user").plan(public).events(budget) for n in (name, "bias"))
+    assert list(ours) == list(theirs)
+    assert [noise_of(event) for event in ours.values()] == pytest.approx([noise_of(e) for e in theirs.values()])
+
+
+def noise_of(event):
+    return event.sigma if event.kind == "gaussian" else event.scale
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_with_a_large_budget_it_beats_item_effects_alone(split, name):
     unit = find(name).units[-1]
@@ -134,7 +148,7 @@ def test_no_person_adds_more_than_the_clip(how):
     )
     round_ = learning_round(public, how, "r", 1.0)
     state = {
-        "people": np.array([100.0]), "level": np.array([0.3, 0.01, 40.0]), "baseline": rng.normal(size=items),
+        "people": np.array([100.0]), "level": np.array([0.3, 0.01, 40.0]), "effect": rng.normal(size=items),
         "variance": np.full(items, 0.1), "weight": rng.uniform(0.1, 50, items), "weight_square": np.full(items, 100.0),
         "weight_log": rng.normal(size=items), "weight_spread": np.array([1.0]), "factors": rng.normal(size=(items, 3)),
         "implicit": rng.normal(size=(items, 3)),
@@ -171,7 +185,7 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
     )
     plan = find(name)(epsilon=1.0, delta=0.0, unit="value").plan(public)
     state = {
-        "people": np.ones(1), "level": np.array([0.1, 0.01, 12.0]), "baseline": rng.normal(size=items),
+        "people": np.ones(1), "level": np.array([0.1, 0.01, 12.0]), "effect": rng.normal(size=items),
         "variance": np.zeros(items), "own": rng.normal(size=1), "vectors": np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
         "left": rng.uniform(size=(items, 1, 1)) * np.eye(5),
     }  # fmt: skip
@@ -188,6 +202,28 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
                 np.add.at(out, rows.index, part.bound.apply(rows))
             worst = max(worst, float(np.linalg.norm(moved[0] - moved[1])))
         assert 0 < worst <= part.bound.sensitivity("value").l2
+
+
+WAYS = [("svdpp-gradient", "sound", "user"), ("svdpp-objective", "sound", "user"), ("svdpp-gradient", "sound", "value"),
+        ("svdpp-gradient", "paper", "value"), ("svdpp-gradient", "none", "user")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "calibration", "unit"), WAYS)
+@pytest.mark.parametrize(("way", "array"), [("scalar", "lift"), ("learned", "implicit")])
+def test_implicit_ratings_are_a_scalar_or_learned(split, middle, name, calibration, unit, way, array):
+    options = {"calibration": calibration, "unit": unit, "implicit": way}
+    if calibration != "none":
+        options["epsilon"] = 200.0
+    model = trial(find(name)(**options), split.train, users=1500)
+    assert {"lift", "implicit"} & set(model.shared.arrays) == {array}
+    assert measure(model, split, lists=False)["rmse"] < 0.95 * middle
+
+
+@pytest.mark.parametrize(("calibration", "way"), [("paper", "learned"), ("sound", "scalar")])
+def test_solves_at_value_have_one_implicit_form(split, calibration, way):
+    method = find("svdpp-objective")(epsilon=5.0, unit="value", calibration=calibration, implicit=way)
+    with pytest.raises(tacit.TacitError, match="implicit"):
+        trial(method, split.train, users=1500)
 
 
 def test_likes_take_the_implicit_form():

@@ -11,10 +11,13 @@ from tacit.data.splits import per_rating
 from tacit.errors import SettingError
 from tacit.evaluate.sweep import measure
 from tacit.fitting import fit, trial
+from tacit.kernels.one_bit import favour, tally
 from tacit.ledger.account import epsilon as account
 from tacit.methods.base import Public
 from tacit.methods.one_bit_carrier import padded
 from tacit.methods.one_bit_descent import LARGEST
+from tacit.methods.one_bit_effects import gathered, spread_out
+from tacit.refine.reports import best_report
 from tacit.round import Budget, Slice
 from tacit.testing import MethodTests
 
@@ -48,6 +51,33 @@ def rmse(method, split, items=None):
 def public(epsilon=1.0, delta=0.0, calibration="sound", items=20):
     schema = tacit.Schema(1, 5)
     return Public(schema, Catalogue([str(i) for i in range(items)]), "user", calibration, Budget(epsilon, delta))
+
+
+@pytest.mark.parametrize(("width", "size"), [(2, 400), (63, 64), (5, 0)])
+def test_a_vector_spread_over_many_coordinates_keeps_its_length_and_comes_back(width, size):
+    vectors = np.random.default_rng(0).normal(0, 0.4, (30, width))
+    whole = spread_out(vectors, size)
+    norm = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
+    assert np.linalg.norm(whole, axis=1) == pytest.approx(1.0)
+    assert whole.shape[1] <= max(size, width + 1)
+    assert gathered(whole.sum(axis=0), width, size) == pytest.approx((vectors / norm).sum(axis=0))
+
+
+@pytest.mark.parametrize("bits", [1, 7])
+@pytest.mark.parametrize(("size", "close"), [(320, True), (0, False)])
+def test_a_short_vector_is_heard_without_bias_only_if_it_is_spread_out(bits, size, close):
+    """Of a vector with three coordinates the largest alone settles the answers."""
+    people, report = 20_000, best_report(50.0, bits)
+    whole = spread_out(np.tile([0.3, 0.1], (people, 1)), size)
+    width = whole.shape[1]
+    favoured = np.empty((people, report.favoured))
+    ptr, index = np.arange(people + 1) * width, np.tile(np.arange(width, dtype=np.uint32), people)
+    favour(np.arange(people), ptr, index, whole.ravel(), np.uint64(5), report.pairs, favoured)
+    said = np.random.default_rng(1).permuted(favoured, axis=1)[:, 0].astype(np.int64)
+    total = np.zeros(width, np.int64)
+    tally(np.arange(people), said, np.uint64(5), total)
+    told = gathered(total / report.gain / people, 2, size)
+    assert (np.abs(told - [0.3, 0.1]).max() < 0.06) == close  # six standard deviations
 
 
 def test_every_person_answers_once_with_the_whole_budget():

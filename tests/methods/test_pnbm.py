@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit import NeighborhoodLangevin, NeighborhoodSGD, sample, sample_catalogue
+from tacit import CosineKNN, NeighborhoodLangevin, NeighborhoodSGD, PearsonKNN, sample, sample_catalogue
 from tacit.data import splits
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
@@ -18,6 +18,7 @@ from tacit.methods import pnbm_paper as printed
 from tacit.methods.base import Public
 from tacit.methods.first_order import FirstOrder
 from tacit.methods.pnbm_rounds import Pairs
+from tacit.model.neighbours import carried_over
 from tacit.model.personal import Cells
 from tacit.round import Block, Budget
 from tacit.testing import MethodTests
@@ -170,6 +171,32 @@ def test_the_order_of_threads_changes_nothing():
     ratings = sample(people=200, ratings=6000, seed=2)
     one, two = (trial(NeighborhoodSGD(calibration="none", threads=n), ratings).shared.digest() for n in (1, 3))
     assert one == two
+
+
+# What was learned, in the hands of plain neighbours.
+
+
+@pytest.mark.parametrize("method", [PearsonKNN, CosineKNN])
+def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(method, tmp_path):
+    part, book = splits.make(planted(), "90/10", seed=1), str(tmp_path / "book")
+    learned = fit(NeighborhoodSGD(epsilon=50.0, items=40, ledger=book), part.train, users=1500)
+    plain = trial(NeighborhoodSGD(epsilon=2.0, items=0), part.train, users=1500)
+    used = fit(method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned)
+    assert used.statement.certified == "certified"
+    assert not any("gram" in event.name for event in used.statement.events)
+    assert error(used, part) < 0.9 * error(plain, part)
+
+
+def test_neighbours_follow_their_items_into_another_catalogue(twin):
+    ids = list(twin.shared.catalogue.ids)
+    moved = Catalogue(["new", *reversed(ids[1:])])
+    found = carried_over(twin.shared, moved)
+    old, item, near = twin.personal.similar(5), moved.index[ids[5]], moved.index[ids[8]]
+    cells = slice(found["start"][item], found["start"][item + 1])
+    there = dict(zip(found["neighbour"][cells].tolist(), found["similarity"][cells].tolist(), strict=True))
+    assert there.get(near, 0.0) == pytest.approx(old[8])
+    assert len(there) == np.count_nonzero(old[1:])
+    assert found["start"][1] == 0  # nothing is known of the new item
 
 
 # The person's side.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.refine.factors import clip_spectrum, item_factors, item_moments, person_moment, unpack
+from tacit.refine.factors import _cost, _sized, clip_spectrum, item_factors, item_moments, person_moment, unpack
 
 ITEMS, WIDTH = 400, 3
 
@@ -44,6 +44,15 @@ def test_multiples_of_the_identity_take_a_shorter_way_to_the_same_answer():
     assert np.allclose(whole.mean, short.mean)
     assert np.allclose(whole.unknown, short.unknown)
     assert whole.gain == pytest.approx(short.gain)
+
+
+def test_sizes_are_tried_in_the_common_eigenbasis():
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(40, 6, 3))
+    left = np.einsum("nka,nkb->nab", rows, rows)
+    noise, right = 0.7 * left + 2.0 * np.eye(3), rng.normal(size=(40, 3)) * 3
+    for size, found in zip([0.0, 0.1, 2.0], _sized(right, left, noise, np.array([0.0, 0.1, 2.0])), strict=True):
+        assert found == pytest.approx(_cost(right, left, noise, size * np.eye(3)))
 
 
 def test_shrinkage_beats_the_plain_solution():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, inf, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ from tacit.ledger.event import Unit
 
 SHIFT = 30
 """Fraction bits of a person's weight: that of `tacit.kernels.gram`."""
+Indices = NDArray[np.unsignedinteger[Any]]
+
+
+def index_type(size: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest index of so many rows."""
+    return np.uint16 if size <= 2**16 else np.uint32
 
 
 @dataclass(frozen=True)

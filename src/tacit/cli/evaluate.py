@@ -19,6 +19,7 @@ from tacit.cli.options import data_options, json_option, ledger_options, parse_s
 @click.option("--folds", type=int, metavar="K", help="K-fold instead of random splits.")
 @click.option("--hold", default=600, show_default=True, type=int, help="With --split people: how many are held out.")
 @click.option("--fold-in", default=80.0, show_default=True, type=float, help="Per cent of their ratings given.")
+@click.option("--days", is_flag=True, help="Ask for each prediction on the day of its rating (docs/results/bayes.md).")
 @click.option("--twin/--no-twin", default=True, show_default=True, help="Also the non-private twin.")
 @click.option("--owner-only", is_flag=True, help="Allow it on a capped book: the table stays with the owner.")
 @data_options
@@ -39,13 +40,15 @@ def evaluate(ratings: str, methods: str | None, epsilons: str, as_json: bool, **
         raise SettingError(f"--fold-in {options['fold_in']:g} is not between 0 and 100 per cent")
     arms = _arms(methods, epsilons, options)
     data, items = read_data(ratings, options)
+    if options["days"] and data.time is None:
+        raise SettingError("--days needs times, and these ratings have none", remedy="leave --days out")
     book_evaluation(options["ledger"], options["population"], owner_only=options["owner_only"])
     from tacit.cli.show import print_json, progress
 
     with progress("evaluate") as bar:
         cells = run(
             data, arms, split=how, seeds=options["seeds"], folds=options["folds"], hold=options["hold"],
-            fold_in=options["fold_in"] / 100, items=items, progress=bar,
+            fold_in=options["fold_in"] / 100, items=items, days=options["days"], progress=bar,
         )  # fmt: skip
     if as_json:
         print_json({"note": "NOT PRIVATE: for the owner only", "cells": cells})
@@ -67,6 +70,7 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
     names = (methods or (DEFAULT if options["positive"] is None else DEFAULT_POSITIVE)).split(",")
     settings, arms = parse_settings(options["settings"]), []
     shared = {key: options[key] for key in ("delta", "unit", "engine", "threads")}
+    shared["devices"] = parse_settings(options["devices"], "--devices") or None
     for name in names:
         cls = find(name.strip())
         wanted: list[tuple[str, float | None]] = [(options["calibration"], epsilon) for epsilon in budgets]

@@ -42,7 +42,13 @@ def federate() -> None:
 @click.option("--least", required=True, type=int, metavar="N", help="A round with fewer devices is never revealed.")
 @click.option("--honest", type=float, default=0.9, show_default=True, help="Of the least cohort, shares that count.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="For a device to answer a round.")
-@click.option("--gather", type=float, default=2.0, show_default=True, help="Seconds to wait for more than --least.")
+@click.option(
+    "--gather",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="Seconds to wait for more than --least; one-bit*: for which reports are collected.",
+)
 @click.option("--aggregator", required=True, metavar="URL", help="The other server, as this one and devices reach it.")
 @click.option("--aggregator-pin", required=True, metavar="HEX|FILE", help="Its identity, or its card as a file.")
 @click.option("--out", required=True, metavar="MODEL", help="Folder for the model.")
@@ -98,21 +104,26 @@ def aggregator(**o: Any) -> None:
 
 @federate.command()
 @click.option("--home", required=True, metavar="DIR")
-def identity(home: str) -> None:
+@click.option("--rotate", is_flag=True, help="Take a new exchange key; running servers notice it by themselves.")
+def identity(home: str, rotate: bool) -> None:
     """Make a server's keys if it has none, and print the identity that others pin."""
     from tacit.engine.federated.keys import Identity
 
-    click.echo(Identity(Path(home) / "identity.json").public.hex())
+    found = Identity(Path(home) / "identity.json")
+    if rotate:
+        found.rotate()
+    click.echo(found.public.hex())
 
 
 policy_options: Callable[[F], F] = several(
-    click.option("--cap", default=10.0, show_default=True, help="Epsilon that a device may spend in all."),
+    click.option("--cap", default=10.0, show_default=True, help="Epsilon to spend in all; a task over it is refused."),
     click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
     click.option("--smallest-cohort", default=2, show_default=True, help="Refuse to hide among fewer devices."),
     click.option("--believe-honest", default=0.95, show_default=True, help="Refuse noise that counts on more."),
     click.option("--accept-unbounded", is_flag=True, help="Take part in `paper` or noiseless training."),
     click.option("--token", metavar="TEXT", help="For enrolment, where the servers ask for it."),
     click.option("--pin", metavar="HEX", help="The recommender's identity; without it the first one seen is kept."),
+    click.option("--aggregator-pin", metavar="HEX", help="The other server's identity; kept in the same way."),
     click.option("--ca", metavar="FILE", help="Certificates to trust."),
 )  # fmt: skip
 
@@ -123,13 +134,19 @@ policy_options: Callable[[F], F] = several(
 @click.option("--home", required=True, metavar="DIR", help="Folder of this device's key, ledger and memory.")
 @click.option("--recommend", "count", type=int, metavar="N", help="After the training: your own list of N items.")
 @click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
+@click.option("--rotate-key", "rotate", is_flag=True, help="Take a new key first; the device stays enrolled.")
 @policy_options
 @json_option
-def device(url: str, ratings: str, home: str, count: int | None, rounds: int | None, as_json: bool, **o: Any) -> None:
+def device(
+    url: str, ratings: str, home: str, count: int | None, rounds: int | None, rotate: bool, as_json: bool, **o: Any
+) -> None:
     """Take part with your own ratings, which never leave this device."""
     from tacit.engine.federated.person import run_device
 
-    model = run_device(url, ratings, Path(home), _policy(o), token=o["token"], pin=o["pin"], ca=o["ca"], rounds=rounds)
+    model = run_device(
+        url, ratings, Path(home), _policy(o), token=o["token"], pin=o["pin"], ca=o["ca"], rounds=rounds,
+        aggregator_pin=o["aggregator_pin"], rotate=rotate,
+    )  # fmt: skip
     if count is None or model is None:
         return
     from tacit.cli.show import print_json, print_lines
@@ -171,6 +188,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
         run_fleet(
             url, ratings, devices=o["devices"], pin=o["pin"], policy=_policy(o), rounds=o["rounds"], vanish=o["vanish"],
             book=Path(o["book"]) if o["book"] else None, token=o["token"], ca=o["ca"],
+            aggregator_pin=o["aggregator_pin"],
         )
     )  # fmt: skip
     facts = {
@@ -225,5 +243,5 @@ def _serve(app: Any, o: dict[str, Any]) -> None:
     uvicorn.run(
         app, host=o["host"], port=o["port"], log_level="warning", access_log=False, timeout_keep_alive=120,
         timeout_graceful_shutdown=5, ssl_certfile=o["tls_cert"], ssl_keyfile=o["tls_key"], backlog=4096,
-        server_header=False, date_header=False,
+        server_header=False, date_header=False, proxy_headers=False, ws="none",
     )  # fmt: skip

@@ -17,13 +17,14 @@ from tacit.cli.options import data_options, json_option, ledger_options, note, p
 @click.option("--unit", metavar="user|rating|value", help="Whom the promise is about: a whole person unless said.")
 @click.option("--out", required=True, metavar="MODEL", help="Folder for the model; appears whole or not at all.")
 @click.option("--overwrite", is_flag=True, help="Replace the model in --out.")
+@click.option("--start", metavar="MODEL", help="Build on an earlier model of this ledger; only new rounds are charged.")
 @click.option("--purpose", default="", help="One line for the ledger: what this fit is for.")
 @click.option("--accept-unbounded", is_flag=True, help="Let a `paper` fit be booked on a capped ledger.")
 @data_options
 @run_options
 @ledger_options
 @json_option
-def fit(ratings: str, out: str, overwrite: bool, as_json: bool, **options: Any) -> None:
+def fit(ratings: str, out: str, overwrite: bool, start: str | None, as_json: bool, **options: Any) -> None:
     """Train a model from RATINGS (csv, tsv, parquet, or a known layout; a file or a folder).
 
     The ledger is charged before any noise is drawn. The model may be published; its statement says what was promised.
@@ -35,6 +36,7 @@ def fit(ratings: str, out: str, overwrite: bool, as_json: bool, **options: Any) 
     method = build_method(options)
     order = check(method, people=options["users"])  # bad use fails before a rating is read
     check_target(Path(out), overwrite=overwrite)
+    earlier = _start(method, start) if start is not None else None
     check_funds(order, options["max_ratings"])
     data, items = read_data(ratings, options)
     from tacit.cli.show import print_json, progress
@@ -42,7 +44,7 @@ def fit(ratings: str, out: str, overwrite: bool, as_json: bool, **options: Any) 
     if items is None:
         note("without --items the set of item ids comes from the file and is assumed public")
     with progress(f"fit {method.name}") as bar:
-        model = run(method, data, items=items, progress=bar)
+        model = run(method, data, items=items, progress=bar, start=earlier)
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
     if as_json:
@@ -52,7 +54,30 @@ def fit(ratings: str, out: str, overwrite: bool, as_json: bool, **options: Any) 
         )  # fmt: skip
     else:
         click.echo(_summary(model.statement))
+        if earlier is not None and order.budget is not None:
+            click.echo(_total(method, order.unit))
         click.echo(f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints the whole promise")
+
+
+def _start(method: Any, path: str) -> Any:
+    """The model to start from, refused before a rating is read."""
+    from tacit.model.model import load
+    from tacit.starting import check_start
+
+    model = load(path)
+    check_start(method, model)
+    return model
+
+
+def _total(method: Any, unit: Any) -> str:
+    """What all entries of the book cost together: the earlier model was paid for in its own entry."""
+    from tacit.ledger.book import open_book
+
+    spent = open_book(method.ledger, method.population).spent()[unit]
+    return (
+        f"all {spent.entries} entries of {method.population!r} together: epsilon {spent.epsilon:.3g} at delta "
+        f"{spent.delta:g}, for someone who is in every one of them"
+    )
 
 
 def _summary(statement: Any) -> str:
@@ -75,4 +100,5 @@ def build_method(options: dict[str, Any], **more: Any) -> Any:
     kept = ("epsilon", "delta", "unit", "calibration", "engine", "threads", "population", "ledger", "purpose",
             "accept_unbounded")  # fmt: skip
     arguments = {key: options[key] for key in kept if key in options}
+    arguments["devices"] = parse_settings(options.get("devices", ()), "--devices") or None
     return find(name)(**(arguments | more), **parse_settings(options.get("settings", ())))

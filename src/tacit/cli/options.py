@@ -64,6 +64,8 @@ run_options: Callable[[F], F] = several(
     click.option("--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."),
     click.option("--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."),
     click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the method."),
+    click.option("--devices", multiple=True, metavar="NAME=VALUE",
+                 help="Local model: drop_out, late, leave, over, cheats, seed (simulated); book, cap (their ledger)."),
 )  # fmt: skip
 ledger_options: Callable[[F], F] = several(
     click.option("--population", default="default", show_default=True, metavar="NAME", help="Whose book is charged."),
@@ -81,7 +83,7 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
+def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:
     """`--set name=value`: numbers where they look like numbers."""
     import json
 
@@ -89,7 +91,7 @@ def parse_settings(pairs: tuple[str, ...]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise SettingError(f"--set {pair} is not NAME=VALUE", remedy="for example: --set even=30")
+            raise SettingError(f"{option} {pair} is not NAME=VALUE", remedy="for example: --set even=30")
         try:
             found[name.strip()] = json.loads(value)
         except json.JSONDecodeError:

@@ -41,7 +41,10 @@ def plan(epsilon: float, users: int, items: str, scale: str, forecast: bool, as_
     for sentence in found["story"]:
         click.echo(f"- {sentence}")
     click.echo()
-    rows = [(e["release"], f"{100 * e['share']:.1f} %", f"{e['noise_sd']:.4g}", e["bound"]) for e in found["releases"]]
+    rows = [
+        (e["release"], f"as {e['instead']}" if e["instead"] else f"{100 * e['share']:.1f} %", f"{e['noise_sd']:.4g}",
+         e["bound"]) for e in found["releases"]
+    ]  # fmt: skip
     table(("release", "of the budget", "noise sd", "what one unit may add"), rows)
     gain = found["attacker"]
     click.echo()

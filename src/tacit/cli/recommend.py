@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,9 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     from tacit.data.personal import read_personal
 
     least = fitted.shared.schema.positive
-    own, unknown = fitted.own(read_personal(ratings, likes=least is not None), source=ratings)
+    own, unknown = fitted.own(
+        read_personal(ratings, likes=least is not None), source=ratings, asked=int(time.time())
+    )  # with timestamps in the file, ratings of one day share a shift
     if least is not None and not len(fitted.likes(own).items):
         note(f"none of these ratings is a like ({least:g} or more): the list is by popularity alone")
     lines = fitted.recommend_own(own, options["count"], by=options["by"], only=only, exclude=exclude)

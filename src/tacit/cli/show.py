@@ -86,12 +86,9 @@ def fact(name: str, value: Any) -> None:
 
 def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
     """A list of recommendations, with expected ratings where the model has any, and reasons where there are any."""
-    from tacit.model.ease import BELOW
 
-    def value(line: Any) -> str | None:
-        if rated:
-            return stars(line.rating, line.error)
-        return None if line.score < BELOW / 2 else f"{line.score:.3f}"  # None: placed by popularity alone
+    def value(line: Any) -> str:
+        return stars(line.rating, line.error) if rated else f"{line.score:.3f}"
 
     columns = ["", "item", "expected" if rated else "score"]
     rows = [[place, line.title, value(line), ", ".join(line.because)] for place, line in enumerate(lines, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from tacit.errors import SettingError
@@ -9,6 +10,7 @@ from tacit.errors import SettingError
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.engine.base import Engine, Progress
+    from tacit.engine.simulate import Scenario
 
 ENGINES = ("threads", "federated", "local", "simulate")
 
@@ -19,6 +21,7 @@ def make_engine(
     threads: int | None = None,
     progress: Progress | None = None,
     cap: tuple[float, float] | None = None,
+    scenario: Scenario | None = None,
 ) -> Engine:
     """The engine of this name over these ratings. `cap` is what every device's own ledger lets it answer in all."""
     if name == "threads":
@@ -34,6 +37,12 @@ def make_engine(
         from tacit.engine.local import Local
         from tacit.engine.simulate import Simulate
 
-        books = None if cap is None else DeviceBooks(ratings.n_users, cap)
-        return (Local if name == "local" else Simulate)(ratings, threads, progress, books=books)
+        books = None
+        if cap is not None:
+            lasting = scenario is not None and scenario.book is not None
+            whose = sha256("\n".join(ratings.users).encode()).hexdigest() if lasting else ""
+            books = DeviceBooks(ratings.n_users, cap, scenario.book if scenario else None, fleet=whose)
+        if name == "local":
+            return Local(ratings, threads, progress, books=books)
+        return Simulate(ratings, threads, progress, books=books, scenario=scenario)
     raise SettingError(f"the engine {name!r} is unknown", remedy=f"use {' or '.join(ENGINES)}")

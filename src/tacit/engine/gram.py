@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
-from tacit.bound.gram import EntryGram, FactorGram
+from tacit.bound.gram import EntryGram, FactorGram, Indices, index_type
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
 from tacit.round import Part, Plan, Released
@@ -29,7 +30,7 @@ class Factors:
         if not isinstance(part.bound, FactorGram | EntryGram):
             raise Failure(f"the part {part.name} has no bound for products")
         self.part, self.bound = part, part.bound
-        self._blocks: dict[int, tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int16], NDArray[np.int64]]] = {}
+        self._blocks: dict[int, tuple[NDArray[np.int64], Indices, NDArray[np.int16], NDArray[np.int64]]] = {}
 
     def add(self, position: int, rows: Rows, people: int) -> None:
         """Bound one block; cells outside the matrix are left out after they counted."""
@@ -39,7 +40,7 @@ class Factors:
         inside = rows.index.astype(np.int64) < self.part.size
         kept = np.concatenate([[0], np.cumsum(inside)])
         counts = np.diff(kept[rows.ptr])
-        index = rows.index[inside].astype(np.uint32)
+        index = rows.index[inside].astype(index_type(self.part.size))
         value = q[inside, 0].astype(np.int16)
         if len(index) > 1:
             same = np.repeat(np.arange(people), counts)
@@ -52,32 +53,74 @@ class Factors:
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
-        from tacit.kernels.gram import arrange, bands, entry_band, factor_band, mirror
+        from tacit.kernels.gram import bands, mirror
 
         size = self.part.size
-        blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
-        ptr = np.concatenate([[0], *(np.asarray(b[0], np.int64) for b in blocks)]).cumsum()
-        index = np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint32)
-        value = np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
-        weight = np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
-        del blocks
-        cells = arrange(ptr, index, value, size)
+        band_sums = self._bands()
         diagonal = getattr(self.bound, "diagonal", False)
         opened = GramRelease(name, size, diagonal, self.bound.steps, charge)
         out = np.zeros((size, size), np.float32)
-        entries = isinstance(self.bound, EntryGram)
 
         def work(band: tuple[int, int]) -> None:
-            sums = np.empty((band[1] - band[0], size), np.int64)
-            if entries:
-                entry_band(cells, weight, *band, sums)
-            else:
-                factor_band(cells, *band, sums)
-            opened.band(band[0], sums, out[band[0] : band[1]])
+            opened.band(band[0], band_sums(*band), out[band[0] : band[1]])
 
         _each(work, bands(size, BAND), threads)
         mirror(out)
         return Released(out, opened.sd, opened.private)
+
+    def packed(self) -> NDArray[np.int64]:
+        """The exact sums as one column: the upper triangle row by row, each number once. What a device sends."""
+        from tacit.kernels.gram import bands
+
+        size, band_sums, rows = self.part.size, self._bands(), []
+        for first, last in bands(size, BAND):
+            sums = band_sums(first, last)
+            rows += [sums[row - first, row + _skip(self.bound) :] for row in range(first, last)]
+        return np.concatenate(rows)[:, None]
+
+    def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
+        """Rows `first` to `last` of the sum of products, of all that was added."""
+        from tacit.kernels.gram import arrange, entry_band, factor_band
+
+        size = self.part.size
+        blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
+        ptr = np.concatenate([[0], *(np.asarray(b[0], np.int64) for b in blocks)]).cumsum()
+        index = np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint16)
+        value = np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
+        weight = np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
+        del blocks
+        cells = arrange(ptr, index, value, size)
+        entries = isinstance(self.bound, EntryGram)
+
+        def sums_of(first: int, last: int) -> NDArray[np.int64]:
+            sums = np.empty((last - first, size), np.int64)
+            if entries:
+                entry_band(cells, weight, first, last, sums)
+            else:
+                factor_band(cells, first, last, sums)
+            return sums
+
+        return sums_of
+
+
+def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The symmetric matrix of a packed sum, off the grid: the very numbers that `Factors.release` gives."""
+    from tacit.kernels.gram import mirror
+
+    out = np.zeros((part.size, part.size), np.float32)
+    out[np.triu_indices(part.size, _skip(part.bound))] = packed[:, 0] / part.bound.steps
+    mirror(out)
+    return out
+
+
+def off_grid(part: Part, whole: NDArray[np.int64]) -> NDArray[Any]:
+    """What a sum of devices' words stands for: an array of the part's shape, or its symmetric matrix."""
+    return square(part, whole) if part.form == "gram" else whole / part.bound.steps
+
+
+def _skip(bound: object) -> int:
+    """0 where the diagonal is released too."""
+    return 0 if getattr(bound, "diagonal", False) else 1
 
 
 def _each(work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int) -> None:

@@ -55,7 +55,10 @@ def forecast(method: Method, people: int, items: int, *, seed: int = 0) -> Forec
     own = _own_mean(split.fold_in, split.test)
 
     def error(each: Method) -> float | None:
-        return measure(trial(each, split.train, users=stand_ins), split, lists=False)["rmse"]
+        model = trial(each, split.train, users=stand_ins)
+        if model.personal.ranks_by == "score":  # likes say nothing about ratings
+            return None
+        return measure(model, split, lists=False)["rmse"]
 
     return Forecast(error(type(method)(**options)), error(twin), own)
 

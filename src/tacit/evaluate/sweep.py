@@ -46,6 +46,7 @@ def run(
     hold: int = 600,
     fold_in: float = 0.8,
     items: Catalogue | None = None,
+    days: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[dict[str, Any]]:
     """One cell an arm: the mean over splits of each metric with its standard deviation and the number of runs."""
@@ -59,18 +60,22 @@ def run(
             if progress:
                 progress(number * len(lines) + place, total, f"{arm.method} {arm.epsilon or 'twin'}")
             model = trial(arm.make(number), part.train, items=items)
-            found[place].append(measure(model, part, lists=split == "people"))
+            found[place].append(measure(model, part, lists=split == "people", days=days))
     return [_cell(arm, runs) for arm, runs in zip(lines, found, strict=True)]
 
 
-def measure(model: Model, part: Split, *, lists: bool) -> dict[str, float | None]:
-    """Held-back ratings against predictions, or held-back likes against lists."""
+def measure(model: Model, part: Split, *, lists: bool, days: bool = False) -> dict[str, float | None]:
+    """Held-back ratings against predictions, or held-back likes against lists.
+
+    With `days` each prediction is asked for at the time of its rating, and may use on which day that was.
+    """
     schema = part.train.schema
     own = _inner(part.fold_in)
     if lists:
         ranking = Ranking(_lists(model, part, own), part.test.ptr, part.test.item)
         return ranking.table(*PLACES)
-    cells = Cells(part.fold_in.ptr, part.fold_in.item, own, part.test.ptr, part.test.item)
+    times = (part.fold_in.time, part.test.time) if days else ()
+    cells = Cells(part.fold_in.ptr, part.fold_in.item, own, part.test.ptr, part.test.item, *times)
     inner = model.personal.predict_cells(cells)
     predicted = np.clip(schema.middle + schema.unit_width * inner, schema.low, schema.high)
     return {"rmse": rmse(predicted, part.test.value), "mae": mae(predicted, part.test.value)}

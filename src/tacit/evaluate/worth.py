@@ -33,6 +33,7 @@ def worth(method: Method, schema: Schema, catalogue: Catalogue, *, try_it: bool 
                 {
                     "release": f"{round_.name}/{part.name}",
                     "share": part.share / whole,
+                    "instead": round_.instead or None,
                     "numbers": part.size * part.width,
                     "noise_sd": noise_sd(event) / part.bound.steps if event else 0.0,
                     "bound": part.bound.words(),

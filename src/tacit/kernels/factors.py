@@ -2,7 +2,8 @@
 
 A rating's residual is y_ui = x_i'z_u + e with z_u ~ N(m_u, I) and e ~ N(0, 1/precision_i). The first `fixed` columns of
 x_i are settled (a person's level, her slope on popularity); the others are the factors that a round improves. m_u is 0,
-or n^-1/2 times the sum of the implicit factors of what she rated. Each person alone, in a fixed order of operations.
+n^-1/2 times the sum of the implicit factors of what she rated, or a given `lift` in every factor. Each person alone, in
+a fixed order of operations.
 """
 
 from __future__ import annotations
@@ -68,9 +69,43 @@ def _inverse(upper: Floats, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _left_out(
+    residual: Floats, precision: Floats, item: Codes, across: Floats, covariance: Floats, mean: Floats, start: Floats,
+    told: int, pull: Floats, back: Floats, left: Floats,
+) -> None:  # fmt: skip
+    """For each cell of a person: `pull` = her covariance times the cell's row; `back`, what the rating itself had added
+    to her mean along `pull`; `left`, the residual less what the first `told` columns say without that rating."""
+    count, width = residual.size, mean.size
+    for a in range(width):
+        line = pull[a]
+        for c in range(count):
+            line[c] = 0.0
+        for b in range(width):
+            entry, row = covariance[b, a], across[b]
+            for c in range(count):
+                line[c] += entry * row[c]
+    for c in range(count):
+        back[c] = residual[c]
+        left[c] = 0.0
+    for a in range(width):
+        line, row, centre = pull[a], across[a], mean[a] + start[a]
+        for c in range(count):
+            left[c] += line[c] * row[c]  # the spread, for now
+            back[c] -= row[c] * centre
+    for c in range(count):
+        certain = precision[item[c]]
+        back[c] = certain * back[c] / (1.0 - certain * left[c])
+        left[c] = residual[c]
+    for a in range(told):
+        line, row, centre = pull[a], across[a], mean[a] + start[a]
+        for c in range(count):
+            left[c] -= row[c] * (centre - back[c] * line[c])
+
+
+@njit(cache=True, nogil=True)
 def person_rows(
     ptr: Ints, item: Codes, residual: Floats, loadings: Floats, precision: Floats, fixed: int, implicit: Floats,
-    weight: Floats, even: int, limit: float, second: float, gradient: bool, out: Floats,
+    lift: Floats, weight: Floats, even: float, limit: float, second: float, gradient: bool, out: Floats,
 ) -> None:  # fmt: skip
     """One line a cell. With z = E[z_u] from her *other* ratings and w = weight_i / sqrt(max(n_u, even)):
 
@@ -82,51 +117,68 @@ def person_rows(
     """
     width = loadings.shape[1]
     many = width - fixed
+    most = 0
+    for person in range(ptr.size - 1):
+        most = max(most, ptr[person + 1] - ptr[person])
     system = np.empty((width, width))
     covariance = np.empty((width, width))
     start = np.empty(width)
     mean = np.empty(width)
-    pull = np.empty(width)
+    moment = np.empty(many * (many + 1) // 2 if second > 0.0 else 0)
+    # One line a column, one place a cell: loops over a person's cells are long, and no cell depends on another.
+    across, pull = np.empty((width, most)), np.empty((width, most))
+    back, left = np.empty(most), np.empty(most)
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         if first == last:
             continue
         implicit_mean(first, last, item, implicit, start)
+        for a in range(fixed, width if lift.size else fixed):
+            start[a] += lift[person]
         _normal(first, last, item, residual, loadings, precision, start, system, mean)
         factor(system)
         substitute(system, mean)
         _inverse(system, covariance)
-        share = 1.0 / np.sqrt(max(last - first, even))
-        for cell in range(first, last):
-            row, certain = loadings[item[cell]], precision[item[cell]]
-            left, spread = residual[cell], 0.0
+        count = last - first
+        for c in range(count):
+            row = loadings[item[first + c]]
             for a in range(width):
-                total = 0.0
-                for b in range(width):
-                    total += covariance[a, b] * row[b]
-                pull[a] = total
-                spread += total * row[a]
-                left -= row[a] * (mean[a] + start[a])
-            back = certain * left / (1.0 - certain * spread)  # what the rating itself had added, along `pull`
-            left = residual[cell]
-            for a in range(width):
-                if a < fixed or gradient:
-                    left -= row[a] * (mean[a] + start[a] - back * pull[a])
-            left = min(max(left, -limit), limit)
-            w = share * weight[item[cell]]
-            line = out[cell]
-            at = many
+                across[a, c] = row[a]
+        _left_out(
+            residual[first:last], precision, item[first:last], across, covariance, mean, start,
+            width if gradient else fixed, pull, back, left,
+        )  # fmt: skip
+        share = 1.0 / np.sqrt(max(count, even))
+        at = 0
+        for a in range(fixed, width if second > 0.0 else fixed):
+            for b in range(a, width):
+                entry = second * (mean[a] + start[a]) * (mean[b] + start[b])
+                moment[at] = entry if a == b else entry * np.sqrt(2.0)
+                at += 1
+        for c in range(count):
+            w, line = share * weight[item[first + c]], out[first + c]
+            told = w * min(max(left[c], -limit), limit)
             for a in range(many):
-                line[a] = w * left * (mean[fixed + a] + start[fixed + a] - back * pull[fixed + a])
-            if second > 0.0:
-                for a in range(fixed, width):
-                    for b in range(a, width):
-                        entry = second * w * (mean[a] + start[a]) * (mean[b] + start[b])
-                        line[at] = entry if a == b else entry * np.sqrt(2.0)
-                        at += 1
+                line[a] = told * (mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c])
+            for a in range(moment.size):
+                line[many + a] = w * moment[a]
             if implicit.shape[0] > 0:
                 for a in range(many):
-                    line[at + a] = w * (mean[fixed + a] - back * pull[fixed + a])
+                    line[many + moment.size + a] = w * (mean[fixed + a] - back[c] * pull[fixed + a, c])
+
+
+@njit(cache=True, nogil=True)
+def implicit_values(ptr: Ints, item: Codes, loadings: Floats, implicit: Floats, out: Floats) -> None:
+    """x_i'm_u for every cell: what having rated them says about the ratings."""
+    start = np.empty(loadings.shape[1])
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        implicit_mean(first, last, item, implicit, start)
+        for cell in range(first, last):
+            total = 0.0
+            for a in range(start.size):
+                total += loadings[item[cell], a] * start[a]
+            out[cell] = total
 
 
 @njit(cache=True, nogil=True)

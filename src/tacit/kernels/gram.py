@@ -12,7 +12,8 @@ memory is the output plus one band. Everything is an integer: no order, thread c
 beyond 64 bits wraps, which is harmless for privacy and impossible below 2^63 / (steps^2) people.
 
 Speed: each item row scans, for each of its raters, that person's row *forward from the item itself*, and the row being
-summed stays in cache. Unsigned 32-bit indices halve the time; 64-bit sums cost no more than 32-bit ones that spill.
+summed stays in cache. Unsigned indices halve the time and 16-bit ones take a fifth less again; 64-bit sums cost no more
+than 32-bit ones that spill. Tried without gain: unrolling, people in chunks that fit the cache, items by popularity.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tacit.errors import SettingError
 from tacit.kernels.order import by_item
 
 Int64s = NDArray[np.int64]
+Indices = NDArray[np.unsignedinteger[Any]]
 SHIFT = 30
 """Fraction bits of a person's weight in the *entry* form."""
 
@@ -38,7 +40,7 @@ class Cells:
 
     n_items: int
     ptr: Int64s
-    item: NDArray[np.uint32]
+    item: Indices
     value: NDArray[np.int16] | NDArray[np.int32]
     start: Int64s
     user: NDArray[np.uint32]
@@ -49,12 +51,13 @@ class Cells:
         return len(self.ptr) - 1
 
 
-def arrange(ptr: Int64s, item: NDArray[np.uint32], value: NDArray[np.int16] | NDArray[np.int32], n_items: int) -> Cells:
+def arrange(ptr: Int64s, item: Indices, value: NDArray[np.int16] | NDArray[np.int32], n_items: int) -> Cells:
     """Rows in user order (items ascending in each row), with the other order made by counting."""
     if len(item) >= 2**32:
         raise SettingError("more than 4,294,967,295 ratings", remedy="restrict the catalogue or the people")
-    start, user, cell = by_item(ptr, item, n_items)
-    return Cells(n_items, ptr, item, value, start, user, cell)
+    narrow: Any = item.astype(np.uint16 if n_items <= 2**16 else np.uint32, copy=False)
+    start, user, cell = by_item(ptr, narrow, n_items)
+    return Cells(n_items, ptr, narrow, value, start, user, cell)
 
 
 def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:

@@ -34,6 +34,18 @@ def implicit_part(ptr: Ints, item: Codes, implicit: Singles, person: int, out: S
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
+def step_implicit(first: int, last: int, item: Codes, implicit: Singles, pull: Singles, decay: float) -> None:
+    """Each y_j takes all of the person's steps at once: n of its own shrinks, and the collected pull."""
+    count = np.float32(last - first)
+    keep = np.float32(max(0.0, float(1 - decay * count)))
+    spread = np.float32(1 / np.sqrt(count))
+    for cell in range(first, last):
+        y = implicit[item[cell]]
+        for a in range(pull.size):
+            y[a] = keep * y[a] + spread * pull[a]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def svdpp_epoch(
     ptr: Ints, item: Codes, value: Singles, people: Ints, own_bias: Singles, bias: Singles, own: Singles,
     factors: Singles, implicit: Singles, rate: float, ridge: float, bias_ridge: float,
@@ -69,12 +81,39 @@ def svdpp_epoch(
                 p[a] = shrink * before + scaled * weight
                 q[a] = shrink * weight + scaled * (before + part[a])
         own_bias[person] = level
-        count = np.float32(last - first)
-        # each y_j takes all of the person's steps at once: n of its own shrinks, and the collected pull
-        keep = np.float32(max(0.0, float(1 - rate * ridge * count)))
-        spread = np.float32(1 / np.sqrt(count))
+        step_implicit(first, last, item, implicit, pull, rate * ridge)
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def noisy_plus_epoch(
+    ptr: Ints, item: Codes, base: Singles, own: Singles, factors: Singles, implicit: Singles, rate: float, ridge: float,
+    limit: float, noise: NDArray[np.float64],
+) -> float:  # fmt: skip
+    """`sgd.noisy_epoch` with learned implicit factors: noise on every error, a clamp, then all three steps."""
+    width = factors.shape[1]
+    step, shrink = np.float32(rate), np.float32(1 - rate * ridge)
+    part, pull = np.empty(width, np.float32), np.empty(width, np.float32)
+    total = 0.0
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        if first == last:
+            continue
+        implicit_part(ptr, item, implicit, person, part)
+        pull[:] = 0.0
+        p = own[person]
         for cell in range(first, last):
-            y = implicit[item[cell]]
+            q = factors[item[cell]]
+            dot = np.float32(0.0)
             for a in range(width):
-                y[a] = keep * y[a] + spread * pull[a]
+                dot += (p[a] + part[a]) * q[a]
+            error = base[cell] - dot
+            total += error * error
+            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
+            for a in range(width):
+                before, weight = p[a], q[a]
+                pull[a] += scaled * weight
+                p[a] = shrink * before + scaled * weight
+                q[a] = shrink * weight + scaled * (before + part[a])
+        step_implicit(first, last, item, implicit, pull, rate * ridge)
     return total

@@ -1,7 +1,8 @@
 """The n best of each row of scores, without those a person already knows.
 
-A bounded heap per row: one pass over the scores, no sort of the whole row. Ties go to the lower index, so a list does
-not depend on the block it was computed in. A score of NaN or minus infinity is never listed.
+One fast pass finds the peak of each run of scores; the n-th best peak bounds the n-th best score from below, so only
+the few runs that reach it are looked into and sorted. Ties go to the lower index, so a list does not depend on
+the block it was computed in. A score of NaN or minus infinity is never listed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
-_STRETCH = 64
+_RUN = 16
+"""Scores that share one peak."""
 
 
 def top_n(
@@ -61,89 +63,61 @@ def top_n_all(
 
 
 @njit(cache=True, nogil=True)
-def _worse(score_a: Any, item_a: Any, score_b: Any, item_b: Any) -> Any:
-    return score_a < score_b or (score_a == score_b and item_a > item_b)
-
-
-@njit(cache=True, nogil=True)
-def _sift_down(item: Any, score: Any, at: int, size: int) -> None:
-    """Restore the heap, worst entry at the root, below position `at`."""
-    moved_item, moved_score = item[at], score[at]
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and _worse(score[child + 1], item[child + 1], score[child], item[child]):
-            child += 1
-        if not _worse(score[child], item[child], moved_score, moved_item):
-            break
-        item[at], score[at] = item[child], score[child]
-        at = child
-    item[at], score[at] = moved_item, moved_score
-
-
-@njit(cache=True, nogil=True)
-def _least(row: Any, n: int, lane: Any) -> Any:
-    """A score that at least `n` entries of the row reach, in one fast pass: about the n-th largest of 64 interleaved
-    maxima, found by halving."""
-    lane[:] = -np.inf
-    if n > _STRETCH:
-        return lane[0]
-    for i in range(0, row.size - row.size % _STRETCH, _STRETCH):
-        part = row[i : i + _STRETCH]
-        for j in range(_STRETCH):
-            lane[j] = part[j] if part[j] > lane[j] else lane[j]
-    cut = np.empty(3, lane.dtype)  # low, high, middle: kept in the scores' own precision
-    cut[0], cut[1] = lane.min(), lane.max()
-    if cut[0] == -np.inf or cut[1] == np.inf:
+def _least(peak: Any, n: int) -> Any:
+    """A score that at least `n` of the peaks reach, so at least n scores: about the n-th largest, found by halving."""
+    cut = np.empty(3, peak.dtype)  # low, high, middle: kept in the scores' own precision
+    cut[0], cut[1] = np.inf, -np.inf
+    finite = 0
+    for k in range(peak.size):
+        if np.isfinite(peak[k]):
+            finite += 1
+            cut[0], cut[1] = min(cut[0], peak[k]), max(cut[1], peak[k])
+    if finite < n:
+        cut[0] = -np.inf
         return cut[0]
-    for _ in range(7):
+    for _ in range(8):
         cut[2] = cut[0] + (cut[1] - cut[0]) / 2
-        middle, reach = cut[2], 0
-        for j in range(_STRETCH):
-            reach += lane[j] >= middle
+        middle, reach = cut[2], np.int32(0)
+        for k in range(peak.size):
+            reach += np.int32(peak[k] >= middle)
         cut[0 if reach >= n else 1] = middle
     return cut[0]
+
+
+@njit(cache=True, nogil=True)
+def _peaks(row: Any, peak: Any) -> None:
+    """The largest score of each run: whole runs use the vector unit. NaN never wins."""
+    whole = row.size // _RUN
+    for k in range(whole):
+        best = row.dtype.type(-np.inf)
+        for j in range(_RUN):
+            value = row[k * _RUN + j]
+            best = value if value > best else best
+        peak[k] = best
+    if whole < peak.size:
+        best = row.dtype.type(-np.inf)
+        for j in range(whole * _RUN, row.size):
+            best = row[j] if row[j] > best else best
+        peak[whole] = best
 
 
 @njit(cache=True, nogil=True)
 def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any) -> None:
     rows, columns = scores.shape
     n = items.shape[1]
-    row, lane = np.empty(columns, dtype=scores.dtype), np.empty(_STRETCH, dtype=scores.dtype)
+    row, peak = np.empty(columns, dtype=scores.dtype), np.empty(-(-columns // _RUN), dtype=scores.dtype)
+    found, minus = np.empty(columns + 1, np.int32), np.empty(columns + 1, dtype=scores.dtype)
     for r in range(rows):
-        item, value = items[r], values[r]
         row[:] = scores[r]
         for x in range(exclude_ptr[r], exclude_ptr[r + 1]):
             row[exclude_item[x]] = -np.inf
-        least = _least(row, n, lane)
-        size = i = 0
-        while i < columns:
-            # Most stretches hold nothing good enough: counting is branch-free and uses the vector unit.
-            end = min(i + _STRETCH, columns)
-            if size == n:
-                least = max(least, value[0])
-            good = 0
-            for j in range(i, end):
-                good += row[j] >= least
-            if good:
-                for j in range(i, end):
-                    if not row[j] >= least or row[j] == -np.inf:
-                        continue
-                    if size < n:
-                        item[size], value[size] = j, row[j]
-                        size += 1
-                        if size == n:
-                            for at in range(n // 2 - 1, -1, -1):
-                                _sift_down(item, value, at, n)
-                    elif row[j] > value[0]:
-                        item[0], value[0] = j, row[j]
-                        _sift_down(item, value, 0, n)
-            i = end
-        if size < n:
-            for at in range(size // 2 - 1, -1, -1):
-                _sift_down(item, value, at, size)
-        for last in range(size - 1, 0, -1):
-            item[0], item[last] = item[last], item[0]
-            value[0], value[last] = value[last], value[0]
-            _sift_down(item, value, 0, last)
+        _peaks(row, peak)
+        least, size = _least(peak, n), 0
+        for k in range(peak.size):
+            if peak[k] >= least:  # few runs do
+                for j in range(k * _RUN, min((k + 1) * _RUN, columns)):
+                    found[size], minus[size] = j, -row[j]
+                    size += row[j] >= least and row[j] > -np.inf
+        order = np.argsort(minus[:size], kind="mergesort")  # stable: ties stay in the order of the items
+        for at in range(min(size, n)):
+            items[r, at], values[r, at] = found[order[at]], -minus[order[at]]

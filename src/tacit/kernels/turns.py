@@ -44,10 +44,14 @@ def take_step(
     seed: int,
     rate: float,
     ridge: float,
+    weights: tuple[float, float, float, float],
+    bounded: bool,
     out: NDArray[np.float64],
 ) -> None:
-    """out[cell] = -2 u (r - u'v) with u as it was; then u <- u - rate (mean over cells of -2 v (r - u'v) + 2 ridge u).
+    """out[cell] = -2 u (r - u'v) with u as it was; then u <- u - rate (sum of -2 v (r - u'v) + 2 ridge p u) / s.
 
+    With n cells, s = each n + over and p = kept n + pull, where (each, over, kept, pull) are the weights. `bounded`: u
+    is then brought back to length 1.
     A row of `own` that is all zero is a person who was never here: it starts as a random direction.
     """
     width = items.shape[1]
@@ -66,5 +70,11 @@ def take_step(
             for a in range(width):
                 out[cell, a] = -2.0 * u[a] * error
                 change[a] -= 2.0 * v[a] * error
+        cells, total = float(max(last - first, 1)), 0.0
+        share, pull = weights[0] * cells + weights[1], 2.0 * ridge * (weights[2] * cells + weights[3])
         for a in range(width):
-            u[a] -= rate * (change[a] / max(last - first, 1) + 2.0 * ridge * u[a])
+            u[a] -= rate * (change[a] + pull * u[a]) / share
+            total += u[a] * u[a]
+        if bounded and total > 1.0:
+            for a in range(width):
+                u[a] /= np.sqrt(total)

@@ -5,7 +5,8 @@
 | Gaussian | closed form, for the discrete Gaussian (below) |
 | pure | the sum of epsilons at delta 0; above 0 the exact composition of randomized responses |
 | both | the exact composition of the two |
-| sampled Gaussian, or too many different pure events | Renyi (dp-accounting), or basic composition where that is less |
+| sampled Gaussian | Renyi at integer orders, or the figure without the coin where that is less |
+| too many different pure events | Renyi, or basic composition where that is less |
 | Skellam (noise in shares) | Renyi at integer orders, with all the rest |
 | `verify=True` | privacy loss distributions (dp-accounting), slower and independent of all the above |
 
@@ -26,13 +27,11 @@ from tacit.errors import SettingError
 from tacit.ledger.cost import Cost, cost
 from tacit.ledger.event import Event, Unit
 from tacit.ledger.gaussian import SMALLEST, delta_at, epsilon_at
+from tacit.ledger.renyi import renyi
 
 PROFILE_DELTAS = tuple(float(f"1e-{k}") for k in range(4, 13))
 _TABLE = {True: 512, False: 20_000}
 """Losses of the pure part that are composed exactly, with and without a Gaussian part; beyond, Renyi."""
-_INTEGERS = (*range(2, 65), *range(72, 257, 8), 320, 384, 512, 768, 1024)
-_ORDERS = (*range(2, 65), *(int(64 * 1.04**k) for k in range(1, 180)))
-"""Integer Renyi orders: the bound for Skellam noise holds at these alone."""
 _PER_DRAW = 8 * exp(-8 * pi**2)
 _ROUNDING = 1 + 1e-10
 """On a delta that was summed in floating point."""
@@ -68,14 +67,16 @@ def epsilon_of(total: Cost, delta: float, *, verify: bool = False) -> float:
         return float(_loss_distribution(total).get_epsilon_for_delta(delta)) + slack
     mu, pure = sqrt(total.mu2), total.pure_epsilon
     if total.sampled or total.renyi:
-        basic = _renyi(total, pure=False).get_epsilon(delta) + pure
-        return float(min(_renyi(total).get_epsilon(delta) if pure else basic, basic)) + slack
+        found = renyi(total, pure=False).epsilon(delta) + pure
+        if pure:
+            found = min(found, renyi(total).epsilon(delta))
+        return min(found + slack, inf if total.renyi else epsilon_of(total.everyone, delta))
     basic = epsilon_at(mu, delta) + pure
     if not total.pure:
         return basic + slack
     table = _losses(total)
     if table is None:
-        return min(float(_renyi(total).get_epsilon(delta)), basic) + slack
+        return min(renyi(total).epsilon(delta), basic) + slack
     low, high = 0.0, basic
     while high - low > 1e-14 * high:
         middle = (low + high) / 2
@@ -91,7 +92,7 @@ def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
         raise SettingError(f"epsilon is {epsilon:g}; it must be at least 0")
     if total.unbounded:
         return 1.0
-    epsilon = max(0.0, epsilon - _PER_DRAW * total.draws)
+    given, epsilon = epsilon, max(0.0, epsilon - _PER_DRAW * total.draws)
     pure = total.pure_epsilon
     private_alone = not total.mu2 and not total.sampled and not total.renyi
     if private_alone and epsilon >= pure:
@@ -103,10 +104,12 @@ def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
     table = None if total.sampled or total.renyi else _losses(total)
     if table is not None:
         return min(1.0, max(_delta(sqrt(total.mu2), table, epsilon), SMALLEST))
-    bounds = [_renyi(total).get_delta(epsilon)]
+    bounds = [renyi(total).delta(epsilon)]
     if epsilon > pure and not private_alone:
-        bounds.append(_renyi(total, pure=False).get_delta(epsilon - pure))
-    return float(min(1.0, *bounds))
+        bounds.append(renyi(total, pure=False).delta(epsilon - pure))
+    if total.sampled and not total.renyi:
+        bounds.append(delta_of(total.everyone, given))
+    return min(1.0, *bounds)
 
 
 def _losses(total: Cost) -> list[tuple[float, float]] | None:
@@ -136,22 +139,6 @@ def _delta(mu: float, table: list[tuple[float, float]], epsilon: float) -> float
     else:
         terms = [chance * delta_at(mu, epsilon - loss) for loss, chance in table if chance > 0]
     return fsum(terms) * _ROUNDING
-
-
-def _renyi(total: Cost, *, pure: bool = True) -> Any:
-    """dp-accounting's Renyi accountant. A pure event has Renyi divergence at most alpha epsilon^2/2: a Gaussian's."""
-    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
-    from dp_accounting.rdp import RdpAccountant
-
-    # Integer orders only where people are sampled: others need series that are slow and converge badly.
-    accountant = RdpAccountant(_ORDERS if total.renyi else _INTEGERS if total.sampled else None)
-    rest = total.mu2 + total.renyi + (fsum(each * each * count for each, count in total.pure.items()) if pure else 0.0)
-    if rest > 0:
-        accountant.compose(GaussianDpEvent(1 / sqrt(rest)))
-    for (multiplier, chance), times in total.sampled.items():
-        event = PoissonSampledDpEvent(chance, GaussianDpEvent(multiplier))
-        accountant.compose(SelfComposedDpEvent(event, times))
-    return accountant
 
 
 def _loss_distribution(total: Cost) -> Any:

@@ -13,7 +13,7 @@ person (`Response`, `Choice`) and envelopes (`Reserve`) are never amplified.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, expm1, fsum, inf, log, log1p
 
 from tacit.errors import SettingError
@@ -38,6 +38,12 @@ class Cost:
     unbounded: int = 0
     renyi: float = 0.0
     """Of Skellam releases: their Renyi divergence at every integer order a > 1 is at most a/2 times this."""
+
+    @property
+    def everyone(self) -> Cost:
+        """The same without coins: to know who took part can only tell more, so this is an upper bound."""
+        mu2 = fsum(times / multiplier**2 for (multiplier, _), times in self.sampled.items())
+        return replace(self, mu2=self.mu2 + mu2, sampled={})
 
     def __add__(self, other: Cost) -> Cost:
         return total((self, other))

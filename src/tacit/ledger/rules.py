@@ -178,6 +178,7 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
         or used.mu2 > envelope.mu2 * ROUNDING
         or used.pure_epsilon > envelope.pure_epsilon * ROUNDING
         or used.draws > envelope.draws
+        or used.renyi > 0  # an envelope promises Gaussian or pure rounds, and Skellam noise is neither
     ):
         raise BudgetError(
             f"the rounds that were run exceed the envelope of entry {reserved.number}: "

@@ -6,15 +6,13 @@ leaves the state before or the state after. No connection outlives a call, so fo
 
 from __future__ import annotations
 
-import os
-import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import BookError, StorageError
+from tacit.ledger.keyfile import publish, read_key
 from tacit.ledger.store import FORMAT, Session
 
 _APPLICATION = 0x54414354  # "TACT" in the file's header
@@ -48,17 +46,7 @@ class SQLiteStore:
         return self.path.with_name(self.path.name + ".key")
 
     def key(self, create: bool = False) -> bytes | None:
-        with self._errors():
-            if create and not self.key_path.exists():
-                self._publish(self.key_path, secrets.token_bytes(32))
-            if not self.key_path.exists():
-                return None
-            found = self.key_path.read_bytes()
-        if len(found) != 32:
-            raise BookError(
-                "the key of the ledger is damaged", place=str(self.key_path), remedy="restore it from a backup"
-            )
-        return found
+        return read_key(self.key_path, create)
 
     @contextmanager
     def read(self) -> Iterator[Session | None]:
@@ -104,26 +92,7 @@ class SQLiteStore:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with closing(sqlite3.connect(":memory:")) as blank:
             blank.executescript(_SCHEMA)
-            self._publish(self.path, blank.serialize())
-
-    def _publish(self, path: Path, content: bytes) -> None:
-        """The whole file under its name, unless somebody was faster. mkstemp gives mode 0600."""
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            with suppress(FileExistsError):
-                os.link(temporary, path)
-        finally:
-            os.unlink(temporary)
-        if os.name == "posix":
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            publish(self.path, blank.serialize())
 
     def _connect(self) -> sqlite3.Connection:
         if self.path.stat().st_size == 0:

@@ -191,7 +191,10 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
     same = all(event in charged or event in filled for event in listed) and all(
         event in listed for event in charged if event.kind != "reserve" or not filled
     )
-    promise = (statement.epsilon, statement.delta) if statement.certified == "certified" else entry.budget
+    certified = statement.certified == "certified"
+    promise = (statement.epsilon, statement.delta) if certified else entry.budget
+    if certified and any(event.kind in ("unbounded", "evaluation") for event in charged):
+        return False, f"entry {number} is in the book, but nothing bounds it: the statement cannot be certified"
     if not same or (entry.unit, entry.method, entry.budget) != (statement.unit, statement.method, promise):
         return False, f"entry {number} is in the book, but the statement promises something else than was charged"
     return True, f"charged as entry {number} of the population {book.population!r}; the book has {len(entries)} entries"

@@ -1,4 +1,4 @@
-"""Where books are kept: few verbs, so that another database can join. A file of SQLite is the one that ships.
+"""Where books are kept: few verbs, so that another database can join. A SQLite file, or a PostgreSQL database.
 
 Guarantee asked of every store: `write` gives one exclusive transaction, which is durable when it ends, or never was.
 """
@@ -48,11 +48,15 @@ def open_store(location: str | Path | None = None) -> Store:
     if location is None:
         return SQLiteStore(home() / "ledger.sqlite")
     scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", str(location))
+    if scheme and scheme[1].lower() in ("postgres", "postgresql"):
+        from tacit.ledger.postgres import PostgresStore
+
+        return PostgresStore(str(location))
     if scheme and scheme[1].lower() == "sqlite":
         return SQLiteStore(Path(str(location)[len(scheme[0]) :]))
     if scheme:
         raise SettingError(
-            f"no ledger can be kept at a {scheme[1]}:// address in this version", remedy="give the path of a file"
+            f"no ledger can be kept at a {scheme[1]}:// address in this version", remedy="give a file or postgresql://"
         )
     return SQLiteStore(Path(location))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -54,6 +55,8 @@ class Public:
     """None for the non-private twin."""
     pattern: Pattern | None = None
     """Who rated what: public at the unit `value` and absent at every other."""
+    start: Shared | None = None
+    """An earlier model, published: what it released may be built upon."""
 
     @property
     def items(self) -> int:
@@ -70,8 +73,9 @@ class Method(ABC):
     """A recommender in the manner of scikit-learn. Keyword arguments are stored as given and checked by `fit`.
 
     `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`: `sound`, `paper` or `none`.
-    `engine`, `threads`: where it runs. `population`, `ledger`, `purpose`: whom to charge and what for. Further keyword
-    arguments are the settings of the method.
+    `engine`, `threads`: where it runs. `population`, `ledger`, `purpose`: whom to charge and what for. `devices`: of
+    the local model, how simulated ones behave and where their ledgers are (`tacit.engine.simulate.Scenario`). Further
+    keyword arguments are the settings of the method.
     """
 
     name: ClassVar[str]
@@ -99,12 +103,13 @@ class Method(ABC):
         purpose: str = "",
         accept_unbounded: bool = False,
         seed: int = 0,
+        devices: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
         self.epsilon, self.delta, self.unit, self.calibration = epsilon, delta, unit, calibration
         self.engine, self.threads = engine, threads
         self.population, self.ledger, self.purpose = population, ledger, purpose
-        self.accept_unbounded, self.seed = accept_unbounded, seed
+        self.accept_unbounded, self.seed, self.devices = accept_unbounded, seed, devices
         self._given = settings
         for name, value in settings.items():
             setattr(self, name, value)
@@ -149,11 +154,21 @@ class Method(ABC):
     def finish(self, public: Public, state: State) -> Shared:
         """The shared model from what was released: post-processing, free."""
 
-    def fit(self, ratings: Ratings, *, items: Catalogue | None = None, users: int | None = None) -> Self:
-        """Train: charge the ledger, run the rounds, keep the model in `model_` and its promise in `statement_`."""
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        items: Catalogue | None = None,
+        users: int | None = None,
+        start: Model | None = None,
+    ) -> Self:
+        """Train: charge the ledger, run the rounds, keep the model in `model_` and its promise in `statement_`.
+
+        `start` is an earlier model of the same ledger: what it released is built upon and not paid for again.
+        """
         from tacit.fitting import fit
 
-        self.model_ = fit(self, ratings, items=items, users=users)
+        self.model_ = fit(self, ratings, items=items, users=users, start=start)
         return self
 
     @property

@@ -21,6 +21,8 @@ from tacit.methods.bayes_plan import split
 from tacit.methods.bayes_rounds import SecondOrder
 from tacit.methods.bias import Bias, strength
 from tacit.methods.first_order import FirstOrder, public_design
+from tacit.methods.started import first_rounds
+from tacit.methods.started import story as started
 from tacit.model.gaussian import GaussianModel
 from tacit.round import Plan, Round, State
 
@@ -34,7 +36,7 @@ class Bayes(Bias):
 
     name = "bayes"
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
-    engines = ("threads",)
+    engines = ("threads", "federated")
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def plan(self, public: Public) -> Plan:
@@ -45,7 +47,7 @@ class Bayes(Bias):
         second = SecondOrder(first)
         columns = 2 + (features.width if features is not None else 0)
         shares = split(public.unit, public.schema.users, mu, public.items, columns, pure)
-        rounds: list[Round] = [first.people(shares.level), first.weights(shares.weights)]
+        rounds = first_rounds(first, shares.level, shares.weights, tastes=True)
         for i, share in enumerate(shares.effects, 1):
             rounds.append(first.effects(f"effects {i}", share, 1 / (mu * sqrt(share))))
         tastes = shares.second
@@ -56,7 +58,7 @@ class Bayes(Bias):
         for i, share in enumerate(tastes.sweeps, 1):
             rounds.append(second.sweep(f"sweep {i}", share, tastes.axes, 1 / (mu * sqrt(share))))
         rounds.append(self.choice(first, shares.choice))
-        return Plan(public.unit, tuple(rounds), shares.story())
+        return Plan(public.unit, tuple(rounds), shares.story() + started(public))
 
     def _covariance(self, second: SecondOrder, share: float, rows: int, mu: float) -> list[Round]:
         """The covariance; or, where released weights say that it would drown, one more release of item sums."""

@@ -54,7 +54,10 @@ class Split:
         def percent(share: float) -> str:
             return f"{100 * share:.0f} %"
 
-        reach = f"People x mu is about {self.reach:.0f}, by which the stages are chosen."
+        reach = (
+            f"If the whole budget bought one sum, all people together would stand out {self.reach:.0f} times over its "
+            "noise: by this number the stages are chosen."
+        )
         first = (
             f"The level of all ratings takes {percent(self.level)} of the budget, item weights {percent(self.weights)}"
             f", {len(self.effects)} releases of item sums {percent(sum(self.effects))}."
@@ -65,8 +68,9 @@ class Split:
             told.append(f"How tastes for public features vary takes {percent(second.moments)}.")
         if second.covariance:
             told.append(
-                f"Which of {second.rows} items are liked together takes {percent(second.covariance)}; where released "
-                "weights say that it would drown in noise, item sums take its place."
+                f"Which of {second.rows} items are liked together takes {percent(second.covariance)}. Where released "
+                "weights say that this would drown in noise, item sums take its place at the same share: one of the "
+                "two is made, never both."
             )
         if second.sweeps:
             told.append(
@@ -89,7 +93,7 @@ def split(unit: Unit, users: int | None, mu: float, items: int, columns: int, pu
     if not pure:
         second = _user(reach, rest, items, columns) if unit == "user" else _rating(reach, rest, items)
     left = rest - choice - second.taken
-    weights = max(0.3 * left, min(0.5 * left, 0.12))
+    weights = max(0.22 * left, min(0.5 * left, 0.12))
     effects = 3 if reach < 4000 else 2
     return Split(reach, level, weights, ((left - weights) / effects,) * effects, choice, second)
 
@@ -115,5 +119,5 @@ def _rating(reach: float, rest: float, items: int) -> Second:
 
 
 def _rows(wanted: float, items: int) -> int:
-    """How many items the covariance has; half of them at most, but few items may all be in it."""
-    return int(np.clip(wanted, min(50, items), max(min(items / 2, MOST_ROWS), min(items, 300))))
+    """How many items the covariance has; four in five at most, but few items may all be in it."""
+    return int(np.clip(wanted, min(50, items), max(min(0.8 * items, MOST_ROWS), min(items, 300))))

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from tacit.bound import Bound, CentredCells, RowClip, Rows
 from tacit.bound.gram import EntryGram, FactorGram
 from tacit.methods.first_order import KEPT, RESIDUAL_LIMIT, TINY, FirstOrder, kept_weights
-from tacit.model.gaussian import NOISE, GaussianModel, loadings
+from tacit.model.gaussian import GaussianModel, loadings
 from tacit.refine import likings
-from tacit.refine.effects import Evidence, item_effects
 from tacit.refine.spectrum_items import Profile, profile
 from tacit.refine.tastes import Axes, TasteEvidence, retaste, taste_changes, typical_axes
 from tacit.round import Block, Part, Released, Round, State
@@ -179,7 +178,7 @@ class SecondOrder:
             _, norm = _shown(self._axes(state, kept))
             sd = max(clip * norm * released["sums"].sd, TINY)
             sums = clip * norm * released["sums"].value
-            state = self._absorb_effects(state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, KEPT * multiplier)
+            state = self.first.learn(state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, KEPT * multiplier)
             return self._absorb_tastes(state, sums[:, 1:], sd, KEPT * multiplier, kept)
 
         part = Part("sums", self.first.public.items, RowClip(1.0), width=1 + kept, share=share)
@@ -190,24 +189,6 @@ class SecondOrder:
         if "sweep_axes" in state:
             return Axes(state["sweep_axes"], state["sweep_reliability"])
         return self.axes(state, kept)
-
-    def _sampling(self, state: State) -> float:
-        return NOISE * 0.8 * self.first.weight_of_one(float(state["level"][2]))
-
-    def _absorb_effects(self, state: State, sums: NDArray[np.float64], sd: float, scale: NDArray[np.float64]) -> State:
-        weights = kept_weights(state)
-        evidence = Evidence(*state["evidence"]).add(sums, sd, scale, weights, state["effect"])
-        matrix = None if self.first.features is None else self.first.features.matrix
-        found = item_effects(
-            evidence, weights, matrix, sampling=self._sampling(state), level_variance=float(state["level"][1])
-        )
-        return {
-            **state,
-            "evidence": evidence.stacked(),
-            "effect": found.mean,
-            "variance": found.variance,
-            "gain": found.gain,
-        }
 
     def _absorb_tastes(
         self, state: State, sums: NDArray[np.float64], sd: float, multiplier: NDArray[np.float64], kept: int
@@ -221,7 +202,7 @@ class SecondOrder:
             base, doubt, change = state["sweep_base"], state["sweep_doubt"], state["sweep_change"]
         scale = np.maximum(multiplier[:, None] * np.sqrt(axes.reliability) * _shown(axes)[0], 1e-9)
         evidence = before.add(sums, sd, scale, weights, change)
-        change, unknown = taste_changes(evidence, weights, self._sampling(state) / axes.reliability)
+        change, unknown = taste_changes(evidence, weights, self.first.sampling(state) / axes.reliability)
         return {
             **state,
             "sweep_axes": axes.vectors, "sweep_reliability": axes.reliability, "sweep_base": base, "sweep_doubt": doubt,

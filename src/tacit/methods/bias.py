@@ -19,6 +19,8 @@ from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order import FirstOrder, even_count, kept_weights, public_design
+from tacit.methods.started import first_rounds, keep
+from tacit.methods.started import story as started
 from tacit.model.gaussian import GaussianModel, left_out_rows, loadings
 from tacit.model.shared import Shared
 from tacit.refine.choose import ROW_CLIP, Choice, candidates, choose
@@ -48,20 +50,19 @@ class Bias(Method):
         first = FirstOrder(public, public_design(public), _is_pure(public.budget))
         level = level_share(public.schema.users, mu)
         rest = 1 - level
-        each = 0.665 * rest / settings.sweeps
+        each = 0.73 * rest / settings.sweeps
         spread = 1 / (mu * sqrt(each))
         rounds = (
-            first.people(level),
-            first.weights(0.285 * rest),
+            *first_rounds(first, level, 0.22 * rest, tastes=False),
             *(first.effects(f"effects {i}", each, spread) for i in range(1, settings.sweeps + 1)),
             self.choice(first, 0.05 * rest),
         )
         story = (
             f"The level of all ratings takes {100 * level:.0f} % of the budget: by rule from people x noise.",
-            f"Of the rest, item weights take 28 %, {settings.sweeps} sweeps of item sums 67 %.",
+            f"Of the rest, item weights take 22 %, {settings.sweeps} sweeps of item sums 73 %.",
             "The last 5 % choose how widely people differ.",
         )
-        return Plan(public.unit, rounds, story)
+        return Plan(public.unit, rounds, story + started(public))
 
     def choice(self, first: FirstOrder, share: float) -> Round:
         """How widely people differ, by a clipped left-out error: `tacit.refine.choose`."""
@@ -95,17 +96,19 @@ class Bias(Method):
         return GaussianModel(float(state["level"][0]) + state["effect"], state["variance"], made), groups
 
     def finish(self, public: Public, state: State) -> Shared:
-        first = FirstOrder(public, public_design(public), False)
+        first = FirstOrder(public, public_design(public), _is_pure(public.budget))
         model, _ = self._model(first, state)
+        kept, numbers = keep(first, state)
         model = model.chosen(Choice(state["scales"], float(state["noise"][0])))
         arrays = {
             "baseline": model.baseline.astype(np.float32),
             "variance": model.variance.astype(np.float32),
             "loadings": model.loadings.astype(np.float32),
             "weight": np.asarray(state["weight"], np.float32),
+            **kept,
         }
         return Shared(
-            self.name, "gaussian", arrays, {"noise": model.noise}, public.schema, public.catalogue,
+            self.name, "gaussian", arrays, {"noise": model.noise, **numbers}, public.schema, public.catalogue,
             self.settings.model_dump(),
         )  # fmt: skip
 

@@ -11,20 +11,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tacit.bound import Bound, CellClip, CentredCells, CountedGram, FactorGram, Rows
+from tacit.bound import Bound, CellClip, CountedGram, FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.matrix import (
-    CLAMP,
-    CLIP,
-    FICTITIOUS,
-    FINE,
-    centred,
-    counted,
-    is_pure,
-    places,
-    precise,
-    residuals,
-)  # fmt: skip
+from tacit.methods.matrix import FINE, centred, centred_cells, counted, is_pure, places, precise, residuals
 from tacit.refine.spectrum import paper_clean
 from tacit.round import Block, Part, Released, Round, State
 
@@ -44,9 +33,8 @@ def pair_round(public: Public, size: int, share: float) -> Round:
         bounds = (FactorGram(norm="l1" if pure else "l2", diagonal=True),) * 2
     else:
         grid, power = (2**28, 1.0) if pure else (2**20, 0.5)
-        cells = CentredCells(public.items, CLIP, FICTITIOUS, CLAMP, FINE)
         bounds = (
-            CountedGram(size, cells, grid=grid, power=power),
+            CountedGram(size, centred_cells(public), grid=grid, power=power),
             CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power),
         )
 

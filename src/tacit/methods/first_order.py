@@ -29,9 +29,14 @@ RESIDUAL_LIMIT = 3.0
 EVEN = 0.25
 """Below this share of the typical number of ratings a person's weight stops growing. Small: the clip covers a whole
 person, so a short row that stays far below it wastes what was paid for (seen on ML-1M at epsilon 1: .004)."""
-ROW_SHARE, KEPT = 0.7, 0.73
-"""The row clip as a share of a typical row of unit residuals, and what it leaves of residuals: public rules. A tight
-clip loses less signal than it saves noise; sweeps mend a wrong `KEPT`."""
+ROW_SHARE, KEPT = 0.5, 0.42
+"""The row clip as a share of a typical row of unit residuals, and what it leaves of residuals: public rules. A clip
+that nearly every row meets loses less signal than it saves noise; sweeps mend a wrong `KEPT`."""
+SAMPLED = 1.5
+"""(What the clip leaves of a rating's own noise, as a multiple of `KEPT`)^2: noise is not pulled to a person's mean as
+effects are, so it is kept better."""
+RELEASES = 3.0
+"""How many sums of one plan have the same people's noise in them, where it matters (see `learn`)."""
 TINY = 1e-6
 """Stands for no noise at all, where a formula divides by it."""
 
@@ -151,34 +156,38 @@ class FirstOrder:
             return {"sums": cell_rows(block, rest * self.cell_weights(block, state) * multiplier[block.item] / clip)}
 
         def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, weights, items = released["sums"], kept_weights(state), self.public.items
-            before = Evidence.none(items)
-            if "evidence" in state:
-                before = Evidence(*state["evidence"])
-            effect = state["effect"] if "effect" in state else np.zeros(items)
-            clip, scale = 1.0, np.ones(items)
+            noisy, clip, scale = released["sums"], 1.0, np.ones(self.public.items)
             if self.whole_person:
                 multiplier, clip = self.effort(state, spread)
                 scale = KEPT * multiplier
-            sd = max(clip * noisy.sd, TINY)
-            evidence = before.add(clip * noisy.value[:, 0], sd, scale, weights, effect)
-            one = self.weight_of_one(float(state["level"][2]))
-            found = item_effects(
-                evidence,
-                weights,
-                None if self.features is None else self.features.matrix,
-                sampling=NOISE * (0.8 * one if self.whole_person else 1.0),
-                level_variance=float(state["level"][1]),
-            )
-            return {
-                **state,
-                "evidence": evidence.stacked(),
-                "effect": found.mean,
-                "variance": found.variance,
-                "gain": found.gain,
-            }
+            return self.learn(state, clip * noisy.value[:, 0], max(clip * noisy.sd, TINY), scale)
 
         return Round(name, (Part("sums", self.public.items, bound, share=share),), contribute, absorb)
+
+    def learn(self, state: State, sums: NDArray[np.float64], sd: float, scale: NDArray[np.float64]) -> State:
+        """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) + N(0, sd^2)."""
+        weights, nothing = kept_weights(state), np.zeros(self.public.items)
+        before = Evidence(*state["evidence"]) if "evidence" in state else Evidence.none(len(nothing))
+        own = self.sampling(state) - state.get("shared_sampling", self.sampling(state))  # of these people alone
+        noise = np.sqrt(sd**2 + RELEASES * scale**2 * own * weights.mean)
+        return self.settle(state, before.add(sums, noise, scale, weights, state.get("effect", nothing)))
+
+    def settle(self, state: State, evidence: Evidence) -> State:
+        """The effects that all evidence so far speaks for. `shared_sampling`, after a start from an earlier model, is
+        what the sums of then and now have in common of people's own noise, by item."""
+        found = item_effects(
+            evidence,
+            kept_weights(state),
+            None if self.features is None else self.features.matrix,
+            sampling=state.get("shared_sampling", self.sampling(state)),
+            level_variance=float(state["level"][1]),
+        )
+        known = {"effect": found.mean, "variance": found.variance, "gain": found.gain}
+        return {**state, "evidence": evidence.stacked(), **known}
+
+    def sampling(self, state: State) -> float:
+        """Variance of an item's sums for a unit of its weight, from people's own noise, after division by `KEPT`."""
+        return NOISE * (SAMPLED * self.weight_of_one(float(state["level"][2])) if self.whole_person else 1.0)
 
     def cell_weights(self, block: Block, state: State) -> NDArray[np.float64]:
         """How much each cell counts in a sum over people."""

@@ -9,36 +9,36 @@ the non-private twin, which measures it. Each item keeps its `keep` strongest ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tacit.bound import Bound, CellClip, CentredCells, EntryGram, FactorGram, Rows
+from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
 from tacit.methods.base import Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.covariance import factors
-from tacit.methods.first_order import FirstOrder, kept_weights, public_design
 from tacit.methods.matrix import (
-    CLAMP,
-    CLIP,
-    FICTITIOUS,
     FINE,
     OFFSET,
     MatrixMethod,
     MatrixSettings,
+    centred_cells,
+    first_arrays,
     is_pure,
+    neighbour_lists,
     places,
     precise,
     residuals,
 )  # fmt: skip
-from tacit.model.gaussian import NOISE, loadings
-from tacit.model.neighbours import compress
+from tacit.model.gaussian import NOISE
+from tacit.model.neighbours import carried_over
 from tacit.model.shared import Shared
-from tacit.refine.neighbour import similarity, strongest
+from tacit.refine.neighbour import Neighbours, similarity, strongest
 from tacit.refine.spectrum import shrink_spectrum
-from tacit.round import Block, Part, Released, Round, State
+from tacit.round import Block, Part, Plan, Released, Round, State
 
 BUSY = 1.5
 """The raters of an item rate so many times more than the average person: a public rule."""
@@ -66,12 +66,21 @@ class ItemKNN(MatrixMethod):
         assert isinstance(settings, KNNSettings)
         return settings
 
+    def plan(self, public: Public) -> Plan:
+        plan = super().plan(public)
+        if public.start is None:
+            return plan
+        story = ("Neighbours are those of the model that it started from: nothing is paid for them here.",)
+        means = sum(part.share for round_ in plan.rounds[:-1] for part in round_.parts)
+        rounds = (replace(r, parts=tuple(replace(p, share=p.share / means) for p in r.parts)) for r in plan.rounds[:-1])
+        return replace(plan, rounds=tuple(rounds), story=story)
+
     def measure(self, public: Public, size: int, share: float) -> Round:
         whole_person, pure = public.unit == "user" or public.budget is None, is_pure(public)
         twin = public.budget is None
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
-            own = CentredCells(public.items, CLIP, FICTITIOUS, CLAMP, FINE) if self.centres else CellClip(1.0, FINE)
+            own = centred_cells(public) if self.centres else CellClip(1.0, FINE)
             bound = EntryGram(size, own, OFFSET)
 
         def contribute(block: Block, state: State) -> Mapping[str, Rows]:
@@ -103,27 +112,22 @@ class ItemKNN(MatrixMethod):
         return np.asarray(weight * self.variance * (np.sqrt(count) / length if whole_person else length**-0.5))
 
     def finish(self, public: Public, state: State) -> Shared:
-        made, _ = loadings(
-            kept_weights(state).popularity, FirstOrder(public, public_design(public), False).features,
-            level_variance=float(state["level"][1]),
-        )  # fmt: skip
-        head = np.flatnonzero(places(state["weight"], len(state["near"])) < len(state["near"]))
-        index = np.full((public.items, state["near"].shape[1]), -1, np.int64)
-        index[head] = np.where(state["near"] >= 0, head[state["near"]], -1)
-        value = np.zeros(index.shape)
-        value[head] = state["closeness"]
         arrays = {
-            "baseline": (float(state["level"][0]) + state["effect"]).astype(np.float32),
-            "variance": np.asarray(state["variance"], np.float32),
-            "loadings": made.astype(np.float32),
+            **first_arrays(public, state),
             "doubt": np.zeros(public.items, np.float32),
-            "weight": np.asarray(state["weight"], np.float32),
-            **compress(index, value),
+            **self._neighbours(public, state),
         }
-        numbers = {"noise": NOISE, "around": NOISE, "floor": self.chosen.floor}
+        floor = self.chosen.floor if public.start is None else public.start.numbers["floor"]
+        numbers = {"noise": NOISE, "around": NOISE, "floor": floor}
         return Shared(
             self.name, "neighbourhood", arrays, numbers, public.schema, public.catalogue, self.chosen.model_dump()
         )
+
+    def _neighbours(self, public: Public, state: State) -> dict[str, NDArray[Any]]:
+        if public.start is not None:
+            return carried_over(public.start, public.catalogue)
+        head = np.flatnonzero(places(state["weight"], len(state["near"])) < len(state["near"]))
+        return neighbour_lists(public.items, head, Neighbours(state["near"], state["closeness"]))
 
 
 class PearsonKNN(ItemKNN):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tacit.bound import CentredCells
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.bias import level_share, strength
-from tacit.methods.first_order import FirstOrder, public_design
+from tacit.methods.first_order import FirstOrder, kept_weights, public_design
+from tacit.model.gaussian import loadings
+from tacit.model.neighbours import compress
+from tacit.refine.neighbour import Neighbours
 from tacit.round import Block, Plan, Round, State
 
 CLAMP = 1.0
@@ -50,7 +55,9 @@ class MatrixMethod(Method):
     def plan(self, public: Public) -> Plan:
         settings = self.settings
         assert isinstance(settings, MatrixSettings)
-        mu = strength(public.budget)
+        unit, mu = public.unit, strength(public.budget)
+        if public.budget is None:  # the twin bounds nobody, so it measures as at the unit that clips least
+            public = replace(public, unit="rating")
         reach = (public.schema.users or UNDECLARED) * mu
         matrix = matrix_share(public.unit, reach)
         size = matrix_size(public, reach) if settings.items is None else min(settings.items, public.items)
@@ -69,7 +76,7 @@ class MatrixMethod(Method):
             "Both numbers follow by rule from people x noise.",
             "First-order statistics take the rest: level, item weights and two sweeps of item effects.",
         )
-        return Plan(public.unit, rounds, story)
+        return Plan(unit, rounds, story)
 
 
 def is_pure(public: Public) -> bool:
@@ -80,7 +87,9 @@ def matrix_share(unit: str, reach: float) -> float:
     """Of the budget: nothing much while people x mu is too small for any pair of items to stand out."""
     if reach == float("inf"):
         return 0.7
-    return 0.7 * reach**2 / (reach**2 + 4000**2) if unit == "user" else 0.7 * reach / (reach + 400)
+    if unit == "user":
+        return 0.7 * reach**2 / (reach**2 + 4000**2)
+    return 0.7 * reach / (reach + 400) * min(1.0, reach / 800)
 
 
 def matrix_size(public: Public, reach: float) -> int:
@@ -96,6 +105,35 @@ def places(weight: NDArray[np.float64], size: int) -> NDArray[np.uint32]:
     place = np.full(len(weight), size, np.uint32)
     place[head] = np.arange(len(head), dtype=np.uint32)
     return place
+
+
+def first_arrays(
+    public: Public, state: State, learned: NDArray[np.float64] | None = None
+) -> dict[str, NDArray[np.float32]]:
+    """What every method with a matrix publishes: baseline, doubt, loadings of the personal model, and weights."""
+    made, _ = loadings(
+        kept_weights(state).popularity, FirstOrder(public, public_design(public), False).features,
+        level_variance=float(state["level"][1]), learned=learned,
+    )  # fmt: skip
+    return {
+        "baseline": (float(state["level"][0]) + state["effect"]).astype(np.float32),
+        "variance": np.asarray(state["variance"], np.float32),
+        "loadings": made.astype(np.float32),
+        "weight": np.asarray(state["weight"], np.float32),
+    }
+
+
+def neighbour_lists(items: int, head: NDArray[np.int64], near: Neighbours) -> dict[str, NDArray[Any]]:
+    """The neighbours among the items `head` of a matrix, as published: rows of the whole catalogue."""
+    index, value = np.full((items, near.item.shape[1]), -1, np.int64), np.zeros((items, near.item.shape[1]))
+    index[head] = np.where(near.item >= 0, head[near.item], -1)
+    value[head] = near.value
+    return compress(index, value)
+
+
+def centred_cells(public: Public) -> CentredCells:
+    """One rating less its person's shrunk mean, clamped to +-B: for bounds on single cells."""
+    return CentredCells(public.items, CLIP, FICTITIOUS, CLAMP, FINE)
 
 
 def residuals(block: Block, state: State) -> NDArray[np.float64]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import sqrt
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from tacit.bound import RowClip, Rows
 from tacit.bound.fixed import FixedPoint
+from tacit.errors import SettingError
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.mf_projected import projected
@@ -38,6 +39,8 @@ REASON = (
 class FederatedSettings(BaseSettings):
     scheme: Literal["S2", "S3"] = "S2"
     """`paper`: S2 has everybody in every round, S3 whoever is online."""
+    third_party: bool = True
+    """`paper`, S2: false is equation 13, where every rater's own noise hides her from the recommender (`simulate`)."""
     factors: int | None = Field(None, ge=1, le=200)
     """Unset: 50 as printed, and by rule in `sound`."""
     rounds: int | None = Field(None, ge=1, le=100_000)
@@ -47,7 +50,13 @@ class FederatedSettings(BaseSettings):
     turns: int | None = Field(None, ge=1)
     """`sound`: at most so many rounds of factors for one device; unset, all of them."""
     rate: float = Field(2.0**-5, gt=0)
-    """The gain, on the mean gradient over an item's raters (and over a person's items)."""
+    """The gain."""
+    step: Literal["mean", "sum", "objective", "scaled"] = "mean"
+    """`paper`: what the gain multiplies, which is not printed: the mean gradient over an item's raters (and a person's
+    items), the sum (equations 2-5 to the letter), the gradient of equation 1, which is the sum over the number M of all
+    ratings, or that gradient over its curvature, raters + mu M, so that equation 1 is minimised in 100 rounds."""
+    bounded: bool | None = None
+    """Keep people's profiles within length 1, as the proof of Theorem 1 has them; unset, where noise is added."""
     ridge: float = Field(0.001, ge=0)
     """lambda and mu."""
     join: float = Field(0.005, ge=0, le=1)
@@ -98,6 +107,9 @@ class FederatedMF(Method):
         width = given.factors or 50
         dynamic = given.scheme == "S3"
         count = given.rounds or (10_000 if dynamic else 100)
+        weights = self._weights(public)
+        bounded = budget is not None if given.bounded is None else given.bounded
+        scheme: Literal["S2", "S3", "direct"] = given.scheme if given.third_party else "direct"
         bound = FixedPoint(2.0**15, GRID)
         noisy = silent = None
         if budget is not None:
@@ -112,7 +124,7 @@ class FederatedMF(Method):
             out = np.empty((len(block.item), width))
             take_step(
                 block.people, block.ptr, block.item, block.value + OFFSET, np.asarray(state["items"], np.float32),
-                block.personal["profile"], self.seed, given.rate, given.ridge, out,
+                block.personal["profile"], self.seed, given.rate, given.ridge, weights, bounded, out,
             )  # fmt: skip
             return {
                 "gradient": Rows(block.ptr, block.item, out),
@@ -122,7 +134,11 @@ class FederatedMF(Method):
         def absorb(state: State, released: Mapping[str, Released]) -> State:
             raters = np.round(released["raters"].value)
             items = state["items"].astype(np.float64)
-            step = released["gradient"].value / np.maximum(raters, 1) + 2 * given.ridge * items
+            each, over, kept, pull = weights
+            if given.step == "scaled":  # equation 1 for those who are here
+                over, pull = given.ridge * raters.sum(), raters.sum()
+            some = np.maximum(raters, 1)
+            step = (released["gradient"].value + 2 * given.ridge * (kept * some + pull) * items) / (each * some + over)
             return {**state, "items": np.where(raters > 0, items - given.rate * step, items).astype(np.float32)}
 
         def nothing(block: Block, state: State) -> Mapping[str, Rows]:
@@ -136,7 +152,7 @@ class FederatedMF(Method):
         join, leave = (given.join, given.leave) if dynamic else (0.0, 0.0)
         rounds = [
             Round(
-                f"step {k}", parts, contribute, absorb, Turns(k, count + 1, cohort, join, leave, given.scheme),
+                f"step {k}", parts, contribute, absorb, Turns(k, count + 1, cohort, join, leave, scheme),
                 (Personal("profile", width),),
             )
             for k in range(count)
@@ -146,9 +162,25 @@ class FederatedMF(Method):
             rounds.insert(0, Round("initialise", parts[:1], nothing, lambda state, released: state, start))
         return Plan(public.unit, tuple(rounds), (f"Scheme {given.scheme} as printed, {count} rounds.",))
 
+    def _weights(self, public: Public) -> tuple[float, float, float, float]:
+        """Of a step over n gradients: it is divided by `each` n + `over`, and its ridge weighs `kept` n + `pull`."""
+        given = self.chosen
+        if not given.third_party and (given.scheme == "S3" or self.engine == "federated"):
+            raise SettingError("equation 13 is of S2 and has no servers here", remedy="use --engine simulate")
+        if given.step in ("mean", "sum"):
+            return (1.0, 0.0, 1.0, 0.0) if given.step == "mean" else (0.0, 1.0, 0.0, 1.0)
+        if public.pattern is None:
+            raise SettingError(
+                f"step={given.step} weighs the ridge with the number of ratings, which is not public here",
+                remedy="use --calibration paper and --engine simulate",
+            )
+        everything = float(max(1, len(public.pattern.item)))
+        if given.step == "objective":
+            return 0.0, everything, 0.0, everything
+        return 1.0, given.ridge * everything, 0.0, everything
+
     def _sound(self, public: Public) -> Plan:
-        from tacit.methods.mf_base import rule_width, shares
-        from tacit.methods.mf_first import first_rounds
+        from tacit.methods.mf_base import first_rounds, rule_width, shares
         from tacit.methods.mf_rounds import Learning, learning_round
 
         given = self.chosen
@@ -178,12 +210,15 @@ class FederatedMF(Method):
         if not self.shows_items:
             from tacit.methods.mf_base import publish
 
-            return publish(cast("Any", self), public, state)
-        # u = argmin |r - V u|^2 + ridge |u|^2 as the personal Gaussian model says it: prior N(0, I), loadings scaled.
-        noise, ridge = 0.8, 0.05
-        items = np.asarray(state["items"], np.float32)
+            return publish(self, public, state)
+        # u = argmin |r - V u|^2 + ridge |u - start|^2 as the personal Gaussian model says it: loadings scaled, and the
+        # baseline what somebody without ratings would give: the profile that comes nearest to mid-scale everywhere.
+        noise, ridge = 0.8, 4.0
+        items = np.nan_to_num(np.asarray(state["items"], np.float32), posinf=0.0, neginf=0.0)  # it may have diverged
+        wide = items.astype(np.float64)
+        start = np.linalg.lstsq(wide, np.full(public.items, OFFSET), rcond=1e-3)[0]
         arrays = {
-            "baseline": np.full(public.items, -OFFSET, np.float32), "variance": np.zeros(public.items, np.float32),
+            "baseline": (wide @ start - OFFSET).astype(np.float32), "variance": np.zeros(public.items, np.float32),
             "loadings": (items * np.float32(sqrt(noise / ridge))),
         }  # fmt: skip
         return Shared(

@@ -6,13 +6,12 @@ from typing import ClassVar, Literal
 
 from tacit.ledger.event import Unit
 from tacit.methods.base import Public
-from tacit.methods.mf_base import FactorMethod, Settings, publish
-from tacit.methods.mf_first import first_rounds
+from tacit.methods.mf_base import FactorMethod, publish
 from tacit.methods.mf_noisy import factors_from_noisy
-from tacit.methods.mf_paper import Printed, paper_finish, preprocessed_descent
+from tacit.methods.mf_paper import preprocessed_descent
 from tacit.methods.mf_printed_als import preprocessed_output_plan
 from tacit.methods.mf_twin import TwinKind
-from tacit.methods.mf_value import input_round, own_averages
+from tacit.methods.mf_value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
 from tacit.round import Plan, State
 
@@ -35,28 +34,17 @@ class InputSGD(FactorMethod):
 
     def sound_plan(self, public: Public) -> Plan:
         values = input_round(public, 1 - ITEM_SHARE - OWN_SHARE, RESIDUAL)
-        rounds = (*first_rounds(public, ITEM_SHARE), own_averages(public, OWN_SHARE), values)
+        rounds = (item_sums(public, ITEM_SHARE), own_averages(public, OWN_SHARE), values)
         return Plan("value", rounds, ("Averages first; then every residual is clamped and noised once.",))
 
     def sound_finish(self, public: Public, state: State) -> Shared:
-        given = self.settings
-        assert isinstance(given, Settings)
-        epochs = given.epochs or (20 if self.trainer == "descent" else 8)
-        return publish(
-            self, public, factors_from_noisy(public, state, self.trainer, given.factors or 10, epochs, self.seed)
-        )
-
-    def _printed(self) -> Printed:
-        given = self.settings
-        assert isinstance(given, Settings)
-        return Printed(given.factors or 5, given.epochs or 20, self.seed)
+        epochs = self.chosen.epochs or (20 if self.trainer == "descent" else 8)
+        width = self.chosen.factors or 10
+        return publish(self, public, factors_from_noisy(public, state, self.trainer, width, epochs, self.seed))
 
     def paper_plan(self, public: Public) -> Plan:
         make = preprocessed_descent if self.trainer == "descent" else preprocessed_output_plan
-        return make(public, self._printed())
-
-    def paper_finish(self, public: Public, state: State) -> Shared:
-        return paper_finish(self, public, self._printed(), state)
+        return make(public, self.printed(public))
 
 
 class InputALS(InputSGD):

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.first_order import cell_rows, person_weights
-from tacit.methods.mf_first import TINY
+from tacit.methods.first_order import TINY, cell_rows, person_weights
+from tacit.methods.mf_rounds import Learning
 from tacit.methods.mf_twin import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.model.shared import Shared
 from tacit.refine.factors import clip_spectrum, item_factors, unpack
@@ -30,17 +30,19 @@ if TYPE_CHECKING:
     from tacit.methods.base import Method
 
 Floats = NDArray[np.float64]
+FACTORS_FROM = 1500.0
+"""People times mu below which likes get no factors: less than for ratings, since popularity alone ranks worse than
+item effects predict."""
 EVEN = 30
 TYPICAL = 30.0
 """Likes of a typical person: a public guess, used where a weight must become a count."""
 
 
-def likes_plan(public: Public, factors: int | None, epochs: int | None, seed: int) -> Plan:
-    from tacit.methods.mf_base import rule_width, shares
+def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
+    from tacit.methods.mf_base import shares
 
-    width = rule_width(public, factors, 15)
-    first, rest = shares(public, epochs or 3)
-    rounds = [_round(public, width, seed, f"likes {k + 1}", share, first=k == 0) for k, share in enumerate(rest)]
+    first, rest = shares(public, epochs, FACTORS_FROM)
+    rounds = [_round(public, how, f"likes {k + 1}", share, first=k == 0) for k, share in enumerate(rest)]
     story = (f"{100 * first:.0f} % of the budget go to the items' weights.",)
     return Plan(public.unit, (_weights(public, first), *rounds), story)
 
@@ -62,15 +64,17 @@ def _weights(public: Public, share: float) -> Round:
     return Round("weights", (Part("weights", items, RowClip(1.0), share=share),), contribute, absorb)
 
 
-def _round(public: Public, width: int, seed: int, name: str, share: float, *, first: bool) -> Round:
-    items, packed = public.items, width * (width + 1) // 2
+def _round(public: Public, how: Learning, name: str, share: float, *, first: bool) -> Round:
+    items, width, packed = public.items, how.width, how.width * (how.width + 1) // 2
     upper = np.triu_indices(width)
     double = np.where(upper[0] == upper[1], 1.0, sqrt(2.0))
 
     def vectors(block: Block, state: State) -> Floats:
         from tacit.kernels.als import half_step_likes
 
-        factors = state["factors"] if not first else np.random.default_rng(seed).standard_normal((items, width)) * 0.1
+        factors = (
+            state["factors"] if not first else np.random.default_rng(how.seed).standard_normal((items, width)) * 0.1
+        )
         out = np.zeros((len(block.people), width))
         everywhere = factors.T @ factors
         people = len(block.people)
@@ -97,7 +101,7 @@ def _round(public: Public, width: int, seed: int, name: str, share: float, *, fi
         count = weight * sqrt(TYPICAL)
         system = people * moment + (LIKE_WEIGHT * count)[:, None, None] * moment + LIKE_RIDGE * np.eye(width)
         factors = np.linalg.solve(system, ((1 + LIKE_WEIGHT) * count)[:, None, None] * likers[:, :, None])[:, :, 0]
-        return {**state, "factors": factors}
+        return {**state, "factors": np.maximum(factors, 0.0) if how.nonnegative else factors}
 
     parts = (
         Part("sums", items, RowClip(1.0), width=width, share=0.95 * share),

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
+from tacit.methods.mf_paper import scalar_lift
 from tacit.methods.mf_value import people_of
 from tacit.model.gaussian import NOISE
 from tacit.round import State
 
 Floats = NDArray[np.float64]
-Trainer = Literal["descent", "least squares", "svdpp"]
+Trainer = Literal["descent", "least squares", "svdpp", "scalar"]
+"""`svdpp` learns implicit factors; `scalar` is descent with the implicit term that Xian et al. print."""
 HELD = 0.1
 STANDS_OUT = 2.0
 """Standard errors by which factors must win."""
@@ -32,21 +34,24 @@ def factors_from_noisy(public: Public, state: State, trainer: Trainer, width: in
     rng = np.random.default_rng(seed)
     held = rng.random(len(state["values"])) < HELD
     extra = float(state["values_sd"][0]) ** 2
-    best: tuple[float, float | None] = (0.0, None)
+    tried = []
     for multiple in TRIED:
-        made = _train(public, state, trainer, width, epochs, seed, multiple * (1 + extra / NOISE), ~held)
-        gain = _gain(state, made, public, held)
-        if gain > max(best[0], STANDS_OUT):
-            best = (gain, multiple)
-    if best[1] is None:
+        noise = multiple * (1 + extra / NOISE)
+        made = _train(public, state, trainer, width, epochs, seed, noise, ~held)
+        tried.append((_gain(state, made, public, held), noise, made))
+    gain, noise, made = max(tried, key=lambda one: one[0])
+    if not gain > STANDS_OUT:
         return state
-    full = np.ones(len(held), bool)
-    own, factors, implicit = _train(public, state, trainer, width, epochs, seed, best[1] * (1 + extra / NOISE), full)
+    if trainer != "svdpp":  # a third training of these would cost more than a tenth of the ratings is worth
+        made = _train(public, state, trainer, width, epochs, seed, noise, np.ones(len(held), bool))
+    own, factors, implicit = made
     moment = (own.T @ own + 1e-9 * np.eye(width)) / max(len(own), 1)
     root = np.linalg.cholesky(moment)
     new: dict[str, Floats] = {"factors": factors @ root}
     if implicit is not None:
         new["implicit"] = np.linalg.solve(root, implicit.T).T
+    if trainer == "scalar":
+        new["lift"] = np.linalg.solve(root, np.ones(width))
     return {**state, **new}
 
 
@@ -76,12 +81,16 @@ def _train(
     level, bias = np.zeros(people, np.float32), np.zeros(items, np.float32)
     implicit = np.zeros((items, width), np.float32)
     rate, ridge = 0.01 / np.sqrt(noise), RIDGE_EACH * noise
+    count = np.diff(ptr)[:, None]
+    lift = scalar_lift(count).astype(np.float32) if trainer == "scalar" else np.zeros((people, 1), np.float32)
+    own += lift
     for _ in range(epochs):
         given = (ptr, item, value, rng.permutation(people), level, bias, own, factors)
-        if trainer == "descent":
-            biased_epoch(*given, rate, ridge, ridge)
-        else:
+        if trainer == "svdpp":
             svdpp_epoch(*given, implicit, rate, ridge, ridge)
+        else:
+            biased_epoch(*given, rate, ridge, ridge)
+            own += (1 - (1 - rate * ridge) ** count).astype(np.float32) * lift  # shrink toward it, not to 0
         rate *= 0.95
     return (
         own.astype(np.float64),

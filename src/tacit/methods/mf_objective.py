@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tacit.methods.base import Public
-from tacit.methods.mf_base import FactorMethod, factor_plan, rule_width
+from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.mf_base import FactorMethod
 from tacit.methods.mf_base import Settings as FactorSettings
-from tacit.methods.mf_paper import Printed, paper_finish
+from tacit.methods.mf_paper import Printed
 from tacit.methods.mf_printed_als import hua_plan
-from tacit.methods.mf_rounds import Learning
 from tacit.methods.mf_value import cells_of
-from tacit.model.shared import Shared
-from tacit.round import Plan, State
+from tacit.round import Plan
 
 
 class Settings(FactorSettings):
@@ -28,28 +27,18 @@ class ObjectiveMF(FactorMethod):
     source = "Hua, Xia & Zhong 2015, S1"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
-    Settings = Settings
-    twin = "als"
+    Settings: ClassVar[type[BaseSettings]] = Settings
 
     def sound_plan(self, public: Public) -> Plan:
-        given = self.settings
-        assert isinstance(given, Settings)
-        width = rule_width(public, given.factors, self.most_factors)
-        steps = (Learning(width, self.seed, second=0.0), Learning(width, self.seed))
-        return factor_plan(public, steps, "profiles", "One round of noisy statistics follows released profiles.")
+        steps = self.learning(public, second=0.0), self.learning(public)
+        return self.factor_plan(public, steps, "profiles", "One round of noisy statistics follows released profiles.")
 
-    def _printed(self, public: Public) -> Printed:
+    def printed(self, public: Public) -> Printed:
         """lambda = mu = .001 of a mean over M ratings: a ridge of .001 M. At `value` M is public."""
-        given = self.settings
-        assert isinstance(given, Settings)
+        given = self.chosen
         return Printed(
             given.factors or 50, given.epochs or 10, self.seed, ridge=0.0, own_ridge=0.001 * cells_of(public)
         )
 
     def paper_plan(self, public: Public) -> Plan:
-        given = self.settings
-        assert isinstance(given, Settings)
-        return hua_plan(public, self._printed(public), laplace=given.noise == "laplace")
-
-    def paper_finish(self, public: Public, state: State) -> Shared:
-        return paper_finish(self, public, self._printed(public), state)
+        return hua_plan(public, self.printed(public), laplace=self.chosen.noise == "laplace")

@@ -46,6 +46,13 @@ class Printed:
     """Ridge of a person's fold-in beside `ridge` for each of her ratings."""
     lift: bool = False
     """Whether SVD++'s scalar implicit term, as printed, is added to every factor of a person."""
+    learned: bool = False
+    """Whether implicit factors are learned for each item instead (Koren 2008), from the same noisy errors."""
+
+    @property
+    def columns(self) -> int:
+        """Of what is published for each item: mean, bias, factors and implicit factors."""
+        return 2 + self.factors * (2 if self.learned else 1)
 
 
 def printed_plan(
@@ -67,7 +74,7 @@ def printed_plan(
         return {**state, "items": released["items"].value}
 
     claim = Claim(noise, 1.0, epsilon or public.budget.epsilon, 0.0, reason)
-    part = Part("items", items, CellClip(1.0), width=2 + printed.factors, kind=kind, claim=claim, tape=max(tape, 1))
+    part = Part("items", items, CellClip(1.0), width=printed.columns, kind=kind, claim=claim, tape=max(tape, 1))
     story = (f"As printed, for comparison: claimed, not certified. {reason}",)
     return Plan(public.unit, (Round("printed", (part,), contribute, absorb),), story)
 
@@ -80,12 +87,14 @@ def paper_finish(method: Method, public: Public, printed: Printed, state: State)
     arrays = {
         "baseline": table[:, 0] + table[:, 1],
         "variance": np.zeros(len(table)),
-        "loadings": np.hstack([level, scale * np.clip(table[:, 2:], -1e3, 1e3)]),
+        "loadings": np.hstack([level, scale * np.clip(table[:, 2 : 2 + printed.factors], -1e3, 1e3)]),
     }
     numbers = {"noise": NOISE, "per_rating": printed.ridge / printed.own_ridge}
     if printed.lift:
         arrays["lift"] = np.concatenate([[0.0], np.full(printed.factors, 1 / scale)])
         numbers["lift_shrink"] = LIFT_SHRINK
+    if printed.learned:
+        arrays["implicit"] = np.hstack([0 * level, np.clip(table[:, 2 + printed.factors :], -1e3, 1e3) / scale])
     return Shared(
         method.name, "factors", {name: np.asarray(array, np.float32) for name, array in arrays.items()}, numbers,
         public.schema, public.catalogue, method.settings.model_dump(),
@@ -110,8 +119,14 @@ def raw_biases(block: Block, items: int, printed: Printed) -> Biases:
     rest = block.value - mean - bias[block.item]
     counts = np.diff(block.ptr)
     own = person_sums(block.ptr, rest) / (OWN_SHRINK + counts)
-    lift = np.sqrt(counts) / (LIFT_SHRINK + counts) if printed.lift else np.zeros(len(counts))
+    lift = scalar_lift(counts) if printed.lift else np.zeros(len(counts))
     return Biases(mean, bias, rest - np.repeat(own, counts), lift)
+
+
+def scalar_lift(counts: NDArray[np.int64]) -> Floats:
+    """SVD++'s implicit term as Xian et al. print it: one number a person, added to each of her factors."""
+    lift: Floats = np.sqrt(counts) / (LIFT_SHRINK + counts)
+    return lift
 
 
 def person_sums(ptr: NDArray[np.int64], values: Floats) -> Floats:
@@ -135,20 +150,39 @@ def table(mean: float, bias: Floats, factors: NDArray[np.floating]) -> Floats:
 def descend(block: Block, biases: Biases, printed: Printed, items: int, scale: float, tape: Floats) -> Floats:
     """Algorithm 1: noise of `scale` on every error of every epoch, clamped, then the two steps."""
     from tacit.kernels.sgd import noisy_epoch
+    from tacit.kernels.svdpp import noisy_plus_epoch
 
     own, factors = start(len(block.ptr) - 1, items, printed)
+    implicit = np.zeros_like(factors)
     base, lift = biases.rest.astype(np.float32), biases.lift.astype(np.float32)
     cells, before = len(base), np.inf
     for epoch in range(printed.epochs):
         noise = scale * tape[epoch * cells : (epoch + 1) * cells]
-        total = noisy_epoch(
-            block.ptr, block.item, base, lift, own, factors, printed.rate, printed.ridge, ERROR_LIMIT, noise
-        )
+        how = printed.rate, printed.ridge, ERROR_LIMIT, noise
+        if printed.learned:
+            total = noisy_plus_epoch(block.ptr, block.item, base, own, factors, implicit, *how)
+        else:
+            total = noisy_epoch(block.ptr, block.item, base, lift, own, factors, *how)
         error = float(np.sqrt(total / max(cells, 1)))
         if abs(before - error) < STOP:
             break
         before = error
-    return table(biases.mean, biases.item, factors)
+    return table(biases.mean, biases.item, np.hstack([factors, implicit]) if printed.learned else factors)
+
+
+def gradient_plan(public: Public, printed: Printed) -> Plan:
+    """DPSS: noise of scale 4k/epsilon on every error of every epoch, from raw biases."""
+    assert public.budget is not None
+    items, scale = public.items, printed.epochs * 4.0 / public.budget.epsilon
+
+    def train(block: Block, tape: Floats) -> Floats:
+        return descend(block, raw_biases(block, items, printed), printed, items, scale, tape)
+
+    reason = (
+        "Mean and biases are computed from raw ratings and needed to predict, so publishing them bounds nothing; "
+        "given public biases the noise on errors would be right for the value of one rating."
+    )
+    return printed_plan(public, printed, train, printed.epochs * _sizes(public)[0], reason)
 
 
 def knorm_rows(tape: Floats, rows: int, width: int) -> Floats:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.mf_first import EVEN, RESIDUAL_LIMIT, TINY, kept_weights
+from tacit.methods.first_order import RESIDUAL_LIMIT, TINY, even_count, kept_weights, public_design
+from tacit.methods.mf_paper import scalar_lift
 from tacit.model.gaussian import NOISE, loadings
 from tacit.refine.factors import PAYS, ItemFactors, item_factors, item_moments, person_moment, unpack
+from tacit.refine.features import Design
 from tacit.round import Block, Coin, Everyone, Part, Participation, Released, Round, State
 
 Floats = NDArray[np.float64]
@@ -50,6 +52,9 @@ class Learning:
     """The factors are the mean over rounds, not the last round's."""
     nonnegative: bool = False
     implicit: bool = False
+    """SVD++ with implicit factors learned for each item (Koren 2008)."""
+    scalar: bool = False
+    """SVD++ with the scalar that Xian et al. print: a function of a person's own count, which nobody else sees."""
     norm: float = 0.0
     """The clip; 0 takes a rule."""
 
@@ -63,12 +68,18 @@ class Learning:
         return self.width + packed + (self.width if self.implicit else 0)
 
 
-def profiles(state: State) -> tuple[Floats, int]:
-    """Public item profiles [level | popularity | factors] for persons with z ~ N(0, I), and how many are settled."""
-    fixed, _ = loadings(kept_weights(state).popularity, level_variance=float(state["level"][1]))
-    if "factors" not in state:
-        return fixed, fixed.shape[1]
-    return np.ascontiguousarray(np.hstack([fixed, state["factors"]])), fixed.shape[1]
+def baseline(state: State) -> Floats:
+    """What the first-order rounds say about each item."""
+    known: Floats = float(state["level"][0]) + state["effect"]
+    return known
+
+
+def profiles(state: State, features: Design | None) -> tuple[Floats, int]:
+    """Public item profiles [level | popularity | features | factors] for persons with z ~ N(0, I), and how many columns
+    are settled before the factors."""
+    level, learned = float(state["level"][1]), state.get("factors")
+    made, _ = loadings(kept_weights(state).popularity, features, level_variance=level, learned=learned)
+    return made, made.shape[1] - (0 if learned is None else learned.shape[1])
 
 
 def at_least(state: State, size: float) -> Floats:
@@ -92,12 +103,17 @@ def item_weights(state: State, power: float) -> Floats:
     return np.asarray(np.minimum(raw / scale, 4.0), np.float64)
 
 
+def weight_of_one(state: State, power: float) -> Floats:
+    """Weight of one rating of each item, of a typical person."""
+    return item_weights(state, power) / sqrt(max(float(state["level"][2]), 2.0))
+
+
 def learning_round(
     public: Public, how: Learning, name: str, share: float, *, takes_part: Participation = EVERYONE,
     first: bool = False, last: bool = True,
 ) -> Round:  # fmt: skip
     """One round. The `first` starts from random profiles, which its factors replace; the `last` must pay for itself."""
-    items, d = public.items, how.width
+    items, d, features = public.items, how.width, public_design(public)
     rate = takes_part.rate if isinstance(takes_part, Coin) else 1.0
     gradient = how.gradient and not first
 
@@ -107,15 +123,16 @@ def learning_round(
     def contribute(block: Block, state: State) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows
 
-        matrix, fixed = profiles({**state, "factors": shown(state)})
+        matrix, fixed = profiles({**state, "factors": shown(state)}, features)
         implicit = np.zeros((0, matrix.shape[1]))
         if how.implicit:
             implicit = np.hstack([np.zeros((items, fixed)), state.get("implicit", np.zeros((items, d)))])
         out = np.empty((len(block.item), how.columns))
         person_rows(
-            block.ptr, block.item, block.value - state["baseline"][block.item], matrix,
+            block.ptr, block.item, block.value - baseline(state)[block.item], matrix,
             1.0 / (NOISE + state["variance"] + state.get("unknown", np.zeros(items))), fixed, implicit,
-            item_weights(state, how.power), EVEN, RESIDUAL_LIMIT, how.second, gradient, out,
+            scalar_lift(np.diff(block.ptr)) if how.scalar else np.zeros(0), item_weights(state, how.power),
+            even_count(state), RESIDUAL_LIMIT, how.second, gradient, out,
         )  # fmt: skip
         return {"factors": Rows(block.ptr, block.item, out)}
 
@@ -151,8 +168,7 @@ def evidence(
         entry_sd = sd / how.second * np.where(np.eye(d) > 0, 1.0, sqrt(0.5))
         moment = person_moment(moments.sum(axis=0), float(weight.sum()), sd / how.second * sqrt(len(right)))
         left = item_moments(moments, weight, moment, entry_sd)
-    share = item_weights(state, how.power) / sqrt(max(float(state["level"][2]), EVEN))
-    own = NOISE * share
+    own = NOISE * weight_of_one(state, how.power)
     if how.second > 0:
         noise = own[:, None, None] * left + sd**2 / seen * np.eye(d)
     else:
@@ -172,8 +188,6 @@ def implicit_factors(state: State, right: Floats, weight: Floats, sd: float, how
     Each rater's deviation is explained by all n of her items together, so an item's share of it is its mean over
     the root of a typical n: then n^-1/2 times their sum is the mean over her items.
     """
-    typical = float(state["level"][2])
-    share = item_weights(state, how.power) / sqrt(max(typical, EVEN))
-    noise = MOMENT * share * weight + sd**2
-    found = item_factors(right, weight, noise, shape=False).mean / sqrt(max(typical, 1.0))
+    noise = MOMENT * weight_of_one(state, how.power) * weight + sd**2
+    found = item_factors(right, weight, noise, shape=False).mean / sqrt(max(float(state["level"][2]), 1.0))
     return np.asarray(state.get("implicit", np.zeros_like(found)) + found, np.float64)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
+from tacit.methods.mf_paper import LIFT_SHRINK, scalar_lift
 from tacit.model.shared import Shared
 from tacit.round import Block, Kind, Part, Released, Round, State
 
@@ -41,6 +42,12 @@ class TwinSettings:
     factors: int | None
     epochs: int | None
     seed: int
+    scalar: bool = False
+    """SVD++ with the printed scalar instead of learned implicit factors."""
+
+    @property
+    def learns_implicit(self) -> bool:
+        return self.kind == "svdpp" and not self.scalar
 
     @property
     def size(self) -> tuple[int, int]:
@@ -53,7 +60,7 @@ def twin_round(public: Public, settings: TwinSettings) -> Round:
     items = public.items
     factors, _ = settings.size
     likes = public.schema.positive is not None
-    width = factors if likes else 2 + factors * (2 if settings.kind == "svdpp" else 1)
+    width = factors if likes else 2 + factors * (2 if settings.learns_implicit else 1)
 
     def contribute(block: Block, state: State) -> Mapping[str, Rows]:
         from threadpoolctl import threadpool_limits
@@ -98,9 +105,13 @@ def twin_finish(method: Method, public: Public, settings: TwinSettings, state: S
         "variance": np.zeros(len(table)),
         "loadings": np.hstack([level, scale * table[:, 2 : 2 + factors]]),
     }
-    if settings.kind == "svdpp":
+    numbers = {"noise": NOISE, "per_rating": each / own_ridge}
+    if settings.learns_implicit:
         arrays["implicit"] = np.hstack([np.zeros((len(table), 1)), table[:, 2 + factors :] / scale])
-    return _shared(method, public, "factors", arrays, {"noise": NOISE, "per_rating": each / own_ridge})
+    elif settings.scalar:
+        arrays["lift"] = np.concatenate([[0.0], np.full(factors, 1 / scale)])
+        numbers["lift_shrink"] = LIFT_SHRINK
+    return _shared(method, public, "factors", arrays, numbers)
 
 
 def _shared(
@@ -162,16 +173,20 @@ def _train_descent(block: Block, items: int, settings: TwinSettings) -> NDArray[
     factors = (rng.standard_normal((items, d)) * 0.1).astype(np.float32)
     implicit = (rng.standard_normal((items, d)) * 0.01).astype(np.float32)
     rate, ridge = RATE, DESCENT_RIDGE[settings.kind]
+    count = np.diff(block.ptr)
+    lift = scalar_lift(count)[:, None].astype(np.float32) if settings.scalar else np.zeros((people, 1), np.float32)
+    own += lift
     for _ in range(epochs):
         order = rng.permutation(people)
         given = (block.ptr, block.item, value, order, own_bias, bias, own, factors)
-        if settings.kind == "svd":
-            biased_epoch(*given, rate, ridge, BIAS_DECAY)
-        else:
+        if settings.learns_implicit:
             svdpp_epoch(*given, implicit, rate, ridge, BIAS_DECAY)
+        else:
+            biased_epoch(*given, rate, ridge, BIAS_DECAY)
+            own += (1 - (1 - rate * ridge) ** count[:, None]).astype(np.float32) * lift  # shrink toward it, not to 0
         rate *= DECAY
     columns = [np.full((items, 1), mean, np.float32), bias[:, None], factors]
-    return np.hstack([*columns, implicit] if settings.kind == "svdpp" else columns)
+    return np.hstack([*columns, implicit] if settings.learns_implicit else columns)
 
 
 def _train_likes(block: Block, items: int, settings: TwinSettings) -> NDArray[np.float32]:

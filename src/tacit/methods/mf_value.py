@@ -11,6 +11,7 @@ side's coefficients come from releases before it, which is composition; both sid
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -19,9 +20,13 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.bound.vectors import CellVectors, ridge_gain
 from tacit.methods.base import Pattern, Public
-from tacit.methods.mf_first import TINY
+from tacit.methods.first_order import TINY, cell_rows
+from tacit.methods.mf_rounds import baseline
 from tacit.model.gaussian import NOISE
+from tacit.refine import level as levels
+from tacit.refine.effects import Evidence, item_effects
 from tacit.refine.factors import ItemFactors, item_factors
+from tacit.refine.weights import Weights
 from tacit.round import Block, Kind, Part, Released, Round, State
 
 Floats = NDArray[np.float64]
@@ -30,6 +35,8 @@ MOST = 2.0
 LEVEL = np.sqrt(0.5)
 """Constant column of an item's profile, for a person's level; the rest of the profile has the same length."""
 PRINTED_RIDGE = 0.125
+RATING_VARIANCE = 1.05
+"""Of a rating around its item's effect, on the inner scale: a public rule."""
 
 
 def cells_of(public: Public) -> int:
@@ -40,12 +47,41 @@ def people_of(public: Public) -> int:
     return max(1, len(public.pattern.ptr) - 1) if public.pattern is not None else 1
 
 
+def item_sums(public: Public, share: float) -> Round:
+    """One noisy sum for each item, whose count is public; then the state of the first-order rounds."""
+    items = public.items
+
+    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        return {"sums": cell_rows(block, block.value)}
+
+    def absorb(state: State, released: Mapping[str, Released]) -> State:
+        sums, sd = released["sums"].value[:, 0], max(released["sums"].sd, TINY)
+        count = public.counts.astype(np.float64)
+        total = max(float(count.sum()), 1.0)
+        mean, variance = levels.shrink(float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.LEVEL_SD)
+        some = np.maximum(count, 0.5)  # an item without ratings weighs next to nothing, and has a logarithm
+        logs = np.log(some)
+        centre = float(count @ logs / total)
+        spread = sqrt(float(count @ (logs - centre) ** 2) / total)
+        weights = Weights(some, some**2, logs, spread)
+        start = Evidence.none(items).add(sums - count * mean, sd, 1.0, weights, np.zeros(items))
+        found = item_effects(start, weights, sampling=RATING_VARIANCE, level_variance=variance)
+        return {
+            **state, "level": np.array([mean, variance, total / people_of(public)]),
+            "weight": some, "weight_square": some**2, "weight_log": logs, "weight_spread": np.array([spread]),
+            "effect": found.mean, "variance": found.variance,
+        }  # fmt: skip
+
+    part = Part("sums", items, CellClip(2.0), share=share, kind=Kind.OBJECTIVE)  # a pure event of width 1: Laplace
+    return Round("effects", (part,), contribute, absorb)
+
+
 def own_averages(public: Public, share: float) -> Round:
     """Everyone's noisy mean residual (UAvg of Berlioz et al.), from one noisy sum a person."""
     people = people_of(public)
 
     def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = block.value - state["baseline"][block.item]
+        rest = block.value - baseline(state)[block.item]
         return {"own": Rows(block.ptr, np.repeat(block.people, np.diff(block.ptr)), rest[:, None])}
 
     def absorb(state: State, released: Mapping[str, Released]) -> State:
@@ -63,7 +99,7 @@ def input_round(public: Public, share: float, limit: float = MOST) -> Round:
     """Every rating, less the released item effect (and person average), clipped and noised once."""
 
     def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = block.value - state["baseline"][block.item]
+        rest = block.value - baseline(state)[block.item]
         if "own" in state:
             rest = rest - np.repeat(state["own"][block.people], np.diff(block.ptr))
         index = np.arange(block.first_cell, block.first_cell + len(block.item))
@@ -99,7 +135,7 @@ def side_rounds(
         return _grams(pattern.ptr, pattern.item, profile)
 
     def contribute_people(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = np.clip(block.value - state["baseline"][block.item], -MOST, MOST)
+        rest = np.clip(block.value - baseline(state)[block.item], -MOST, MOST)
         owner = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
         rows = profile[block.item]
         if output:
@@ -117,7 +153,7 @@ def side_rounds(
 
     def contribute_items(block: Block, state: State) -> Mapping[str, Rows]:
         counts = np.diff(block.ptr)
-        rest = block.value - state["baseline"][block.item] - np.repeat(state["own"][block.people], counts)
+        rest = block.value - baseline(state)[block.item] - np.repeat(state["own"][block.people], counts)
         rows = np.repeat(state["vectors"][block.people], counts, axis=0)
         if output:
             rows = _gains(state["left"], public.counts, rows, block.item)

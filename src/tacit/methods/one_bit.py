@@ -41,7 +41,7 @@ class OneBitMF(Method):
     source = "Shin, Kim, Shin & Xiao 2018, Algorithm 1"
     units = ("user",)
     calibrations = ("sound", "paper", "none")
-    engines = ("simulate", "local")
+    engines = ("simulate", "local", "federated")
     paper_unit = "user"
     local = True
     Settings: ClassVar[type[BaseSettings]] = OneBitSettings

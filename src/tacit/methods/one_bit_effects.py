@@ -72,13 +72,14 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
 
     def tastes(block: Block, state: State) -> Rows:
         taste, _ = own_fit(block, state)
-        people, width = taste.shape
+        whole = spread_out(taste / REACH, size if carrier.report else 0)
+        people, width = whole.shape
         ptr = np.arange(people + 1, dtype=np.int64) * width
-        return padded(ptr, np.tile(np.arange(width), people), (taste / REACH).ravel(), size)
+        return padded(ptr, np.tile(np.arange(width), people), whole.ravel(), size)
 
     def absorb_tastes(state: State, total: NDArray[np.float64], sd: float, people: int) -> State:
-        width = state["loadings"].shape[1]
-        common = common_tastes(REACH * total[:width] / max(people, 1), REACH * sd / max(people, 1))
+        told = gathered(total, state["loadings"].shape[1], size if carrier.report else 0)
+        common = common_tastes(REACH * told / max(people, 1), REACH * sd / max(people, 1))
         return {**state, "baseline": state["loadings"] @ common}
 
     def effects(block: Block, state: State) -> Rows:
@@ -89,7 +90,7 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
 
     def absorb_effects(state: State, total: NDArray[np.float64], sd: float, people: int) -> State:
         weights = Weights(state["weight"], state["square"], state["log"], float(state["spread"][0]))
-        scale = people / max(float(state["spread"][1]), 1.0) / UNEXPLAINED
+        scale = max(people, 1) / max(float(state["spread"][1]), 1.0) / UNEXPLAINED  # nobody may have answered
         evidence = Evidence.none(items).add(total[:items], max(sd, 1e-6 * scale), scale, weights, np.zeros(items))
         found = item_effects(evidence, weights, None if features is None else features.matrix, sampling=SAMPLING)
         return {**state, "baseline": state["baseline"] + found.mean, "variance": found.variance}
@@ -117,6 +118,24 @@ def own_fit(block: Block, state: State) -> tuple[NDArray[np.float64], NDArray[np
     residual = block.value - model.baseline[block.item]
     tastes(block.ptr, block.item, residual, model.loadings, model.precision, taste, left)
     return taste, left
+
+
+def spread_out(vectors: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Each coordinate, and one for what is missing to norm 1, as equal parts of many: an isometry up to `size` columns.
+
+    A report about random directions presumes a vector spread over many coordinates: its inner products must be about
+    normal. Of a vector with a few, the largest alone would settle every answer, and the others would never be heard.
+    """
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
+    rest = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
+    copies = max(1, size // (vectors.shape[1] + 1))
+    return np.asarray(np.repeat(np.concatenate([vectors, rest], axis=1), copies, axis=1) / np.sqrt(copies))
+
+
+def gathered(total: NDArray[np.float64], width: int, size: int) -> NDArray[np.float64]:
+    """Back from `spread_out`: a sum over its columns, with the same noise in each coordinate."""
+    copies = max(1, size // (width + 1))
+    return np.asarray(total[: width * copies].reshape(width, copies).sum(axis=1) / np.sqrt(copies))
 
 
 def common_tastes(noisy: NDArray[np.float64], sd: float) -> NDArray[np.float64]:

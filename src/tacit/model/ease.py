@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from tacit.model.personal import Floats, Own, PersonalModel, Reason
 
-BELOW = -1e3
-"""Items outside the Gram come after all others, by popularity."""
-
 
 class EasePersonal(PersonalModel):
     """Needs `weight`; and `left`, `right`, `head` where a Gram was released. Ratings are not predicted."""
@@ -26,21 +23,23 @@ class EasePersonal(PersonalModel):
         return place
 
     @cached_property
-    def _base(self) -> Floats:
+    def _share(self) -> Floats:
+        """Popularity, from 0 to below 1."""
         weight: Floats = np.asarray(self.arrays["weight"], np.float64)
-        share: Floats = weight / (1 + weight.max(initial=0.0))
-        return np.asarray(share if "head" not in self.arrays else BELOW + share)
+        return np.asarray(weight / (1 + weight.max(initial=0.0)))
 
     def scores(self, own: Own) -> Floats:
-        out = self._base.copy()
+        """What the likes say of items in the Gram; all others come after the last of these, by popularity."""
         liked = self._place[own.items]
         liked = liked[liked >= 0]
-        if "head" not in self.arrays or not len(liked):
-            return out
+        if not len(liked):
+            return self._share.copy()
         left, right, head = self.arrays["left"], self.arrays["right"], self.arrays["head"]
-        out[head] = right @ left[liked].sum(axis=0)
-        out[head[liked]] -= (left[liked] * right[liked]).sum(axis=1)
-        return out
+        told = np.asarray(right @ left[liked].sum(axis=0), np.float64)
+        told[liked] -= (left[liked] * right[liked]).sum(axis=1)
+        out = self._share - 1 + told.min()
+        out[head] = told
+        return np.asarray(out)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         items = len(self.arrays["weight"])

@@ -8,31 +8,54 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import StorageError
+from tacit.errors import SettingError, StorageError
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
 
 
 def export_arrays(model: Model, out: str, kind: str) -> None:
-    """Every per-item array with ids and titles; written beside its place and moved there."""
+    """Every per-item array with ids and titles."""
     catalogue = model.shared.catalogue
     items = len(catalogue)
     arrays = {n: np.asarray(a) for n, a in model.personal.vectors().items()}
+    if kind == "npz":
+        _write(out, kind, {"ids": np.array(list(catalogue.ids)), **arrays})
+        return
+    columns: dict[str, Any] = {"item": list(catalogue.ids)}
+    if catalogue.titles is not None:
+        columns["title"] = list(catalogue.titles)
+    columns |= {n: a if a.ndim == 1 else a.tolist() for n, a in arrays.items() if a.shape[:1] == (items,)}
+    _write(out, kind, columns)
+
+
+def export_pairs(model: Model, out: str, kind: str) -> int:
+    """One row a pair: an item, one of its neighbours, and how alike they are. Gives the number of pairs."""
+    shared = model.shared
+    if not {"start", "neighbour", "similarity"} <= set(shared.arrays):
+        raise SettingError(
+            f"a model of {shared.method} holds no similarities of items",
+            remedy="export a model of knn-pearson, knn-cosine, pnbm-sgd or pnbm-langevin",
+        )
+    ids, start = np.array(list(shared.catalogue.ids)), shared.arrays["start"]
+    item, neighbour = ids[np.repeat(np.arange(len(ids)), np.diff(start))], ids[shared.arrays["neighbour"]]
+    similarity = np.asarray(shared.arrays["similarity"]) / np.float32(shared.numbers["floor"])  # a floor of 1 fits them
+    columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
+    _write(out, kind, columns if kind == "npz" else {name: column.tolist() for name, column in columns.items()})
+    return len(similarity)
+
+
+def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
+    """Written beside its place and moved there."""
     target = Path(out)
     staging = target.with_name(f".{target.name}.part")
     try:
         if kind == "npz":
             with open(staging, "wb") as file:
-                named: dict[str, Any] = {"ids": np.array(list(catalogue.ids)), **arrays}
-                np.savez_compressed(file, **named)
+                np.savez_compressed(file, **columns)
         else:
             import polars as pl
 
-            columns: dict[str, object] = {"item": list(catalogue.ids)}
-            if catalogue.titles is not None:
-                columns["title"] = list(catalogue.titles)
-            columns |= {n: a if a.ndim == 1 else a.tolist() for n, a in arrays.items() if a.shape[:1] == (items,)}
             pl.DataFrame(columns).write_parquet(staging)
         os.replace(staging, target)
     except OSError as error:

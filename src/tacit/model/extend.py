@@ -46,7 +46,7 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
     known = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
     targets = np.column_stack([shared.arrays["baseline"], shared.arrays["loadings"]]).astype(np.float64)
-    guess, left = _regress(features[:known], targets, weight, features[known:])
+    guess, left = regress(features[:known], targets, weight, features[known:])
     # The level's loading is one for all; every other loading's leftover acts on a taste of unit variance.
     doubt = float(left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight))
     doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
@@ -62,7 +62,7 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
     }
 
 
-def _regress(features: Floats, targets: Floats, weight: Floats, asked: Floats) -> tuple[Floats, Floats]:
+def regress(features: Floats, targets: Floats, weight: Floats, asked: Floats) -> tuple[Floats, Floats]:
     """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance left over by column."""
     weight = weight / weight.mean()
     centre, middle = np.average(features, axis=0, weights=weight), np.average(targets, axis=0, weights=weight)

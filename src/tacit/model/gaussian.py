@@ -127,6 +127,29 @@ def predict_cells(
     return model.baseline[query_item] + mean, np.sqrt(variance + model.noise + model.variance[query_item])
 
 
+def predict_cells_by_day(
+    model: GaussianModel,
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: NDArray[np.floating],
+    time: NDArray[np.int64],
+    query_ptr: NDArray[np.int64],
+    query_item: NDArray[np.uint32],
+    query_time: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`predict_cells` with the personal day effect of `tacit.model.days`; times in seconds."""
+    from tacit.kernels.personal_days import predict_days  # compiled on first use
+    from tacit.model.days import DAY, daily, day_of
+
+    model = daily(model)
+    mean, variance = np.empty(len(query_item)), np.empty(len(query_item))
+    predict_days(
+        ptr, item, value - model.baseline[item], day_of(time), model.loadings, model.precision, DAY, query_ptr,
+        query_item, day_of(query_time), mean, variance,
+    )  # fmt: skip
+    return model.baseline[query_item] + mean, np.sqrt(variance + model.noise + model.variance[query_item])
+
+
 def left_out_rows(
     model: GaussianModel,
     ptr: NDArray[np.int64],

@@ -115,11 +115,13 @@ class Model:
         labels = (self.label(catalogue.by_title[name][0]) if catalogue.titles else name for name in near)
         return UnknownItem(text, tuple(dict.fromkeys(labels)))  # a title is known with and without its year
 
-    def own(self, ratings: Mapping[str, float] | Iterable[Any], *, source: str | None = None) -> tuple[Own, list[str]]:
+    def own(
+        self, ratings: Mapping[str, float] | Iterable[Any], *, source: str | None = None, asked: int | None = None
+    ) -> tuple[Own, list[str]]:
         """A person's ratings as rows and inner values, and the items that the model does not know.
 
         `ratings` maps items to ratings, or lists (item, rating, time or None, line or None). The last word on an item
-        counts.
+        counts. `asked` is when the question is asked, in seconds.
         """
         lines = [(k, v, None, None) for k, v in ratings.items()] if isinstance(ratings, Mapping) else list(ratings)
         schema, unknown = self.shared.schema, list[str]()
@@ -144,7 +146,7 @@ class Model:
         values = np.array([v for v, _ in found.values()], np.float64)
         times = [t for _, t in found.values()]
         stamped = np.array(times, np.int64) if times and all(t is not None for t in times) else None
-        return Own(rows, (values - schema.middle) / schema.unit_width, stamped), unknown
+        return Own(rows, (values - schema.middle) / schema.unit_width, stamped, asked), unknown
 
     def _hint(self, text: str) -> str:
         """How to name items, with the nearest name where there is one."""
@@ -214,10 +216,14 @@ class Model:
         return mask
 
     def predict(
-        self, ratings: Mapping[str, float] | Iterable[Any], items: Sequence[str] | None = None
+        self,
+        ratings: Mapping[str, float] | Iterable[Any],
+        items: Sequence[str] | None = None,
+        *,
+        asked: int | None = None,
     ) -> list[Prediction | UnknownItem]:
-        """Expected ratings with standard errors; an unknown item is answered as such."""
-        own, _ = self.own(ratings)
+        """Expected ratings with standard errors; an unknown item is answered as such. `asked`: see `own`."""
+        own, _ = self.own(ratings, asked=asked)
         mean, sd = self.personal.predict(own)
         schema, out = self.shared.schema, list[Prediction | UnknownItem]()
         for name in items if items is not None else self.shared.catalogue.ids:

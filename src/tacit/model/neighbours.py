@@ -8,7 +8,7 @@ items j. Both are linear in my ratings, so each one's share of a prediction is e
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from tacit.model import gaussian
 from tacit.model.gaussian_personal import GaussianPersonal
 from tacit.model.personal import Cells, Floats, Own, Reason
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.model.shared import Shared
 
 
 class Neighbourhood(GaussianPersonal):
@@ -75,6 +79,21 @@ class Neighbourhood(GaussianPersonal):
     def score_block(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
         own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
         return np.stack([self.predict(Own(item[cells].astype(np.int64), value[cells]))[0] for cells in own])
+
+
+def carried_over(old: Shared, catalogue: Catalogue) -> dict[str, NDArray[Any]]:
+    """The neighbours of a published model, as rows of another catalogue; items that it lacks are left out."""
+    row = np.array([catalogue.index.get(name, -1) for name in old.catalogue.ids], np.int64)
+    owner = row[np.repeat(np.arange(len(row)), np.diff(old.arrays["start"]))]
+    near, value = row[old.arrays["neighbour"]], old.arrays["similarity"]
+    order = np.argsort(owner, kind="stable")
+    order = order[(owner[order] >= 0) & (near[order] >= 0)]
+    counts = np.bincount(owner[order], minlength=len(catalogue))
+    return {
+        "start": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        "neighbour": near[order].astype(np.int32),
+        "similarity": value[order].astype(np.float32),
+    }
 
 
 def compress(index: NDArray[Any], value: NDArray[Any]) -> dict[str, NDArray[Any]]:

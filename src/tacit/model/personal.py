@@ -30,6 +30,9 @@ class Own:
     items: Rows
     values: Floats
     times: NDArray[np.int64] | None = None
+    """In seconds."""
+    asked: int | None = None
+    """When the question is asked: with `times` it tells which ratings belong to the same day."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Cells:
     value: Floats
     ask_ptr: NDArray[np.int64]
     ask_item: NDArray[np.uint32]
+    time: NDArray[np.int64] | None = None
+    ask_time: NDArray[np.int64] | None = None
+    """Of every own rating and of every question, where both are to be used."""
 
     def person(self, row: int) -> tuple[Own, Rows]:
         own = slice(self.ptr[row], self.ptr[row + 1])
@@ -106,8 +112,9 @@ PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
     "ease": "ease:EasePersonal",
-    "ridge-neighbours": "ridge_neighbours:RidgeNeighbours",
     "weighted-neighbours": "weighted_neighbours:WeightedNeighbours",
+    "factor-neighbours": "staged_neighbours:FactorNeighbours",
+    "kept-neighbours": "staged_neighbours:KeptNeighbours",
     "neighbourhood": "neighbours:Neighbourhood",
     "factors": "factors:FactorPersonal",
     "liked factors": "factors:LikedFactors",

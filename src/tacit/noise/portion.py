@@ -54,15 +54,30 @@ def mixture(scale: float, mixed: NDArray[np.float64], people: NDArray[np.float64
 
     `fixed` (a device's secret and the rows) gives the same draws in every round, as the paper's eta needs.
     """
+    from tacit.kernels.mixture import mix_cells
+
     width = mixed.shape[1]
     if fixed is not None:
         uniform = _uniform(fixed[0], fixed[1], 2 * width)
     else:
         uniform = ((bits or fresh()).words(2 * mixed.size) >> np.uint64(11)).astype(np.float64).reshape(-1, 2 * width)
         uniform /= 2.0**53
-    normal = np.sqrt(-2 * np.log1p(-uniform[:, :width])) * np.cos(2 * np.pi * uniform[:, width:])
-    spread: NDArray[np.float64] = scale * np.sqrt(2 * mixed) * normal / np.sqrt(people)[:, None]
+    spread = np.empty(mixed.shape)
+    mix_cells(uniform, mixed, people, scale, spread)
     return spread
+
+
+def whole_pieces(scale: float, people: NDArray[np.int64], width: int, bits: Bits | None = None) -> NDArray[np.float64]:
+    """For each row the sum of `people` vectors, each with density ~ exp(-|b|/scale), real-valued as equation 13 prints.
+
+    One of them is scale sqrt(2 W) Z with W ~ Gamma((width+1)/2) and Z ~ N(0, I), so the W of a sum add up.
+    """
+    from scipy.special import gammaincinv
+
+    source = bits or fresh()
+    uniform = (source.words(len(people)) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    mixed = gammaincinv(np.maximum(people, 1) * (width + 1) / 2, uniform) * (people > 0)
+    return mixture(scale, np.repeat(mixed[:, None], width, 1), np.ones(len(people)), source)
 
 
 def looks_exponential(values: NDArray[np.float64]) -> bool:

@@ -23,6 +23,7 @@ class Charge:
 
     def __init__(self, events: Iterable[Event], *, entry: str = "") -> None:
         self._open = {event.name: event for event in events}
+        self._replaced = {event.instead for event in self._open.values()} - {None}
         self.entry = entry
         """Hash of the ledger entry; empty for an owner-only evaluation, which publishes nothing."""
 
@@ -32,8 +33,10 @@ class Charge:
             raise Failure(f"the release {name} was not reserved in the ledger, or was already drawn")
         if event.instead is not None and self._open.pop(event.instead, None) is None:
             raise Failure(f"the release {name} stands instead of {event.instead}, which was already drawn")
-        for other in [each.name for each in self._open.values() if each.instead == (event.instead or name)]:
-            del self._open[other]
+        place = event.instead or name
+        if place in self._replaced:  # a plan may have 10,000 rounds: look through the rest only where it matters
+            for other in [each.name for each in self._open.values() if each.instead == place]:
+                del self._open[other]
         return event
 
 

@@ -77,7 +77,7 @@ class Evidence:
     def add(
         self,
         released: NDArray[np.float64],
-        sd: float,
+        sd: NDArray[np.float64] | float,
         scale: NDArray[np.float64] | float,
         weights: Weights,
         effects: NDArray[np.float64],
@@ -103,7 +103,7 @@ def item_effects(
     weights: Weights,
     features: NDArray[np.float64] | None = None,
     *,
-    sampling: float,
+    sampling: NDArray[np.float64] | float,
     level_variance: float = 0.0,
 ) -> ItemEffects:
     """Fit the regression. `sampling` x W_i is the variance of the sums from people's own noise (public rule);
@@ -125,7 +125,7 @@ def item_effects(
 @dataclass(frozen=True)
 class _Regression:
     evidence: Evidence
-    sampling: float
+    sampling: NDArray[np.float64] | float
     design: NDArray[np.float64]
     weights: Weights
     noise: NDArray[np.float64]
@@ -168,9 +168,9 @@ class _Regression:
         fitted = covariance @ right
         expected = self.design @ fitted
         doubt = np.einsum("ij,ij->i", self.design @ covariance, self.design)
-        chance, weight, noise = self._weights(between, expected)
+        chance, weight, noise, prior = self._weights(between, expected, float(fitted[1]))
         gain = weight * between / (weight**2 * between + noise)
-        mean = expected[:, None] + gain * (self._total(weight) - weight * expected[:, None])
+        mean = prior + gain * (self._total(weight) - weight * prior)
         kept = 1.0 - gain * weight
         middle = (chance * mean).sum(axis=1)
         spread = (chance * (between * kept + (mean - middle[:, None]) ** 2)).sum(axis=1)
@@ -192,19 +192,23 @@ class _Regression:
         return total
 
     def _weights(
-        self, between: float, expected: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Chances of a few possible weights of each item, those weights, and the noise of the sums under each.
+        self, between: float, expected: NDArray[np.float64], slope: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Chances of a few possible weights of each item, those weights, the noise of the sums and the effect to expect
+        under each: an item that turns out more popular is also better liked.
 
         Before the sums a weight is log-normal; sums that fall as effects are subtracted, or are large, say more of it.
         """
         wide = np.log(np.maximum(self.weights.square / np.maximum(self.weights.mean**2, 1e-300), 1.0 + 1e-12))[:, None]
         weight = self.weights.mean[:, None] * np.exp(np.sqrt(wide) * POINTS - wide / 2.0)
-        noise = 1.0 / self.evidence.precision[:, None] + self.sampling * weight
+        noise = 1.0 / self.evidence.precision[:, None] + np.asarray(self.sampling)[..., None] * weight
         variance = weight**2 * between + noise
         log_chance = -0.5 * (POINTS**2 + np.log(variance))
-        log_chance = log_chance - 0.5 * (self._total(weight) - weight * expected[:, None]) ** 2 / variance
+        prior = expected[:, None] + slope * (
+            self.weights.standard(np.log(np.maximum(weight, 1e-300))) - self.weights.popularity[:, None]
+        )
+        log_chance = log_chance - 0.5 * (self._total(weight) - weight * prior) ** 2 / variance
         if self.evidence.cross is not None and self.evidence.apart is not None:
             log_chance -= weight * self.evidence.cross[:, None] + 0.5 * weight**2 * self.evidence.apart[:, None]
         chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))
-        return chance / chance.sum(axis=1, keepdims=True), weight, noise
+        return chance / chance.sum(axis=1, keepdims=True), weight, noise, prior

@@ -42,13 +42,13 @@ class ItemFactors:
 def item_factors(right: Floats, left: Floats, noise: Floats, *, shape: bool = True, pays: float = PAYS) -> ItemFactors:
     """The posterior of v_i from `right` (items x d), `left` = A_i and `noise` = R_i (items x d x d each).
 
-    `left` and `noise` may be one number an item, for multiples of I: then all is done in the eigenbasis of T.
+    A_i and R_i must commute (R_i is a function of A_i, or A_i a multiple of I): sizes are tried in their common
+    eigenbasis. Both may be one number an item, for multiples of I: then all is done in the eigenbasis of T.
     """
     items, width = right.shape
     if not items or not np.isfinite(right).all() or not np.isfinite(left).all():
         return ItemFactors.none(items, width)
-    empty = _cost(right, left, noise, np.zeros((width, width)))
-    costs = [_cost(right, left, noise, size * np.eye(width)) for size in SIZES]
+    empty, *costs = _sized(right, left, noise, np.array([0.0, *SIZES]))
     best = SIZES[int(np.argmin(costs))] * np.eye(width)
     cost = float(min(costs))
     for _ in range(SHAPE_SWEEPS if shape and cost < empty else 0):
@@ -107,6 +107,19 @@ def unpack(packed: Floats, width: int) -> Floats:
     out[..., rows, columns] = values
     out[..., columns, rows] = values
     return out
+
+
+def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[float]:
+    """`_cost` for priors that are multiples of I."""
+    if left.ndim == 1:
+        plain, answer, error = right, left[:, None], noise[:, None]
+    else:
+        error, basis = np.linalg.eigh(noise)
+        plain = np.einsum("nab,na->nb", basis, right)
+        answer = np.einsum("nab,nab->nb", basis, left @ basis)
+    spreads = (size * answer**2 + error for size in sizes)
+    costs = (float(np.sum(np.log(spread) + plain**2 / spread)) for spread in spreads)
+    return [cost if np.isfinite(cost) else np.inf for cost in costs]
 
 
 def _posterior(right: Floats, left: Floats, noise: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:

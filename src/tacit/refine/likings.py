@@ -25,7 +25,9 @@ WEAK = 0.05
 """Directions whose own size is below this share of the noise edge are left as they are."""
 MOST = 6.0
 """Bound of the eigenvalues of T."""
-RANK = 30
+RANK = 60
+TOGETHER = 2.0
+"""How many times the scatter of an entry counts, as entries of a row share people: it matters where noise is low."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ def likings(matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Fl
     scaled = loadings @ turn * (known.weight * np.sqrt(KEPT))[:, None]
     rest = matrix - (scaled @ scaled.T).astype(np.float32)
     np.fill_diagonal(rest, 0.0)
-    found = fit_loadings(rest, sd, known, rank_max=RANK)
+    found = fit_loadings(rest, sd, known, rank_max=RANK, together=TOGETHER)
     fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
     unknown = found.spread.astype(np.float64) / KEPT
     typical = float((fresh**2).sum(axis=1).mean() + unknown.mean()) if found.rank else 0.0

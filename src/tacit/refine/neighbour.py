@@ -43,7 +43,20 @@ class Neighbours:
         return int(self.item.nbytes + self.value.nbytes)
 
 
-def strongest(matrix: Array, n: int, *, block: int = 512) -> Neighbours:
+@dataclass(frozen=True, eq=False)
+class Product:
+    """The rows of L L', each made when it is asked for."""
+
+    loadings: Array
+
+    def __len__(self) -> int:
+        return len(self.loadings)
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Array:
+        return np.asarray(self.loadings[rows] @ self.loadings.T)
+
+
+def strongest(matrix: Array | Product, n: int, *, block: int = 512) -> Neighbours:
     """Each row's `n` entries of largest size off the diagonal, strongest first; ties by item number."""
     size = len(matrix)
     n = max(0, min(n, size - 1))
@@ -51,10 +64,11 @@ def strongest(matrix: Array, n: int, *, block: int = 512) -> Neighbours:
     value = np.zeros((size, n), np.float32)
     for first in range(0, size if n else 0, block):
         rows = np.arange(first, min(first + block, size))
-        strength = np.abs(matrix[rows]).astype(np.float64)
+        values = matrix[rows]
+        strength = np.abs(values).astype(np.float64)
         strength[rows - first, rows] = -1.0
         chosen = np.argsort(-strength, axis=1, kind="stable")[:, :n]
-        picked = np.take_along_axis(np.asarray(matrix[rows]), chosen, axis=1)
+        picked = np.take_along_axis(values, chosen, axis=1)
         item[rows] = np.where(picked != 0, chosen, -1)
         value[rows] = picked
     return Neighbours(item, value)

@@ -97,17 +97,21 @@ def start_loadings(matrix: Array, noise_sd: float, known: Profile, rank_max: int
 
 
 def fit_loadings(
-    matrix: Array, noise_sd: float, known: Profile, *, rank_max: int = 60, rounds: int = 6, blocks: int = 4
-) -> Loadings:
+    matrix: Array, noise_sd: float, known: Profile, *, rank_max: int = 60, rounds: int = 6, blocks: int = 4,
+    together: float = 1.0,
+) -> Loadings:  # fmt: skip
     """Posterior loadings of every item, by rounds of row regressions over interleaved blocks of items.
 
-    Each factor's prior variance, and the sampling variance, are re-estimated after each round (empirical Bayes).
+    Each factor's prior variance, and the sampling variance, are re-estimated after each round (empirical Bayes). The
+    entries of a row err `together`, through the same people, where a regression takes them to err each by itself: so
+    the sampling variance counts this many times.
     """
     loadings, block = start_loadings(matrix, noise_sd, known, rank_max)
     size, rank = loadings.shape
     if rank == 0:
         return Loadings(loadings, np.zeros(size, matrix.dtype), known.sampling)
-    state = _State(matrix, float(noise_sd) ** 2, known.weight.astype(matrix.dtype), loadings, known.sampling)
+    weight, scatter = known.weight.astype(matrix.dtype), together * known.sampling
+    state = _State(matrix, float(noise_sd) ** 2, weight, loadings, scatter)
     state.refresh(block)
     rest = np.setdiff1d(np.arange(size), block)
     if len(rest):
@@ -120,8 +124,8 @@ def fit_loadings(
             more, per = state.regress(rows, everyone)
             excess, scale = excess + more, scale + per
         state.refresh(everyone)
-        state.sampling = max(excess / scale, 0.0) if scale > 0 else state.sampling
-    return Loadings(state.loadings, state.spread(), state.sampling)
+        state.sampling = together * max(excess / scale, 0.0) if scale > 0 else state.sampling
+    return Loadings(state.loadings, state.spread(), state.sampling / together)
 
 
 class _State:

@@ -41,8 +41,12 @@ class Weights:
     @property
     def popularity(self) -> NDArray[np.float64]:
         """Standardised log weight, 0 at the typical rating; near 0 for every item when the noise hides all of them."""
+        return self.standard(self.log)
+
+    def standard(self, log: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log weights on the scale of `popularity`."""
         centre = float(self.mean @ self.log / self.mean.sum())
-        return np.clip((self.log - centre) / max(self.log_spread, 0.3), -4.0, 4.0)
+        return np.clip((log - centre) / max(self.log_spread, 0.3), -4.0, 4.0)
 
 
 def denoise_weights(

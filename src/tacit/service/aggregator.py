@@ -8,22 +8,32 @@ was promised; an attempt that was given up is never revealed. A contribution cou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from fastapi import FastAPI
-from starlette.requests import Request
-from starlette.responses import Response
 
 from tacit.engine.federated.keys import Identity
 from tacit.engine.federated.masks import mask
 from tacit.engine.federated.store import Refusal, Session, Store
-from tacit.engine.federated.wire import Closing, Layout, Opening, Sum, Upload, digest, pack, sections, unpack
+from tacit.engine.federated.wire import (
+    Closing,
+    Layout,
+    Opening,
+    Sum,
+    Upload,
+    digest,
+    layouts_print,
+    pack,
+    sections,
+    unpack,
+)  # fmt: skip
 from tacit.noise import bits
 from tacit.service.gate import DEVICES, Gate, Limits
+from tacit.service.plain import Call, Reply
 from tacit.service.watch import log
 
 MIGRATIONS = (
@@ -40,6 +50,13 @@ MIGRATIONS = (
     ),
     ("CREATE TABLE blind (task TEXT PRIMARY KEY, seed BLOB NOT NULL, items BLOB)",),
 )
+_KEEP = (
+    "INSERT INTO upload (task, round, attempt, device, digest, least, body) SELECT ?, ?, ?, ?, ?, ?, ? FROM round "
+    "WHERE task = ? AND round = ? AND attempt = ? AND status = 'open' ON CONFLICT DO NOTHING"
+)
+"""One statement for the contribution that is new and in time; only the others are looked into."""
+AT_ONCE = 64 << 20
+"""Bytes of uploads in memory while a round is summed."""
 POLL = 0.1
 """Seconds between looks at the store, for uploads that came through another process."""
 
@@ -49,7 +66,7 @@ class _Open:
     """What this process knows of an open round; the store is the truth."""
 
     opening: Opening
-    length: int
+    agreed: str
     here: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     wanted: int = 1 << 60
@@ -84,7 +101,7 @@ class _Aggregator:
         self.gate, self.store, self.recommender, self.least = gate, store, recommender, least
         self._rounds: dict[tuple[str, int, int], _Open] = {}
 
-    async def open(self, request: Request) -> Response:
+    async def open(self, request: Call) -> Reply:
         """A round begins. Opening twice is opening once; a revealed round opens no more."""
         body = await self.gate.body(request)
         self.gate.signed(request, body, self.recommender)
@@ -107,7 +124,7 @@ class _Aggregator:
         log("round opened", round=opening.round, attempt=opening.attempt)
         return self._answer(body, b"{}")
 
-    async def upload(self, request: Request) -> Response:
+    async def upload(self, request: Call) -> Reply:
         """A masked contribution. The same again is fine; another one from the same device is not."""
         body = await self.gate.body(request)
         caller = await self.gate.caller(request, body)
@@ -115,11 +132,17 @@ class _Aggregator:
         key = (message.task, message.round, message.attempt)
         known = await self._known(key)
         sections(known.opening.parts, message.rows, payload)  # refuses a wrong length
+        if message.layouts != known.agreed:
+            raise Refusal(403, "the device agreed to other sums than the recommender has opened")
         if message.least < self.least:
             raise Refusal(403, "the device was promised too small a cohort")
         print_ = digest(body)
 
+        row = (*key, caller.device, print_, message.least, body)
+
         def work(session: Session) -> bool:
+            if session.changed(_KEEP, *row, *key):
+                return True
             rows = session.run("SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?", *key)
             if not rows:
                 raise Refusal(404, "no such round")
@@ -131,12 +154,7 @@ class _Aggregator:
                 if found[0][0] != print_:
                     raise Refusal(409, "another contribution of this device was counted")
                 return False
-            if rows[0][0] != "open":
-                raise Refusal(410, "the round is over")
-            session.run(
-                "INSERT INTO upload VALUES (?, ?, ?, ?, ?, ?, ?)", *key, caller.device, print_, message.least, body
-            )
-            return True
+            raise Refusal(410, "the round is over")
 
         if await self.store.write(work):
             self.gate.metrics.add("uploads")
@@ -145,7 +163,7 @@ class _Aggregator:
                 known.news.set()
         return self.gate.reply(caller, b"{}")
 
-    async def close(self, request: Request) -> Response:
+    async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few came."""
         body = await self.gate.body(request)
         self.gate.signed(request, body, self.recommender)
@@ -163,9 +181,9 @@ class _Aggregator:
         log("sum revealed", round=closing.round, attempt=closing.attempt, bytes=len(revealed))
         return self._answer(body, revealed)
 
-    def _answer(self, request: bytes, payload: bytes, status: int = 200) -> Response:
+    def _answer(self, request: bytes, payload: bytes, status: int = 200) -> Reply:
         signature = self.gate.identity.sign(b"answer", request, payload)
-        return Response(payload, status, {"tacit-signature": signature}, "application/octet-stream")
+        return Reply(payload, status, tacit_signature=signature)
 
     async def _known(self, key: tuple[str, int, int]) -> _Open:
         if key not in self._rounds:
@@ -176,7 +194,7 @@ class _Aggregator:
             opening, _ = unpack(Opening, bytes(rows[0][0]))
             if len(self._rounds) > 64:
                 self._rounds.clear()
-            self._rounds.setdefault(key, _Open(opening, 0))
+            self._rounds.setdefault(key, _Open(opening, layouts_print(opening.parts)))
         return self._rounds[key]
 
     async def _wait(self, known: _Open, key: tuple[str, int, int], closing: Closing) -> None:
@@ -207,7 +225,7 @@ class _Aggregator:
         if status != "open":
             return None
         who = session.run(
-            "SELECT device, least, body FROM upload WHERE task = ? AND round = ? AND attempt = ? ORDER BY device", *key
+            "SELECT device, least FROM upload WHERE task = ? AND round = ? AND attempt = ? ORDER BY device", *key
         )
         other = session.run("SELECT 1 FROM round WHERE task = ? AND round = ? AND status = 'revealed'", *key[:2])
         needed = max([int(least), self.least, *(int(row[1]) for row in who)])
@@ -216,7 +234,7 @@ class _Aggregator:
             session.run("DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key)
             return None
         parts = unpack(Opening, bytes(opening))[0].parts
-        total = _total(parts, [bytes(row[2]) for row in who])
+        total = _total(parts, _bodies(session, key))
         total = [self._blind(session, key[0], part, *pair) for part, pair in zip(parts, total, strict=True)]
         header = Sum(
             task=key[0], round=key[1], attempt=key[2], cohort=len(who),
@@ -248,20 +266,38 @@ class _Aggregator:
         return index, (words + alpha if part.blind == "add" else words - alpha).astype(words.dtype)
 
 
-def _total(parts: tuple[Layout, ...], bodies: list[bytes]) -> list[tuple[Any, Any]]:
-    """Sums modulo 2^bits; of sparse parts only the rows that someone sent."""
+def _bodies(session: Session, key: tuple[str, int, int]) -> Iterator[bytes]:
+    """The uploads of a round in the order of their devices, about `AT_ONCE` bytes of them in memory at most."""
+    sql = (
+        "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? AND device > ? "
+        "ORDER BY device LIMIT ?"
+    )
+    last, many = "", 1
+    while rows := session.run(sql, *key, last, many):
+        yield from (bytes(body) for _, body in rows)
+        last, many = rows[-1][0], max(1, min(1000, AT_ONCE // max(len(body) for _, body in rows)))
+
+
+def _total(parts: tuple[Layout, ...], bodies: Iterable[bytes]) -> list[tuple[Any, Any]]:
+    """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are listed, not summed."""
     sums = [np.zeros((part.size, part.width), f"<u{part.word}") for part in parts]
     seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
+    reports: list[list[Any]] = [[] for _ in parts]
     for body in bodies:
         message, payload = unpack(Upload, body)
         for place, (index, words) in enumerate(sections(parts, message.rows, payload)):
-            if index is None:
+            if parts[place].report:
+                reports[place].append(words)
+            elif index is None:
                 sums[place] += words
             else:
                 sums[place][index] += words  # rows of one device are distinct
                 seen[place][index] = True
     out: list[tuple[Any, Any]] = []
-    for part, total, rows in zip(parts, sums, seen, strict=True):
+    for place, (part, total, rows) in enumerate(zip(parts, sums, seen, strict=True)):
+        if part.report:
+            out.append((None, np.concatenate(reports[place])))
+            continue
         index = np.flatnonzero(rows).astype(np.uint32) if part.sparse else None
         out.append((index, total if index is None else total[index]))
     return out

@@ -19,27 +19,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engine.federated.expect import first_state, nothing
 from tacit.engine.federated.keys import Identity, shared_secrets
-from tacit.engine.federated.masks import mask, round_key
+from tacit.engine.federated.masks import round_key
 from tacit.engine.federated.paper import Deal, Tau
 from tacit.engine.federated.store import Session, Store
-from tacit.engine.federated.task import Assembled, for_everyone
+from tacit.engine.federated.task import Assembled
 from tacit.engine.federated.wire import (
     Announcement,
     Closing,
     Layout,
     Opening,
-    Sum,
-    integers,
+    digest,
     pack,
     pack_state,
-    sections,
-    unpack,
     unpack_state,
 )  # fmt: skip
 from tacit.errors import Failure
 from tacit.noise import bits
-from tacit.round import Released, State
+from tacit.round import Slice, State
+from tacit.service.unmask import Opened, unmask
 from tacit.service.watch import log
 
 MIGRATIONS_TASK = (
@@ -86,6 +85,8 @@ class Active:
     rows: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """State with one row an item, of which a device gets its own."""
     rest: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+    """Digest of the payload that a device was given: its mask is keyed by it."""
 
 
 class Conductor:
@@ -99,6 +100,9 @@ class Conductor:
         self.task, self.name = made.task, made.task.name
         self._public, self._gather = public, gather
         self.waiting: dict[str, tuple[NDArray[np.uint32], asyncio.Future[bytes]]] = {}
+        self.places: dict[str, int] = {}
+        self.run_so_far: set[str] = set()
+        self.spoilt = 0
         self.news = asyncio.Event()
         self.active: Active | None = None
         self.state: State = {}
@@ -113,6 +117,9 @@ class Conductor:
         await self._load()
         loop = asyncio.get_running_loop()
         while self.index < len(self.made.plan.rounds):
+            if self.made.plan.passed_over(self.made.round(self.index), self.state, self.run_so_far):
+                self.index += 1  # another round stands in its place; a restart comes to the same answer
+                continue
             began = loop.time()
             await self._round()
             self.times.append(loop.time() - began)
@@ -138,35 +145,49 @@ class Conductor:
             rows = [(0, pack_state(start), None)]
         self.index, self.state = int(rows[0][0]), unpack_state(bytes(rows[0][1]))
         self.tau = _tau(rows[0][2])
+        sql = "SELECT round, status FROM round WHERE task = ? AND status IN ('done', 'spoilt')"
+        over = await self.store.read(lambda s: s.run(sql, self.name))
+        self.run_so_far = {self.made.round(int(index)).name for index, _ in over}
+        self.spoilt = sum(status == "spoilt" for _, status in over)
 
     async def _round(self) -> None:
         """One attempt at the current round; the index moves on if it succeeds."""
         active = await self._resume() or await self._begin()
+        if not active.joined:  # nobody of this slice came
+            round_, where = self.made.round(active.index), (active.index, active.attempt)
+            await self.aggregator.close(Closing(task=self.name, round=where[0], attempt=where[1], give_up=True))
+            await self._advance(active, round_.absorb(self.state, nothing(round_.parts)), "done")
+            return
         self.active = active
-        for device in active.joined:
+        for place, device in enumerate(active.joined):
             self._answer(device)
+            if place % 16 == 15:
+                await asyncio.sleep(0)  # the first devices work while the last are answered
         closing = Closing(
             task=self.name, round=active.index, attempt=active.attempt, expected=len(active.joined),
             wait=self.task.seconds,
         )  # fmt: skip
         found = await self.aggregator.close(closing)
         self.active = None
-        released = None
-        if found is not None:
-            released = await asyncio.to_thread(self._open_sum, active, found)
-        if released is None:
+        if found is None:
             log("round re-run", round=active.index, attempt=active.attempt)
             await self._set_status(active, "given up")
             return
-        state = await asyncio.to_thread(self._absorb, active, released)
-        await self._advance(active, state)
+        opened, state = await asyncio.to_thread(self._absorb, active, found)
+        if opened.spoilt:
+            log("sum out of range: some device went past its clip", round=active.index, attempt=active.attempt)
+        await self._advance(active, state, "spoilt" if opened.spoilt else "done")
         log("round done", round=active.index, attempt=active.attempt, joined=len(active.joined))
 
-    def _absorb(self, active: Active, released: Mapping[str, Released] | Tau) -> State:
-        if isinstance(released, Tau):
-            self.tau = released
-            return self.state
-        return self.made.round(active.index).absorb(self.state, released)
+    def _absorb(self, active: Active, found: bytes) -> tuple[Opened, State]:
+        def key(device: str) -> bytes:
+            return self._mask_key(device, active)
+
+        opened = unmask(self.made, active, found, key, float(self.state["people"][0]), self.private)
+        if isinstance(opened.released, Tau):
+            self.tau = opened.released
+            return opened, self.state
+        return opened, self.made.round(active.index).absorb(self.state, opened.released)
 
     async def _resume(self) -> Active | None:
         """The attempt that an earlier life of this process had announced."""
@@ -216,20 +237,31 @@ class Conductor:
         return self._prepare(attempt, nonce, exchange, joined, publics)
 
     async def _gathered(self) -> dict[str, NDArray[np.uint32]]:
-        """Whoever waits, once there are enough; chosen at random if there are more than a round takes."""
-        loop = asyncio.get_running_loop()
+        """Whoever waits, once there are enough; chosen at random if there are more than a round takes.
+
+        A slice of the people may hold too few: it is passed over once others have waited for as long as a round takes.
+        """
+        loop, part = asyncio.get_running_loop(), self.made.round(self.index).takes_part
         until: float | None = None
+        empty: float | None = None
         while True:
             there = [d for d, (_, future) in self.waiting.items() if not future.done()]
+            if isinstance(part, Slice):
+                if there:
+                    empty = empty or loop.time() + self.task.seconds
+                there = [d for d in there if part.index <= self.places.get(d, 0) % part.of < part.index + part.width]
             if len(there) >= self.task.cohort:
                 break
             if len(there) >= self.task.least:
                 until = until or loop.time() + self._gather
                 if loop.time() >= until:
                     break
+            elif empty is not None and loop.time() >= empty:
+                return {}
             self.news.clear()
+            ends = min((each for each in (until, empty) if each is not None), default=None)
             try:
-                await asyncio.wait_for(self.news.wait(), None if until is None else max(0.01, until - loop.time()))
+                await asyncio.wait_for(self.news.wait(), None if ends is None else max(0.01, ends - loop.time()))
             except TimeoutError:
                 continue
         chosen = random.SystemRandom().sample(there, min(len(there), self.task.cohort))
@@ -267,87 +299,55 @@ class Conductor:
             joined=len(active.joined), least=self.task.least, enough=self.task.enough, seconds=self.task.seconds,
             mixing=active.mixing,
         )  # fmt: skip
+        return pack(header, self._payload(active, device))
+
+    def _payload(self, active: Active, device: str) -> bytes:
         if active.deal is None or active.counts is None:
-            return pack(header, active.shared)
+            return active.shared
         own = active.joined[device]
         payload = {name: array[own] for name, array in active.rows.items()} | dict(active.rest)
         payload["k"] = active.counts[own].astype(np.int32)
         if active.deal.tau is not None:
             payload["piece"] = active.deal.pieces()[device]
-        return pack(header, pack_state(payload))
+        packed = pack_state(payload)
+        active.told[device] = digest(packed)
+        return packed
 
     def _answer(self, device: str) -> None:
         found = self.waiting.pop(device, None)
         if found is not None and not found[1].done():
             found[1].set_result(self.announcement(device))
 
-    def _open_sum(self, active: Active, found: bytes) -> Mapping[str, Released] | Tau:
-        """Take the masks of the devices that arrived off the sums, check their range, leave the grid."""
-        header, payload = unpack(Sum, found)
-        if (header.task, header.round, header.attempt) != (self.name, active.index, active.attempt):
-            raise Failure("the aggregator answered for another round")
-        names = [bytes(payload[16 * k : 16 * k + 16]).hex() for k in range(header.cohort)]
-        if len(set(names)) != header.cohort or header.cohort < self.task.least or not set(names) <= set(active.joined):
-            raise Failure("the aggregator's cohort is not one of this round")
-        totals = sections(active.layouts, header.rows, payload[16 * header.cohort :])
-        keys = {name: self._mask_key(name, active) for name in names}
-        round_, out = self.made.round(active.index), dict[str, Released]()
-        for part, layout, (rows, words) in zip(round_.parts, active.layouts, totals, strict=True):
-            whole = np.zeros((layout.size, layout.width), f"<u{layout.word}")
-            whole[slice(None) if rows is None else rows] = words
-            for name in names:
-                own = active.joined[name] if layout.sparse else slice(None)
-                count = len(active.joined[name]) if layout.sparse else layout.size
-                whole[own] -= mask(keys[name], layout.name, count, layout.width, layout.bits)
-            if active.deal is not None and layout is active.layouts[0]:
-                if layout.blind == "add":
-                    return Tau(np.asarray(rows, np.uint32), whole[rows])
-                if active.deal.tau is not None:
-                    arrived = whole[rows] + active.deal.missing(set(names))[rows]
-                    whole[rows] = arrived
-            found_part = integers(whole, layout.bits)
-            if not layout.sparse and np.abs(found_part).max(initial=0) > self.made.span(round_, part):
-                raise Failure(
-                    "a sum is out of range: some device went past its clip", remedy="see docs/protocol.md on cheats"
-                )
-            path = f"{round_.name}/{part.name}"
-            deviation = self.made.noise_sd(path, header.cohort) / part.bound.steps
-            found_released = Released(found_part / part.bound.steps, deviation, private=self.private)
-            if not layout.sparse:
-                found_released = for_everyone(found_released, float(self.state["people"][0]), header.cohort)
-            out[part.name] = found_released
-        return out
-
     def _mask_key(self, device: str, active: Active) -> bytes:
         secret = shared_secrets(self.identity.by_name[active.key], active.publics[device]).mask
-        return round_key(secret, self.name, active.index, active.nonce)
+        own = "" if active.deal is None else device  # one payload for all, or one for each
+        told = active.told.get(own) or digest(self._payload(active, device))
+        active.told[own] = told
+        return round_key(secret, self.name, active.index, active.nonce, told)
 
     async def _set_status(self, active: Active, status: str) -> None:
         sql = "UPDATE round SET status = ? WHERE task = ? AND round = ? AND attempt = ?"
         await self.store.write(lambda s: s.run(sql, status, self.name, active.index, active.attempt))
 
-    async def _advance(self, active: Active, state: State) -> None:
+    async def _advance(self, active: Active, state: State, status: str) -> None:
         """The next state and the end of this round, together or not at all."""
         tau = None if self.tau is None else pack_state({"rows": self.tau.rows, "words": self.tau.words})
 
         def work(session: Session) -> None:
             key = (self.name, active.index)
             session.run(
-                "UPDATE round SET status = 'done' WHERE task = ? AND round = ? AND attempt = ?", *key, active.attempt
+                "UPDATE round SET status = ? WHERE task = ? AND round = ? AND attempt = ?", status, *key, active.attempt
             )
             session.run("DELETE FROM joined WHERE task = ? AND round <= ?", *key)
             session.run(
-                "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round = ?",
+                "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
                 active.index + 1, pack_state(state), tau, *key,
             )  # fmt: skip
 
         await self.store.write(work)
         self.state, self.index = state, active.index + 1
-
-
-def first_state(made: Assembled) -> State:
-    """What is public before any round."""
-    return {"people": np.array([float(made.task.people)]), **made.method.first_state(made.public)}
+        self.run_so_far.add(self.made.round(active.index).name)
+        self.spoilt += status == "spoilt"
 
 
 def _tau(found: Any) -> Tau | None:

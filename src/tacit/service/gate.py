@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tacit.engine.federated.keys import Identity, name_of, same, shared_secrets, tag, verify
 from tacit.engine.federated.store import Refusal, Session, Store
 from tacit.engine.federated.wire import VERSION, WireError
-from tacit.errors import StorageError, TacitError
+from tacit.errors import StorageError
+from tacit.service.plain import Call, Handler, Plain, Reply
 from tacit.service.watch import LOG, Metrics
 
-Handler = Callable[[Request], Awaitable[Response]]
 DEVICES = ("CREATE TABLE IF NOT EXISTS device (id TEXT PRIMARY KEY, public BLOB NOT NULL, enrolled INTEGER NOT NULL)",)
 
 
@@ -63,8 +59,8 @@ class Gate:
 
     def app(self, **options: Any) -> FastAPI:
         """An app with what both servers have: health, metrics, keys, enrolment."""
-        app = FastAPI(title=f"tacit {self.role}", docs_url=None, redoc_url=None, openapi_url=None, **options)
-        app.add_middleware(_Plain, routes=self._plain)
+        hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+        app = Plain(self._plain, title=f"tacit {self.role}", **hidden, **options)
 
         @app.get("/healthz")
         async def healthz() -> JSONResponse:
@@ -82,6 +78,7 @@ class Gate:
 
         @app.get("/v1/keys")
         async def keys() -> JSONResponse:
+            self.identity.refresh()
             return JSONResponse(self.identity.card())
 
         self.route("/v1/enrol", self._enrol)
@@ -91,49 +88,46 @@ class Gate:
     def route(self, path: str, handler: Handler, method: str = "POST") -> None:
         """A plain route ahead of the framework's: no parsing but our own. Every fault becomes a short refusal."""
 
-        async def guarded(request: Request) -> Response:
+        async def guarded(request: Call) -> Reply:
             try:
                 answer = await handler(request)
             except Refusal as refusal:
-                answer = JSONResponse({"error": refusal.message}, refusal.status)
+                answer = Reply.facts({"error": refusal.message}, refusal.status)
             except WireError as error:
-                answer = JSONResponse({"error": error.message}, 400)
-            except ClientDisconnect:
-                answer = Response(status_code=400)
+                answer = Reply.facts({"error": error.message}, error.status)
             except StorageError:
-                answer = JSONResponse({"error": "the store is away; try again"}, 503)
-            except TacitError as error:
+                answer = Reply.facts({"error": "the store is away; try again"}, 503)
+            except Exception as error:  # noqa: BLE001 - its words could quote a message: neither logged nor sent
                 LOG.exception("failed")
-                answer = JSONResponse({"error": type(error).__name__}, 500)
-            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status_code}"')
+                answer = Reply.facts({"error": type(error).__name__}, 500)
+            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
             return answer
 
         self._plain[method, path] = guarded
 
-    async def body(self, request: Request, limit: int | None = None) -> bytes:
+    async def body(self, request: Call, limit: int | None = None) -> bytes:
         """The whole body, unless it is too long or too slow."""
         most = limit or self.limits.body
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > most:
             raise Refusal(413, "the message is too long")
+        parts, size, more = list[bytes](), 0, True
         try:
             async with asyncio.timeout(self.limits.body_seconds):
-                if "content-length" in request.headers:
-                    found = await request.body()
-                else:
-                    parts, size = list[bytes](), 0
-                    async for part in request.stream():
-                        size += len(part)
-                        if size > most:
-                            raise Refusal(413, "the message is too long")
-                        parts.append(part)
-                    found = b"".join(parts)
+                while more:
+                    event = await request.receive()
+                    if event["type"] == "http.disconnect":
+                        raise Refusal(400, "the message ended early")
+                    parts.append(event.get("body", b""))
+                    size, more = size + len(parts[-1]), event.get("more_body", False)
+                    if size > most:
+                        raise Refusal(413, "the message is too long")
         except TimeoutError:
             raise Refusal(408, "the message came too slowly") from None
-        self.metrics.add("bytes_in", len(found))
-        return found
+        self.metrics.add("bytes_in", size)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def caller(self, request: Request, body: bytes) -> Caller:
+    async def caller(self, request: Call, body: bytes) -> Caller:
         """The device whose MAC this request carries."""
         device = request.headers.get("tacit-device", "")
         public = self._publics.get(device)
@@ -148,34 +142,37 @@ class Gate:
         self._throttle(device, self.limits.rate)  # only now: a stranger must not use up another's allowance
         return caller
 
-    def _verified(self, request: Request, body: bytes, device: str, public: bytes) -> Caller | None:
-        private = self.identity.by_name.get(request.headers.get("tacit-key", ""))
+    def _verified(self, request: Call, body: bytes, device: str, public: bytes) -> Caller | None:
+        name = request.headers.get("tacit-key", "")
+        if name not in self.identity.by_name:
+            self.identity.refresh()  # rotated by another process of this server
+        private = self.identity.by_name.get(name)
         if private is None:
             raise Refusal(401, "the server's key has changed; fetch /v1/keys")
         try:
             mac = shared_secrets(private, public).mac
         except ValueError:
             return None
-        expected = tag(mac, b"request", request.method.encode(), request.url.path.encode(), body)
+        expected = tag(mac, b"request", request.method.encode(), request.path.encode(), body)
         given = request.headers.get("tacit-mac", "")
         return Caller(device, mac, given) if same(expected, given) else None
 
-    def reply(self, caller: Caller, payload: bytes, status: int = 200) -> Response:
+    def reply(self, caller: Caller, payload: bytes, status: int = 200) -> Reply:
         """An answer that the device can check against the pinned identity."""
         self.metrics.add("bytes_out", len(payload))
         mac = tag(caller.mac, b"response", caller.request.encode(), payload)
-        return Response(payload, status, {"tacit-mac": mac}, "application/octet-stream")
+        return Reply(payload, status, tacit_mac=mac)
 
-    def signed(self, request: Request, body: bytes, identity: bytes) -> None:
+    def signed(self, request: Call, body: bytes, identity: bytes) -> None:
         """Refuse what is not signed by the other server."""
         given = request.headers.get("tacit-signature", "")
-        if not verify(identity, given, request.method.encode(), request.url.path.encode(), body):
+        if not verify(identity, given, request.method.encode(), request.path.encode(), body):
             raise Refusal(401, "not signed by the pinned server")
 
     def public(self, device: str) -> bytes | None:
         return self._publics.get(device)
 
-    async def _enrol(self, request: Request) -> Response:
+    async def _enrol(self, request: Call) -> Reply:
         body = await self.body(request, 4096)
         self._throttle("enrolment", self.limits.enrol_rate)
         public, device = _public(body), request.headers.get("tacit-device", "")
@@ -195,7 +192,7 @@ class Gate:
         self._publics.setdefault(device, public)
         return self.reply(caller, b"{}")
 
-    async def _rotate(self, request: Request) -> Response:
+    async def _rotate(self, request: Call) -> Reply:
         """A device's new key, proven under the old one; its id stays."""
         body = await self.body(request, 4096)
         caller, public = await self.caller(request, body), _public(body)
@@ -213,21 +210,6 @@ class Gate:
         if len(self._buckets) > 100_000:  # strangers may not fill the memory
             self._buckets.clear()
         self._buckets[who] = (level - 1, now)
-
-
-class _Plain:
-    """Routes that answer most requests, before the framework looks at them: half the cost of a request."""
-
-    def __init__(self, app: ASGIApp, routes: dict[tuple[str, str], Handler]) -> None:
-        self.app, self.routes = app, routes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        handler = self.routes.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
-        if handler is None:
-            await self.app(scope, receive, send)
-            return
-        answer = await handler(Request(scope, receive))
-        await answer(scope, receive, send)
 
 
 def _public(body: bytes) -> bytes:

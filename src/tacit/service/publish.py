@@ -30,8 +30,8 @@ def reserve(
         accept_unbounded=accept_unbounded,
     )  # fmt: skip
     text = json.dumps({"population": receipt.population, "number": receipt.number, "hash": receipt.hash})
+    from tacit.engine.federated.expect import first_state
     from tacit.engine.federated.wire import pack_state
-    from tacit.service.conductor import first_state
 
     document, start = task.model_dump_json().encode(), pack_state(first_state(made))
     store.now(lambda s: s.run("INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
@@ -47,8 +47,9 @@ def publish(
     out: Path,
     book: tuple[str | None, str] | None,
     private: bool,
+    spoilt: int = 0,
 ) -> None:
-    """Write the model folder, whole; a second time is no time."""
+    """Write the model folder, whole; a second time is no time. `spoilt` rounds were out of range, and for nothing."""
     from tacit.ledger.book import open_book
     from tacit.ledger.statement import build_statement
     from tacit.model.model import Model
@@ -57,17 +58,24 @@ def publish(
         return
     shared = made.method.finish(made.public, state)
     task, budget = made.task, made.public.budget
-    bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in made.plan.rounds[:8] for p in r.parts]
+    bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in made.plan.rounds[:20] for p in r.parts]
+    most = max(sum(0 if one.sparse else one.size * one.width * one.word for one in made.layouts(index))
+               for index in range(min(len(made.plan.rounds), 20)))  # fmt: skip
+    engine, noise = "federated", f"{task.enough} honest shares of the noise suffice"
+    if made.method.local:
+        engine, noise = "local", "each adds the noise of its own answer"
     statement = build_statement(
-        method=task.method, unit=made.public.unit, engine="federated", events=tuple(made.events.values()),
+        method=task.method, unit=made.public.unit, engine=engine, events=tuple(made.events.values()),
         calibration=made.public.calibration, budget=(budget.epsilon, budget.delta) if budget else None,
         per_person=bounds,
         settings=[
             *made.plan.story, *(f"{k} = {v}" for k, v in made.method.settings.model_dump().items()),
-            f"cohorts of {task.least} to {task.cohort} devices; {task.enough} honest shares of the noise suffice",
+            f"cohorts of {task.least} to {task.cohort} devices; {noise}",
+            *([f"a device sends up to {most:,} bytes in a round, whatever it rated"] if most else []),
+            *([f"sums out of range, taken as nothing: {spoilt} rounds"] if spoilt else []),
         ],
         public=["the rating scale", "the catalogue of items", "the declared number of people", "who takes part"],
-        purpose=task.purpose, receipt=receipt, real_noise=private and bool(made.events),
+        purpose=task.purpose, receipt=receipt, real_noise=private and bool(made.events), local=made.method.local,
     )  # fmt: skip
     if receipt is not None and book is not None:
         open_book(*book).commit(receipt, shared.digest())

@@ -14,27 +14,27 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
-from starlette.requests import Request
-from starlette.responses import Response
 
+from tacit.engine.federated.http import Web
 from tacit.engine.federated.keys import Identity, believed, verify
 from tacit.engine.federated.store import Refusal, Store
 from tacit.engine.federated.task import Assembled, Task, assemble
-from tacit.engine.federated.wire import Closing, Join, Opening, pack, unpack
+from tacit.engine.federated.wire import Closing, Join, Opening, ascending, pack, unpack
 from tacit.errors import Failure
 from tacit.service.conductor import MIGRATIONS_TASK, Conductor
 from tacit.service.gate import DEVICES, Caller, Gate, Limits
+from tacit.service.plain import Call, Reply
 from tacit.service.publish import publish
 from tacit.service.watch import LOG, log
 
 MIGRATIONS = ((*DEVICES, *MIGRATIONS_TASK),)
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
+ANSWER_SECONDS = 60.0
+STIR_SECONDS = 0.003
 STAMP_SECONDS = 300.0
 
 
@@ -43,48 +43,48 @@ class RemoteAggregator:
 
     def __init__(self, url: str, pin: str, identity: Identity, verify_tls: Any = True) -> None:
         self.url, self.pin, self.identity = url.rstrip("/"), bytes.fromhex(pin), identity
-        self._client = httpx.AsyncClient(timeout=httpx.Timeout(30.0, read=None), verify=verify_tls)
+        self._web = Web(None if verify_tls is True else str(verify_tls), seconds=None)
 
     async def open(self, opening: Opening) -> None:
         status, _ = await self._send("/v1/open", pack(opening))
         if status != 200:
-            raise Failure(f"the aggregator refused to open a round (status {status})")
+            why = "it speaks another version of the protocol" if status == 426 else f"status {status}"
+            raise Failure(f"the aggregator refused to open a round ({why})")
 
     async def close(self, closing: Closing) -> bytes | None:
-        status, found = await self._send("/v1/close", pack(closing))
+        status, found = await self._send("/v1/close", pack(closing), closing.wait)
         if status not in (200, 409):
             raise Failure(f"the aggregator refused to close a round (status {status})")
         return found if status == 200 else None
 
-    async def _send(self, path: str, body: bytes) -> tuple[int, bytes]:
+    async def _send(self, path: str, body: bytes, wait: float = 0.0) -> tuple[int, bytes]:
+        """Ask until there is an answer; `wait` is how long the aggregator may take beside its work."""
         pause = 0.05
         while True:
             headers = {"tacit-signature": self.identity.sign(b"POST", path.encode(), body)}
             try:
-                answer = await self._client.post(self.url + path, content=body, headers=headers)
-                if answer.status_code < 500:
+                async with asyncio.timeout(wait + ANSWER_SECONDS):
+                    answer = await self._web.post(self.url, path, body, headers)
+                if answer.status < 500:
                     break
-            except httpx.HTTPError:
+            except OSError:
                 pass
             await asyncio.sleep(pause)
             pause = min(2.0, pause * 2)
         signature = answer.headers.get("tacit-signature", "")
-        if (
-            answer.status_code in (200, 409)
-            and signature
-            and verify(self.pin, signature, b"answer", body, answer.content)
-        ):
-            return answer.status_code, answer.content
-        if answer.status_code == 200:
+        known = answer.status in (200, 409)
+        if known and signature and verify(self.pin, signature, b"answer", body, answer.body):
+            return answer.status, answer.body
+        if answer.status == 200:
             raise Failure("the aggregator's answer is not signed by its pinned identity")
-        return 0 if answer.status_code in (200, 409) else answer.status_code, b""
+        return 0 if known else answer.status, b""
 
     async def card(self) -> list[bytes]:
-        answer = await self._client.get(self.url + "/v1/keys")
-        return believed(answer.json(), self.pin.hex())
+        answer = await self._web.get(self.url, "/v1/keys")
+        return believed(json.loads(answer.body), self.pin.hex())
 
     async def stop(self) -> None:
-        await self._client.aclose()
+        await self._web.close()
 
 
 def recommender_app(
@@ -96,7 +96,7 @@ def recommender_app(
     """The app. `book` names the ledger (place, population) that is charged before the first round; the model is
     written to `out` after the last."""
     made = assemble(task)
-    store = Store(location, MIGRATIONS, "recommender")
+    store = Store(location, MIGRATIONS, "recommender", alone=True)  # two would announce two masks for one round
     gate = Gate("recommender", identity, store, limits or Limits(), token)
     conductor = Conductor(made, store, identity, aggregator, gate.public, gather)
     handler = _Recommender(gate, conductor, made, aggregator_url, aggregator.pin.hex(), out)
@@ -136,6 +136,7 @@ class _Recommender:
     ) -> None:
         self.gate, self.conductor, self.made, self.out = gate, conductor, made, out
         self._stamps: dict[str, int] = {}
+        self._told = False
         document = {
             "task": made.task.model_dump(mode="json"), "events": json.loads(made.events_text()),
             "aggregator": {"url": aggregator_url, "identity": aggregator_pin},
@@ -148,22 +149,23 @@ class _Recommender:
 
         receipt = await asyncio.to_thread(reserve, self.made, self.gate.store, book, accept_unbounded)
         state = await self.conductor.run()
-        await asyncio.to_thread(publish, self.made, state, receipt, self.out, book, self.conductor.private)
+        came = self.conductor.private, self.conductor.spoilt
+        await asyncio.to_thread(publish, self.made, state, receipt, self.out, book, *came)
         log("model published")
 
-    async def task(self, request: Request) -> Response:
-        return Response(self._document, 200, {"tacit-signature": self._signature}, "application/json")
+    async def task(self, request: Call) -> Reply:
+        return Reply(self._document, kind="application/json", tacit_signature=self._signature)
 
-    async def status(self, request: Request) -> Response:
+    async def status(self, request: Call) -> Reply:
         """Public progress: counts only."""
         c = self.conductor
         facts = {
             "task": c.name, "round": c.index, "rounds": len(self.made.plan.rounds), "waiting": len(c.waiting),
             "finished": c.finished.is_set(), "published": (self.out / "model.json").is_file(), "seconds": c.times[-50:],
         }  # fmt: skip
-        return JSONResponse(facts)
+        return Reply.facts(facts)
 
-    async def join(self, request: Request) -> Response:
+    async def join(self, request: Call) -> Reply:
         """Wait for a round; the answer is its announcement, with the state that this device needs."""
         body = await self.gate.body(request, 1 << 20)
         caller = await self.gate.caller(request, body)
@@ -176,16 +178,21 @@ class _Recommender:
         self._check_stamp(caller, message.stamp)
         items = self._items(message, payload)
         active = c.active
-        if active is not None and caller.device in active.joined and message.done != (active.index, active.attempt):
+        here = active is not None and active.publics.get(caller.device) == self.gate.public(caller.device)
+        if active is not None and here and message.done != (active.index, active.attempt):
             return self.gate.reply(caller, c.announcement(caller.device))  # it lost the first answer
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         before = c.waiting.pop(caller.device, None)
         if before is not None:
             before[1].cancel()
         c.waiting[caller.device] = (items, future)
-        c.news.set()
+        c.places[caller.device] = message.place
+        if not self._told:  # one look at all who came within a moment, not one for each
+            self._told = True
+            asyncio.get_running_loop().call_later(STIR_SECONDS, self._stir)
         try:
-            found = await asyncio.wait_for(future, POLL_SECONDS)
+            async with asyncio.timeout(POLL_SECONDS):
+                found = await future
         except (TimeoutError, asyncio.CancelledError):
             if c.waiting.get(caller.device, (None, None))[1] is future:
                 del c.waiting[caller.device]
@@ -195,14 +202,18 @@ class _Recommender:
         self.gate.metrics.add("joins")
         return self.gate.reply(caller, found)
 
-    async def model(self, request: Request) -> Response:
+    def _stir(self) -> None:
+        self._told = False
+        self.conductor.news.set()
+
+    async def model(self, request: Call) -> Reply:
         """The published model: its four files in one frame, signed."""
         if not (self.out / "model.json").is_file():
             raise Refusal(404, "no model yet")
         names = ("model.json", "items.json", "statement.json", "arrays.safetensors")
         files = {name: (self.out / name).read_bytes() for name in names}
         frame = pack({name: len(data) for name, data in files.items()}, b"".join(files.values()))
-        return Response(frame, 200, {"tacit-signature": self.gate.identity.sign(b"model", frame)})
+        return Reply(frame, tacit_signature=self.gate.identity.sign(b"model", frame))
 
     def _check_stamp(self, caller: Caller, stamp: int) -> None:
         """A copied request is old, or not newer than the device's last one."""
@@ -218,6 +229,6 @@ class _Recommender:
         if message.items != layout.sparse or (len(payload) and not message.items) or len(payload) % 4:
             raise Refusal(400, "rows are listed where the plan asks for them, and only there")
         rows = np.frombuffer(payload, "<u4").astype(np.uint32)
-        if len(rows) and (int(rows.max()) >= layout.size or (np.diff(rows.astype(np.int64)) <= 0).any()):
+        if not ascending(rows, layout.size):
             raise Refusal(400, "row numbers that do not ascend inside the catalogue")
         return rows

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-import aiohttp
 import numpy as np
+from pydantic import ValidationError
 
 from tacit.engine.device import DeviceBooks
 from tacit.engine.federated.device import Device
+from tacit.engine.federated.http import Web
 from tacit.engine.federated.keys import believed, name_of, same, shared_secrets, tag, verify
 from tacit.engine.federated.task import Assembled, Task, assemble
 from tacit.engine.federated.wire import Announcement, Join, WireError, pack, unpack
@@ -32,9 +31,14 @@ class Server:
     keys: dict[str, bytes] = field(default_factory=dict)
     current: str = ""
 
-    async def learn(self, web: aiohttp.ClientSession) -> None:
-        async with web.get(self.url + "/v1/keys") as answer:
-            card = await answer.json()
+    async def learn(self, web: Web) -> None:
+        try:
+            answer = await web.get(self.url, "/v1/keys")
+            card = json.loads(answer.body)
+        except OSError as error:
+            raise Away(f"no answer ({type(error).__name__})") from None
+        except ValueError:
+            raise Failure("the server's card of keys does not parse") from None
         known = believed(card, self.pin)
         self.pin = card["identity"]
         self.keys = {name_of(key): key for key in known}
@@ -88,12 +92,15 @@ class Wallet:
 class Link:
     """One device's conversation with both servers."""
 
-    def __init__(self, web: aiohttp.ClientSession, recommender: Server, aggregator: Server, private: bytes) -> None:
+    def __init__(
+        self, web: Web, recommender: Server, aggregator: Server, private: bytes, name: str | None = None
+    ) -> None:
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
         self.web, self.recommender, self.aggregator, self.private = web, recommender, aggregator, private
         self.public = X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
-        self.name = name_of(self.public)
+        self.name = name or name_of(self.public)
+        """Of its first key; it stays when the key changes."""
         self.bytes_up = self.bytes_down = 0
 
     def mask_secret(self, key: str) -> bytes:
@@ -106,17 +113,28 @@ class Link:
             body = json.dumps({"public": self.public.hex()}).encode()
             await self.call(server, "/v1/enrol", body, {} if token is None else {"tacit-token": token})
 
+    async def rotate(self, private: bytes) -> Link:
+        """The same device with a new key. If it is cut short, call it again with the same one."""
+        new = Link(self.web, self.recommender, self.aggregator, private, self.name)
+        body = json.dumps({"public": new.public.hex()}).encode()
+        for server in (self.recommender, self.aggregator):
+            try:
+                await self.call(server, "/v1/rotate", body)
+            except Refused as refused:
+                if refused.status != 401:  # else it has the new key already
+                    raise
+        return new
+
     async def call(self, server: Server, path: str, body: bytes, more: dict[str, str] | None = None) -> bytes:
         """A request with its MAC; the answer, with its MAC checked. Raises `Away` for what may pass."""
         mac_key = shared_secrets(self.private, server.keys[server.current]).mac
         mac = tag(mac_key, b"request", b"POST", path.encode(), body)
         headers = {"tacit-device": self.name, "tacit-key": server.current, "tacit-mac": mac, **(more or {})}
         try:
-            async with self.web.post(server.url + path, data=body, headers=headers) as answer:
-                found, status = await answer.read(), answer.status
-                theirs = answer.headers.get("tacit-mac", "")
-        except (aiohttp.ClientError, TimeoutError, ConnectionError):
+            answer = await self.web.post(server.url, path, body, headers)
+        except OSError:
             raise Away("no answer") from None
+        found, status = answer.body, answer.status
         self.bytes_up += len(body)
         self.bytes_down += len(found)
         if status == 401 and b"has changed" in found:
@@ -124,9 +142,11 @@ class Link:
             raise Away("keys rotated")
         if status in (408, 425, 429) or status >= 500:
             raise Away(str(status))
+        if status == 426:
+            raise Failure("a server speaks another version of the protocol", remedy="upgrade this device or the server")
         if status != 200:
             raise Refused(status)
-        if not same(theirs, tag(mac_key, b"response", mac.encode(), found)):
+        if not same(answer.headers.get("tacit-mac", ""), tag(mac_key, b"response", mac.encode(), found)):
             raise Failure("a server's answer does not verify: it is not the one that was pinned")
         return found
 
@@ -139,20 +159,35 @@ class Refused(Exception):
         self.status = status
 
 
-async def fetch_task(web: aiohttp.ClientSession, recommender: Server) -> tuple[Assembled, Server]:
-    """The task, signed, with its events recomputed here: a device believes its own arithmetic."""
-    async with web.get(recommender.url + "/v1/task") as answer:
-        body, signature = await answer.read(), answer.headers.get("tacit-signature", "")
+async def fetch_task(web: Web, recommender: Server, aggregator: str | None = None) -> tuple[Assembled, Server]:
+    """The task, signed, with its events recomputed here: a device believes its own arithmetic.
+
+    The recommender names the aggregator, so who wants to be sure of two servers pins `aggregator` too.
+    """
+    try:
+        answer = await web.get(recommender.url, "/v1/task")
+    except OSError as error:
+        raise Away(f"no answer ({type(error).__name__})") from None
+    body, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(bytes.fromhex(recommender.pin), signature, b"task", body):
         raise Failure("the task is not signed by the recommender's identity")
     facts = json.loads(body)
-    made = assemble(Task.model_validate(facts["task"]))
+    try:
+        task = Task.model_validate(facts["task"])
+    except ValidationError:
+        raise Failure("the task is of another version of the protocol", remedy="upgrade this device") from None
+    made = assemble(task)
     announced = EVENTS.validate_python(facts["events"])
     if announced != tuple(made.events.values()):
         raise Failure(
             "the announced noise is not what this plan and budget ask for", remedy="upgrade, or do not take part"
         )
-    return made, Server(facts["aggregator"]["url"], facts["aggregator"]["identity"])
+    named = facts["aggregator"]
+    if named["identity"] == recommender.pin:
+        raise Failure("the recommender is its own aggregator: it could see every contribution")
+    if aggregator is not None and not same(named["identity"], aggregator):
+        raise Failure("the task names another aggregator than the one pinned", remedy="ask its owner before going on")
+    return made, Server(named["url"], named["identity"])
 
 
 async def take_part(
@@ -166,8 +201,8 @@ async def take_part(
     done, pause, answered = (-1, -1), 0.05, 0
     sparse = device.made.layouts(0)[0].sparse
     rows = device.items.astype("<u4").tobytes() if sparse else b""
-    while rounds is None or answered < rounds:
-        join = Join(task=device.made.task.name, stamp=time.time_ns(), done=done, items=sparse)
+    while (rounds is None or answered < rounds) and not device.retired:
+        join = Join(task=device.made.task.name, stamp=time.time_ns(), done=done, items=sparse, place=device.place)
         try:
             found = await link.call(link.recommender, "/v1/join", pack(join, rows))
         except Away:
@@ -186,8 +221,13 @@ async def take_part(
         if vanish(place, told) if callable(vanish) else vanish and np.random.default_rng().random() < vanish:
             done = (told.round, told.attempt)
             continue
-        if not device.known(told, payload) and not await wallet.pay(place, device.events(told)):
+        if not device.known(told, payload) and not await wallet.pay(place, device.events(told, payload)):
             raise BudgetError("this device's own cap is reached; it takes part no more")
+        if told.key not in link.recommender.keys:  # it rotated since this device asked for its card
+            try:
+                await link.recommender.learn(link.web)
+            except Away:
+                continue
         body = device.answer(told, payload, link.mask_secret(told.key))
         if await _deliver(link, body, told.seconds):
             answered += 1
@@ -214,22 +254,16 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
     return False
 
 
-def web_session(ca: str | None = None, seconds: float = 60.0) -> aiohttp.ClientSession:
-    """Connections to both servers; `ca` is a file of certificates to trust beside the system's."""
-    context: Any = True
-    if ca is not None:
-        context = ssl.create_default_context(cafile=ca)
-    connector = aiohttp.TCPConnector(limit=0, ssl=context, keepalive_timeout=120)
-    return aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=seconds))
-
-
 async def enrol_patiently(link: Link, token: str | None, tries: int = 40) -> None:
     for attempt in range(tries):
         try:
             await link.enrol(token)
         except (Away, WireError):
-            with suppress(aiohttp.ClientError):
-                await asyncio.sleep(min(0.05 * 2**attempt, 1.0))
+            await asyncio.sleep(min(0.05 * 2**attempt, 1.0))
+        except Refused as refused:
+            raise Failure(
+                f"a server refused to enrol this device (status {refused.status})", remedy="--token"
+            ) from None
         else:
             return
     raise Failure("a server cannot be reached", remedy="check the addresses")

@@ -1,10 +1,12 @@
 """The device: checks what it is asked, pays, computes its contribution, adds its noise and its mask. Never its ratings.
 
 Guarantee: what leaves a device is its contribution, clipped and on the grid, plus its portion of noise, plus a mask,
-modulo 2^bits. It derives plan, events and portions from the task with its own code, refuses a cohort or an honest
-fraction that its owner does not accept, and pays its own ledger before any noise is drawn. Asked again for the same
-round and state, it sends the very words it sent before (of all attempts at a round one sum is ever revealed); if it has
-lost them it pays again. In `paper` calibration the rows of its rated items are visible, as printed.
+modulo 2^bits; or, in the local model, a randomized report. It derives plan, events and portions from the task with its
+own code, refuses a cohort or an honest fraction that its owner does not accept and a plan whose noise is too small for
+its cap, and pays its own ledger before any noise is drawn. Of two rounds of which one stands instead of the other it
+answers one, and only the one that the released state calls for. Asked again for the same round and state, it sends the
+very words it sent before (of all attempts at a round one sum is ever revealed); if it has lost them it pays again. In
+`paper` calibration the rows of its rated items are visible, as printed.
 """
 
 from __future__ import annotations
@@ -18,13 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
+from tacit.bound.check import check_rows
+from tacit.engine.federated.expect import check_state
 from tacit.engine.federated.masks import mask, round_key
+from tacit.engine.federated.report import own_report
 from tacit.engine.federated.task import Assembled
 from tacit.engine.federated.wire import Announcement, Layout, Upload, digest, pack, unpack_state, words
+from tacit.engine.gram import Factors
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.ledger.event import Event, Laplace, Skellam, Unbounded
+from tacit.ledger.event import Event, Gaussian, Laplace, Skellam, Unbounded
+from tacit.noise.device import own_noise
 from tacit.noise.portion import looks_exponential, mixing, mixture, portion
-from tacit.round import Block, Part, Round
+from tacit.round import Block, Part, Round, Slice, Turns
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,12 @@ class Device:
         self.personal: dict[str, NDArray[np.float64]] = {}
         self.sent: Sent | None = None
         self.turns = 0
+        self.key_name = ""
+        """Of the key that masks are made with: words under an older one are of no use to anyone."""
+        self.ran: set[str] = set()
+        """Names of the rounds that it has answered."""
+        self.place = int(digest(b"place", secret, made.task.name.encode())[:13], 16)
+        """Drawn once for a task, never from ratings: in which slice of the people it is."""
         self.check_task()
 
     def _keep(self, most: int) -> None:
@@ -85,10 +98,10 @@ class Device:
 
     def check_task(self) -> None:
         """Refuse a task that is weaker than the owner accepts, before anything is computed."""
-        task, policy = self.made.task, self.policy
-        if task.least < policy.least:
+        task, policy, alone = self.made.task, self.policy, self.made.method.local
+        if task.least < policy.least and not alone:
             raise SettingError(f"the task hides a person among {task.least}; this device asks for {policy.least}")
-        if task.honest > policy.honest and self.made.events:
+        if task.honest > policy.honest and self.made.events and not alone:
             raise SettingError(
                 f"the task takes {task.honest:g} of a cohort to be honest; this device {policy.honest:g}"
             )
@@ -98,27 +111,79 @@ class Device:
             raise BudgetError(
                 "this task adds no noise at all: NOT PRIVATE", remedy="--accept-unbounded, if you mean it"
             )
+        price = self.made.price(policy.delta)
+        if price > policy.epsilon * (1 + 1e-9):
+            raise BudgetError(
+                f"the noise of this task is too small: all of it would cost epsilon {price:.3g} at delta "
+                f"{policy.delta:g}; this device's cap is {policy.epsilon:g}",
+                remedy="a larger --cap, if you mean it",
+            )
 
     def asked(self, told: Announcement, payload: memoryview) -> str:
-        return digest(f"{told.task} {told.round} {told.nonce} {told.key}".encode(), payload)
+        return digest(f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}".encode(), payload)
 
     def known(self, told: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
         return self.sent is not None and self.sent.asked == self.asked(told, payload)
 
-    def events(self, told: Announcement) -> list[Event]:
-        """What a fresh answer to this announcement costs: one turn of each part."""
+    def _check_choice(self, round_: Round, payload: memoryview) -> None:
+        """A slice must be this device's own; of rounds that stand for one another one is answered, the right one."""
+        part = round_.takes_part
+        if isinstance(part, Slice) and not part.index <= self.place % part.of < part.index + part.width:
+            raise SettingError("a round was announced to a device that is in another slice of the people")
+        rivals = {r.name for r in self.made.plan.rounds if r.instead and round_.name in (r.name, r.instead)}
+        if not rivals:
+            return
+        lost = self.sent is not None and self.sent.round == self.made.plan.rounds.index(round_)  # asked anew
+        run = self.ran - ({round_.name} if lost else set())
+        rivals |= {round_.instead} if round_.instead else {round_.name}
+        if rivals & run or self.made.plan.passed_over(round_, unpack_state(payload), run):
+            raise SettingError(f"the round {round_.name} was announced where another takes its place")
+
+    def turns_left(self, index: int) -> bool:
+        """Whether it may take part in this round: of a series it takes as many turns as the plan has priced."""
+        round_ = self.made.round(index)
+        part = round_.takes_part
+        if not isinstance(part, Turns) or self.made.layouts(index)[0].sparse:
+            return True
+        start = index - part.index
+        series = self.made.plan.rounds[start:]
+        names = {r.name for k, r in enumerate(series) if isinstance(r.takes_part, Turns) and r.takes_part.index == k}
+        return len(names & self.ran - {round_.name}) < part.most
+
+    @property
+    def retired(self) -> bool:
+        """Whether no round that may still come is one for this device."""
+        first = 0 if self.sent is None else self.sent.round
+        if self.made.layouts(first)[0].sparse:  # printed rounds have no turns to keep
+            return False
+        return not any(self.turns_left(index) for index in range(first, len(self.made.plan.rounds)))
+
+    def _check_turns(self, told: Announcement) -> None:
+        if not self.turns_left(told.round):
+            raise BudgetError("this device has taken all the turns that the plan has priced")
+
+    def events(self, told: Announcement, payload: memoryview) -> list[Event]:
+        """What a fresh answer to this announcement costs: one turn of each part. Refuses what the plan does not."""
         round_ = self._round(told)
+        self._check_turns(told)
+        check_state(self.made, told.round, payload)
+        self._check_choice(round_, payload)
         paths = [f"{round_.name}/{part.name}" for part in round_.parts]
         found = [self.made.events[path] for path in paths if path in self.made.events]
-        return [e.model_copy(update={"times": 1, "beside": None}) for e in found if not isinstance(e, Unbounded)]
+        return [
+            e.model_copy(update={"times": 1, "beside": None, "instead": None})
+            for e in found
+            if not isinstance(e, Unbounded)
+        ]
 
     def _round(self, told: Announcement) -> Round:
         """The announced round, if it is one of this task on the terms of this task."""
         task = self.made.task
         if told.task != task.name or not 0 <= told.round < len(self.made.plan.rounds):
             raise SettingError("a round of another task was announced")
-        if told.least != task.least or told.enough > floor(task.honest * told.least + 1e-9):
+        shared = not self.made.method.local  # in the local model nobody's noise but one's own counts
+        if told.least != task.least or (shared and told.enough > floor(task.honest * told.least + 1e-9)):
             raise SettingError("the announced cohort or noise is not the one of the task")
         if told.joined < told.least:
             raise SettingError("a round was announced with fewer devices than its least cohort")
@@ -127,19 +192,24 @@ class Device:
     def answer(self, told: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload for an announcement. The caller has paid for `events` unless it is `known`."""
         round_, asked = self._round(told), self.asked(told, payload)
-        if self.sent is None or self.sent.asked != asked:
+        if self.sent is None or not self.known(told, payload):
+            self._check_turns(told)
+            check_state(self.made, told.round, payload)
+            self._check_choice(round_, payload)
             before = self.personal
             if self.sent is not None and self.sent.round == told.round:  # asked anew: start from where it started
                 before = dict(self.sent.before)
             state = unpack_state(payload)
-            key = round_key(mask_secret, told.task, told.round, told.nonce)
+            key = round_key(mask_secret, told.task, told.round, told.nonce, digest(payload))
             self.personal = {name: array.copy() for name, array in before.items()}
             rows, words_ = self._words(round_, told, state, key)
             self.sent = Sent(told.round, asked, rows, words_, before)
             self.turns += 1
+            self.ran.add(round_.name)
         header = Upload(
-            task=told.task, round=told.round, attempt=told.attempt, least=self.made.task.least, rows=self.sent.rows
-        )
+            task=told.task, round=told.round, attempt=told.attempt, least=self.made.task.least, rows=self.sent.rows,
+            layouts=self.made.agreed(told.round),
+        )  # fmt: skip
         return pack(header, self.sent.payload)
 
     def _words(
@@ -153,6 +223,10 @@ class Device:
             self.personal[kept.name] = block.personal[kept.name]
         rows, out = list[int](), list[bytes]()
         for part, layout in zip(round_.parts, layouts, strict=True):
+            if layout.report:
+                event = self.made.events.get(f"{round_.name}/{part.name}")
+                out.append(own_report(part, event, given[part.name], self.label).astype("<i8").tobytes())
+                continue
             whole = self._whole(part, layout, given[part.name], len(self.items))
             whole += self._noise(round_, part, layout, told, state, whole.shape)
             masked = words(whole, layout.bits) + mask(key, layout.name, len(whole), layout.width, layout.bits)
@@ -178,9 +252,12 @@ class Device:
     def _whole(self, part: Part, layout: Layout, given: Rows, count: int) -> NDArray[np.int64]:
         from tacit.kernels.rows import add_rows
 
+        if part.form == "gram":  # its own products alone, each once: the bound is on the row, before it is multiplied
+            factors = Factors(part)
+            factors.add(0, given, 1)
+            return factors.packed()
         size = count if layout.sparse else part.size
-        if len(given.index) and int(given.index.max()) >= size:
-            raise Failure(f"a contribution to {part.name} points outside its array")
+        check_rows(given, name=part.name, people=1, size=size)
         total = np.zeros((size, part.width), np.int64)
         add_rows(given.index, part.bound.apply(given), total)
         return total
@@ -195,6 +272,8 @@ class Device:
         shape: tuple[int, ...],
     ) -> NDArray[np.int64]:
         event = self.made.events.get(f"{round_.name}/{part.name}")
+        if self.made.method.local and isinstance(event, Gaussian | Laplace):  # enough for itself alone
+            return own_noise(event, 1, shape[0] * shape[1])[0].reshape(shape)
         if isinstance(event, Skellam | Laplace):
             return portion(event, shape[0] * shape[1], self.made.task.enough).reshape(shape)
         if not isinstance(event, Unbounded) or event.noise == "none":

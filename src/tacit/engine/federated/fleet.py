@@ -13,6 +13,7 @@ import numpy as np
 from tacit.data.ratings import Ratings
 from tacit.engine.device import DeviceBooks
 from tacit.engine.federated.client import (
+    Away,
     Link,
     Server,
     Vanish,
@@ -20,12 +21,12 @@ from tacit.engine.federated.client import (
     enrol_patiently,
     fetch_task,
     take_part,
-    web_session,
 )  # fmt: skip
 from tacit.engine.federated.device import Device, Policy
+from tacit.engine.federated.http import Web
 from tacit.engine.federated.keys import new_exchange
 from tacit.engine.federated.task import Assembled
-from tacit.errors import BudgetError, TacitError
+from tacit.errors import BudgetError, Failure, TacitError
 from tacit.noise import bits
 
 
@@ -63,14 +64,18 @@ async def run_fleet(
     url: str, ratings: Ratings, *, devices: int | None = None, pin: str | None = None, policy: Policy | None = None,
     book: Path | None = None, rounds: int | None = None, vanish: Vanish = 0.0, token: str | None = None,
     ca: str | None = None, first: int = 0, privates: Sequence[bytes] | None = None,
+    aggregator_pin: str | None = None,
 ) -> Report:  # fmt: skip
     """Enrol and take part with many devices until the training is over or `rounds` were answered by each."""
     policy, report = policy or Policy(), Report()
-    async with web_session(ca) as web:
+    async with Web(ca) as web:
         recommender = Server(url.rstrip("/"), pin)
-        await recommender.learn(web)
-        made, aggregator = await fetch_task(web, recommender)
-        await aggregator.learn(web)
+        try:
+            await recommender.learn(web)
+            made, aggregator = await fetch_task(web, recommender, aggregator_pin)
+            await aggregator.learn(web)
+        except Away as error:
+            raise Failure(f"a server cannot be reached ({error})", remedy="check its address and --ca") from None
         fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
         books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
         wallet = Wallet(books)

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -45,9 +46,15 @@ class Secrets:
 
 
 def secrets(private: bytes, public: bytes) -> Secrets:
-    shared = X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(public))
+    shared = _loaded(private).exchange(X25519PublicKey.from_public_bytes(public))
     kept = [HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared) for label in (b"mac", b"mask")]
     return Secrets(kept[0], kept[1])
+
+
+@lru_cache(maxsize=8)
+def _loaded(private: bytes) -> X25519PrivateKey:
+    """A server's few keys stay loaded: loading one costs as much as an exchange."""
+    return X25519PrivateKey.from_private_bytes(private)
 
 
 def new_exchange() -> tuple[bytes, bytes]:
@@ -58,11 +65,7 @@ def new_exchange() -> tuple[bytes, bytes]:
 
 def tag(key: bytes, *parts: bytes) -> str:
     """A MAC over parts that cannot run into one another."""
-    found = hmac.new(key, digestmod=hashlib.sha256)
-    for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+    return hmac.digest(key, _joined(parts), "sha256").hex()
 
 
 def same(one: str, other: str) -> bool:
@@ -78,8 +81,15 @@ class Identity:
             self._write({"sign": bits.fresh().token(32).hex(), "exchange": [bits.fresh().token(32).hex()]})
         self._read()
 
+    def refresh(self) -> None:
+        """Take up keys that another process has put into the file since it was read."""
+        with suppress(OSError):
+            if self.path.stat().st_mtime_ns != self._stamp:
+                self._read()
+
     def _read(self) -> None:
         try:
+            self._stamp = self.path.stat().st_mtime_ns
             found = json.loads(self.path.read_text())
             self._sign = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(found["sign"]))
             self.exchange = [bytes.fromhex(each) for each in found["exchange"]]

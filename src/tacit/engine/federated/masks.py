@@ -18,9 +18,13 @@ from numpy.typing import NDArray
 _START = bytes(16)
 
 
-def round_key(secret: bytes, task: str, round_: int, nonce: str) -> bytes:
-    """One key for one device and round. A re-run of the round has the same, so the same words can be sent again."""
-    return hmac.new(secret, f"{task} {round_} {nonce}".encode(), hashlib.sha256).digest()
+def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> bytes:
+    """One key for one device, round and `told` (digest of the state it was given).
+
+    A re-run of the round with the same state has the same, so the same words can be sent again; another state never
+    meets the same mask, for the difference of two vectors under one mask hides nothing.
+    """
+    return hmac.new(secret, f"{task} {round_} {nonce} {told}".encode(), hashlib.sha256).digest()
 
 
 def stream(key: bytes, label: str) -> Any:

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import numpy as np
 
 from tacit.data.personal import read_personal
@@ -16,15 +15,16 @@ from tacit.engine.device import DeviceBooks
 from tacit.engine.federated.client import (
     Away,
     Link,
+    Refused,
     Server,
     Wallet,
     enrol_patiently,
     fetch_task,
     take_part,
-    web_session,
 )  # fmt: skip
 from tacit.engine.federated.device import Device, Policy, Sent
-from tacit.engine.federated.keys import new_exchange, verify
+from tacit.engine.federated.http import Web
+from tacit.engine.federated.keys import name_of, new_exchange, verify
 from tacit.engine.federated.task import Assembled
 from tacit.engine.federated.wire import MAGIC, pack_state, unpack_state
 from tacit.errors import BudgetError, DataError, Failure
@@ -34,27 +34,35 @@ from tacit.noise import bits
 
 def run_device(
     url: str, ratings: str, home: Path, policy: Policy, *, token: str | None = None, pin: str | None = None,
-    ca: str | None = None, rounds: int | None = None,
+    ca: str | None = None, rounds: int | None = None, aggregator_pin: str | None = None, rotate: bool = False,
 ) -> Model | None:  # fmt: skip
     """Take part until the training is over; the published model, if there is one by then."""
-    return asyncio.run(_run(url, ratings, home, policy, token, pin, ca, rounds))
+    try:
+        return asyncio.run(_run(url, ratings, home, policy, token, (pin, aggregator_pin), ca, rounds, rotate))
+    except (Away, Refused) as error:
+        raise Failure(f"a server cannot be reached ({error})", remedy="check its address and --ca") from None
 
 
 async def _run(
-    url: str, ratings: str, home: Path, policy: Policy, token: str | None, pin: str | None, ca: str | None,
-    rounds: int | None,
+    url: str, ratings: str, home: Path, policy: Policy, token: str | None, pins: tuple[str | None, str | None],
+    ca: str | None, rounds: int | None, rotate: bool,
 ) -> Model | None:  # fmt: skip
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     facts = _facts(home)
-    async with web_session(ca) as web:
-        recommender = Server(url.rstrip("/"), pin or facts.get("pin"))
+    async with Web(ca) as web:
+        recommender = Server(url.rstrip("/"), pins[0] or facts.get("pin"))
         await recommender.learn(web)
-        made, aggregator = await fetch_task(web, recommender)
+        made, aggregator = await fetch_task(web, recommender, pins[1] or facts.get("aggregator"))
         await aggregator.learn(web)
-        _keep(home, facts | {"pin": recommender.pin})
+        facts |= {"pin": recommender.pin, "aggregator": aggregator.pin}
+        _keep(home, facts)
         device = MemorisedDevice(home, made, ratings, policy, facts)
-        link = Link(web, recommender, aggregator, bytes.fromhex(facts["private"]))
-        await enrol_patiently(link, token)
+        link = Link(web, recommender, aggregator, bytes.fromhex(facts["private"]), facts.get("name"))
+        if "name" not in facts:
+            await enrol_patiently(link, token)
+        if rotate or "next" in facts:
+            link = await _rotated(home, facts, link)
+        device.key_name = name_of(link.public)
         books = DeviceBooks(1, (policy.epsilon, policy.delta), home / "ledger")
         try:
             await take_part(link, device, 0, Wallet(books), rounds=rounds)
@@ -68,19 +76,32 @@ async def _run(
         return await _model(web, recommender, home)
 
 
+async def _rotated(home: Path, facts: dict[str, Any], link: Link) -> Link:
+    """A new key at both servers; written down before it is sent, so that a crash in between loses nothing."""
+    facts.setdefault("next", new_exchange()[0].hex())
+    facts["name"] = link.name
+    _keep(home, facts)
+    link = await link.rotate(bytes.fromhex(facts["next"]))
+    facts["private"] = facts.pop("next")
+    _keep(home, facts)
+    return link
+
+
 class MemorisedDevice(Device):
     """A device that writes down, before anything is sent, what it is about to send and its personal state."""
 
     def __init__(self, home: Path, made: Assembled, ratings: str, policy: Policy, facts: dict[str, Any]) -> None:
         items, values, times = own_ratings(made, ratings)
-        super().__init__(made, int(facts["label"]), items, values, times, policy, bytes.fromhex(facts["secret"]))
+        super().__init__(
+            made, int(facts["label"]) % (1 << 53), items, values, times, policy, bytes.fromhex(facts["secret"])
+        )
         self._path = home / f"memory-{made.task.name}.safetensors"
         if self._path.is_file():
             kept = unpack_state(self._path.read_bytes())
             note = json.loads(kept.pop("note").tobytes())
             self.personal = {n[2:]: a for n, a in kept.items() if n.startswith("p ")}
             before = {n[2:]: a for n, a in kept.items() if n.startswith("b ")}
-            self.turns = note["turns"]
+            self.turns, self.ran = note["turns"], set(note.get("ran", ()))
             self.sent = Sent(note["round"], note["asked"], tuple(note["rows"]), kept["payload"].tobytes(), before)
 
     def answer(self, told: Any, payload: memoryview, mask_secret: bytes) -> bytes:
@@ -88,7 +109,9 @@ class MemorisedDevice(Device):
         sent = self.sent
         if sent is None:
             raise Failure("a device lost what it was about to send")
-        note = {"round": sent.round, "asked": sent.asked, "rows": sent.rows, "turns": self.turns}
+        note = {
+            "round": sent.round, "asked": sent.asked, "rows": sent.rows, "turns": self.turns, "ran": sorted(self.ran)
+        }  # fmt: skip
         arrays = {f"p {n}": a for n, a in self.personal.items()} | {f"b {n}": a for n, a in sent.before.items()}
         arrays |= {
             "note": np.frombuffer(json.dumps(note).encode(), np.uint8),
@@ -126,7 +149,7 @@ def _facts(home: Path) -> dict[str, Any]:
     made = {
         "private": new_exchange()[0].hex(),
         "secret": bits.fresh().token(32).hex(),
-        "label": bits.fresh().below(1 << 62),
+        "label": bits.fresh().below(1 << 53),
     }
     _keep(home, made)
     return made
@@ -147,16 +170,15 @@ def _write(path: Path, data: bytes) -> None:
     os.replace(staged, path)
 
 
-async def _model(web: aiohttp.ClientSession, recommender: Server, home: Path) -> Model:
+async def _model(web: Web, recommender: Server, home: Path) -> Model:
     """The published model, fetched once it is there, with its signature and digests checked."""
     for _ in range(120):
         try:
-            async with web.get(recommender.url + "/v1/model") as answer:
-                frame, status = await answer.read(), answer.status
-                signature = answer.headers.get("tacit-signature", "")
-        except aiohttp.ClientError:
+            answer = await web.get(recommender.url, "/v1/model")
+        except OSError:
             raise Away("no answer") from None
-        if status == 200:
+        frame, signature = answer.body, answer.headers.get("tacit-signature", "")
+        if answer.status == 200:
             break
         await asyncio.sleep(0.5)
     else:

@@ -6,7 +6,7 @@ the same round over HTTP bit for bit. With it on, the sum of all shares is drawn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor
 
 import numpy as np
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from tacit.data.ratings import Ratings
 from tacit.engine.base import Progress
 from tacit.engine.federated.task import for_everyone
+from tacit.engine.gram import Factors, off_grid
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.ledger.event import Event, Laplace, Skellam, Unbounded
 from tacit.noise import bits
-from tacit.noise.portion import together
+from tacit.noise.portion import together, whole_pieces
 from tacit.noise.release import Charge, draw_noise
 from tacit.round import Kind, Part, Participation, Released, Round, State, Turns
 
@@ -28,19 +29,22 @@ HONEST = 0.9
 
 
 class Federated(Threads):
-    """See the module. `seed` moves people between online and offline; it has nothing to do with privacy noise."""
+    """See the module. `seed` moves people between online and offline; it has nothing to do with privacy noise. `groups`
+    says instead who takes part in each round, such as those who came over HTTP."""
 
     name = "federated"
     trust = "two servers that do not collude, simulated in one process"
 
     def __init__(
         self, ratings: Ratings, threads: int | None = None, progress: Progress | None = None, *, seed: int = 0,
-        honest: float = HONEST,
+        honest: float = HONEST, groups: Sequence[NDArray[np.int64]] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(ratings, threads, progress)
         self._rng, self._honest = np.random.default_rng(seed), honest
+        self._groups = groups
         self._online: NDArray[np.bool_] | None = None
         self._turns = np.zeros(ratings.n_users, np.int64)
+        self._present: NDArray[np.int64] | None = None
         self._eta: dict[str, NDArray[np.int64]] = {}
         self.cohorts: list[int] = []
 
@@ -51,11 +55,13 @@ class Federated(Threads):
             if kept.name not in self._personal:
                 self._personal[kept.name] = np.zeros((self.ratings.n_users, kept.width))
         self._cohort = self.ratings.n_users
-        sums = self._sum(round_, state, {})
+        factors = {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
+        sums = self._sum(round_, state, {}, factors)
+        wholes = {name: total.whole for name, total in sums.items()} | {n: f.packed() for n, f in factors.items()}
         done = {}
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
-            released = self._release(round_, part, sums[part.name].whole, event)
+            released = self._release(round_, part, wholes[part.name], event)
             if not getattr(round_.takes_part, "scheme", ""):
                 released = for_everyone(released, float(state["people"][0]), self._cohort)
             done[part.name] = released
@@ -65,7 +71,7 @@ class Federated(Threads):
     def _release(self, round_: Round, part: Part, whole: NDArray[np.int64], event: Event | None) -> Released:
         steps, devices = part.bound.steps, self._cohort
         if event is None:
-            return Released(whole / steps, 0.0, private=False)
+            return Released(off_grid(part, whole), 0.0, private=False)
         if isinstance(event, Skellam | Laplace):
             enough = max(1, floor(self._honest * devices))
             noise = together(event, whole.size, devices, enough).reshape(whole.shape)
@@ -75,7 +81,7 @@ class Federated(Threads):
             noise, deviation = self._printed(round_, part, event, whole.shape)
         else:
             raise SettingError(f"the noise of {event.name} cannot be shared among devices")
-        return Released((whole + noise) / steps, deviation / steps, private=not bits.injected())
+        return Released(off_grid(part, whole + noise), deviation / steps, private=not bits.injected())
 
     def _printed(
         self, round_: Round, part: Part, event: Unbounded, shape: tuple[int, ...]
@@ -83,15 +89,35 @@ class Federated(Threads):
         """eta, the same in every round, and rho, fresh in each (Hua et al. 4.2-4.3)."""
         if event.noise == "none":
             return np.zeros(shape, np.int64), 0.0
-        rho, deviation = draw_noise(event, shape)
         scheme = getattr(round_.takes_part, "scheme", "")
-        if scheme not in ("S2", "S3"):
-            return rho, deviation
-        if part.name not in self._eta:
-            self._eta[part.name] = draw_noise(event, shape)[0]
+        if not scheme:
+            return draw_noise(event, shape)
+        if part.name not in self._eta:  # of the items that somebody who is there now has rated
+            self._eta[part.name] = np.where(self._raters()[:, None] > 0, draw_noise(event, shape)[0], 0)
         if round_.name == "initialise":
             return np.zeros(shape, np.int64), 0.0
+        if scheme == "direct":  # equation 13: every rater adds a whole rho
+            raters, scale = self._raters(), event.scale / shape[1] ** 0.5
+            own = np.trunc(whole_pieces(scale, raters, shape[1])).astype(np.int64)
+            variance = scale**2 * (shape[1] + 1) * float(raters.mean()) + 2 * event.scale**2
+            return own + self._eta[part.name], variance**0.5
+        rho, deviation = draw_noise(event, shape)
         return rho + self._eta[part.name], deviation * 2**0.5
+
+    def _raters(self) -> NDArray[np.int64]:
+        """How many of those who take part have rated each item: the paper's k."""
+        data = self.ratings
+        here = np.zeros(data.n_users, bool)
+        here[slice(None) if self._present is None else self._present] = True
+        return np.bincount(data.item[here[data.user]], minlength=data.n_items)
+
+    def _hits(self, chance: float, count: int) -> NDArray[np.int64]:
+        """The places of heads among `count` coins, by the gaps between them: most coins of a round come up tails."""
+        if chance <= 0:
+            return np.zeros(0, np.int64)
+        likely = int(count * chance + 12 * (count * chance) ** 0.5) + 12
+        places = np.cumsum(self._rng.geometric(chance, likely)) - 1
+        return places[places < count]
 
     def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
         if not isinstance(takes_part, Turns):
@@ -105,12 +131,16 @@ class Federated(Threads):
                 share = takes_part.join / max(takes_part.join + takes_part.leave, 1e-300)
                 self._online = self._rng.random(count) < share
             else:
-                coin = self._rng.random(count)
-                self._online = np.where(self._online, coin >= takes_part.leave, coin < takes_part.join)
+                coming, going = (self._hits(chance, count) for chance in (takes_part.join, takes_part.leave))
+                coming, going = coming[~self._online[coming]], going[self._online[going]]
+                self._online[coming], self._online[going] = True, False
             able = able & self._online
         people = np.flatnonzero(able)
-        if takes_part.cohort is not None and len(people) > takes_part.cohort:
+        if self._groups is not None:
+            people = np.sort(self._groups[len(self.cohorts)])
+        elif takes_part.cohort is not None and len(people) > takes_part.cohort:
             people = np.sort(self._rng.choice(people, takes_part.cohort, replace=False))
         self._turns[people] += 1
         self._cohort = len(people)
-        return None if len(people) == count else people
+        self._present = None if len(people) == count else people
+        return self._present

@@ -25,10 +25,21 @@ HEADER_LIMIT = 1 << 20
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
 M = TypeVar("M", bound=BaseModel)
+_KINDS = {f"{'|' if n == 1 else '<'}{c}{n}": f"{c.upper()}{8 * n}" for c in "fiu" for n in (1, 2, 4, 8)}
+_KINDS["|b1"] = "BOOL"
+"""What safetensors calls the types of numpy."""
 
 
 class WireError(UsageError):
     """A message that is no message of this protocol; the sender gets a refusal, never a traceback."""
+
+    status = 400
+
+
+class VersionError(WireError):
+    """A message of another version of the protocol."""
+
+    status = 426
 
 
 class Message(BaseModel):
@@ -46,6 +57,8 @@ class Layout(BaseModel):
     bits: Literal[32, 64]
     sparse: bool = False
     """Only the rows of a device's own items are sent, with their numbers: `paper` alone: it shows who rated what."""
+    report: bool = False
+    """Not summed: one (label, answer) of each device, randomized by itself, so in the open and kept as it is."""
     blind: Literal["", "add", "subtract"] = ""
     """The aggregator's own secret vector (alpha of S3), added to this sum or taken from it."""
 
@@ -73,6 +86,8 @@ class Join(Message):
     """Nanoseconds since 1970 and larger than in any earlier request of this device: a copy is refused."""
     done: tuple[int, int] = (-1, -1)
     """The last (round, attempt) that this device has answered: it waits for another."""
+    place: int = Field(default=0, ge=0, lt=1 << 53)
+    """A number that the device drew for this task: plans that cut people into slices cut by it."""
     items: bool = False
     """Whether the payload lists rows, as 32-bit numbers in ascending order."""
 
@@ -107,6 +122,8 @@ class Upload(Message):
     """What the device was promised: the aggregator keeps the largest that any device names."""
     rows: tuple[int, ...] = ()
     """For each sparse part, how many rows follow."""
+    layouts: str = Field(default="", pattern=r"^[0-9a-f]{0,32}$")
+    """`layouts_print` of the parts as the device sees them: it agrees to these sums and reports and no others."""
 
 
 class Sum(Message):
@@ -148,7 +165,15 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
     try:
         return kind.model_validate_json(frame[start : start + length]), memoryview(frame)[start + length :]
     except ValidationError as error:
+        if any(fault["loc"] == ("version",) for fault in error.errors(include_input=False, include_url=False)):
+            raise VersionError(f"another version of the protocol: version {VERSION} is spoken here") from None
         raise WireError(f"a malformed {kind.__name__.lower()}: {error.error_count()} faults in its header") from None
+
+
+def layouts_print(parts: tuple[Layout, ...]) -> str:
+    """What an upload must name. Who opens a round could else have words listed that were meant to be summed, or summed
+    in longer words, whose carries tell more than the sum."""
+    return digest("\n".join(part.model_dump_json() for part in parts).encode())[:32]
 
 
 def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
@@ -165,9 +190,17 @@ def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
 
 
 def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
-    from safetensors.numpy import save
-
-    return save({name: np.ascontiguousarray(array) for name, array in state.items()})
+    """Arrays as safetensors, written here: it is done for every device and round."""
+    facts, data, at = dict[str, Any](), list[bytes](), 0
+    for name, array in state.items():
+        whole = np.ascontiguousarray(array)
+        data.append(whole.tobytes())
+        facts[name] = {
+            "dtype": _KINDS[whole.dtype.str], "shape": whole.shape, "data_offsets": (at, at := at + whole.nbytes),
+        }  # fmt: skip
+    text = json.dumps(facts).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([struct.pack("<Q", len(text)), text, *data])
 
 
 def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
@@ -185,6 +218,11 @@ def digest(*parts: bytes | memoryview) -> str:
     for part in parts:
         found.update(part)
     return found.hexdigest()
+
+
+def ascending(rows: NDArray[Any], size: int) -> bool:
+    """Whether unsigned row numbers ascend, each once, and lie inside an array of `size` rows."""
+    return not len(rows) or (int(rows[-1]) < size and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any()))
 
 
 def sections(parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryview) -> list[tuple[Any, Any]]:
@@ -207,7 +245,7 @@ def sections(parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryvi
         if part.sparse:
             index = np.frombuffer(payload[at : at + 4 * count], "<u4")
             at += 4 * count
-            if count and (int(index[-1]) >= part.size or (np.diff(index.astype(np.int64)) <= 0).any()):
+            if not ascending(index, part.size):
                 raise WireError("row numbers that do not ascend inside the part")
         end = at + count * part.width * part.word
         out.append((index, np.frombuffer(payload[at:end], f"<u{part.word}").reshape(count, part.width)))

@@ -1,0 +1,241 @@
+"""A ledger in PostgreSQL attacked: crowded, killed, restarted, edited, cut, restored. Never overspent or believed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import BookError, StorageError
+from tacit.ledger.book import open_book
+from tacit.testing.book import charge, laplace
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+SPEND = """
+import sys
+from tacit.errors import BudgetError, StorageError
+from tacit.ledger.book import open_book
+from tacit.ledger.event import Laplace
+url, each, wanted = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+book, event = open_book(url), Laplace(name="x", sensitivity=1, scale=1 / each, draws=1)
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(wanted):
+    try:
+        receipt = book.reserve([event], unit="user", budget=None, purpose="", method="bias")
+    except BudgetError:
+        break
+    except StorageError:
+        print("away", flush=True)
+        continue
+    print(receipt.number, flush=True)
+"""
+
+
+def spender(url: str, each: float, wanted: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SPEND, url, str(each), str(wanted)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def start(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def told(output: str) -> list[int]:
+    """Receipts that a process was given; a last line may be cut."""
+    return [int(line) for line in output.split("\n")[:-1] if line.isdigit()]
+
+
+@pytest.fixture(scope="module")
+def database(postgres) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def url(postgres, database: str) -> str:
+    postgres.psql(database, "SET client_min_messages = warning", "DROP SCHEMA IF EXISTS tacit_ledger CASCADE")
+    return database
+
+
+def test_eight_processes_cannot_overspend_one_cap(url: str) -> None:
+    open_book(url).cap(1.0, 0.0, "user")
+    crowd = [spender(url, 0.04, 1000) for _ in range(8)]
+    for process in crowd:
+        start(process)
+    numbers = [number for process in crowd for number in told(process.communicate(timeout=300)[0])]
+    assert all(process.returncode == 0 for process in crowd)
+    assert sorted(numbers) == list(range(2, 27))  # 25 charges of .04, each by one process
+    assert open_book(url).verify().spent["user"].epsilon == pytest.approx(1.0)
+
+
+def test_eight_processes_make_one_book_together(url: str) -> None:
+    """Tables, key and first entry: whoever comes first makes them, once."""
+    crowd = [spender(url, 0.01, 2) for _ in range(8)]
+    for process in crowd:
+        start(process)
+    numbers = [number for process in crowd for number in told(process.communicate(timeout=300)[0])]
+    assert sorted(numbers) == list(range(1, 17))
+    assert open_book(url).verify().entries == 16
+
+
+def test_clients_killed_at_random_moments_leave_a_good_book(url: str, full: bool) -> None:
+    chance, heard = random.Random(5), 0
+    for _ in range(60 if full else 6):
+        process = spender(url, 1e-6, 10_000)
+        start(process)
+        time.sleep(chance.random() * 0.2)
+        process.send_signal(signal.SIGKILL)
+        numbers = told(process.communicate(timeout=60)[0])
+        heard += len(numbers)
+        assert open_book(url).verify().entries >= max(numbers, default=0)
+        charge(open_book(url), laplace(1e-6))  # the dead hold no lock
+    assert heard > 0
+
+
+def test_a_server_that_crashes_forgets_nothing_that_was_told(postgres, url: str) -> None:
+    process = spender(url, 1e-4, 30)
+    start(process)
+    time.sleep(0.2)
+    postgres.restart()
+    numbers = told(process.communicate(timeout=120)[0])
+    assert process.returncode == 0
+    verified = open_book(url).verify()
+    assert verified.entries >= max(numbers)
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_a_connection_lost_while_committing_is_an_error_and_not_a_receipt(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the entry is there is unknown to the caller, so no noise is drawn for it."""
+    import psycopg
+
+    book = open_book(url)
+    charge(book, laplace(0.1))
+    usual, commits = psycopg.Connection.execute, []
+
+    def execute(self, query, *rest, **more):
+        if query == "COMMIT":
+            commits.append(query)
+            if len(commits) == 2:  # the first ends the look at the tables
+                usual(self, query)
+                raise psycopg.OperationalError("the answer was lost")
+        return usual(self, query, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psycopg.Connection, "execute", execute)
+        with pytest.raises(StorageError, match="may be in the book"):
+            charge(book, laplace(0.1))
+    assert book.verify().entries == 2  # wasted, and counted
+
+
+Act = Callable[["Room"], object]
+
+
+class Room:
+    """A database with a book, and who may do anything to it but read its key."""
+
+    def __init__(self, postgres, url: str, home: Path) -> None:
+        self.postgres, self.url, self.home = postgres, url, home
+
+    def tamper(self, *statements: str) -> None:
+        self.postgres.psql(self.url, "ALTER TABLE tacit_ledger.entry DISABLE TRIGGER ALL", *statements)
+
+    def rehash(self, number: int) -> None:
+        """Edit an entry and give it the hash of its new text."""
+        where = f"WHERE population = 'default' AND number = {number}"
+        text = self.postgres.psql(self.url, f"SELECT text FROM tacit_ledger.entry {where}").rstrip("\n")
+        text = text.replace('"scale":1000.0', '"scale":9000.0')
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self.tamper(f"UPDATE tacit_ledger.entry SET text = $${text}$$, hash = '{digest}' {where}")
+
+    @property
+    def key(self) -> Path:
+        [found] = self.home.glob("postgresql-*.key")
+        return found
+
+
+E = "tacit_ledger.entry"
+SWAP = [
+    f"UPDATE {E} SET number = {b} WHERE population = 'default' AND number = {a}" for a, b in ((2, 99), (3, 2), (99, 3))
+]
+EDIT = f"UPDATE {E} SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
+MOVE = f"UPDATE {E} SET population = 'default', number = 6 WHERE population = 'other'"
+ATTACKS: dict[str, tuple[Act, str]] = {
+    "an entry edited": (lambda room: room.tamper(EDIT), "entry 3 was edited"),
+    "an entry edited with its hash": (lambda room: room.rehash(3), "entry 3 was edited or replaced"),
+    "the last entry edited with its hash": (lambda room: room.rehash(5), "entry 5 was edited or replaced"),
+    "the end cut off": (lambda room: room.tamper(f"DELETE FROM {E} WHERE number > 3"), "entry 4 is missing"),
+    "an entry removed": (lambda room: room.tamper(f"DELETE FROM {E} WHERE number = 2"), "entry 2 is missing"),
+    "all entries removed": (lambda room: room.tamper(f"DELETE FROM {E}"), "entry 1 is missing"),
+    "two entries swapped": (lambda room: room.tamper(*SWAP), "entry 2 is out of order"),
+    "the seal edited": (
+        lambda room: room.tamper("UPDATE tacit_ledger.head SET text = replace(text, '[5,', '[4,')"),
+        "its seal was edited",
+    ),
+    "the seal removed": (lambda room: room.tamper("DELETE FROM tacit_ledger.head"), "its seal is missing"),
+    "an entry taken from another population": (lambda room: room.tamper(MOVE), "entry 6 is out of order"),
+    "a table dropped": (lambda room: room.tamper("DROP TABLE tacit_ledger.head"), "damaged"),
+    "all tables dropped": (
+        lambda room: room.tamper("SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE"),
+        "its key is there",
+    ),
+    "the key removed": (lambda room: room.key.unlink(), "key of the book is missing"),
+    "the key replaced": (lambda room: room.key.write_bytes(b"x" * 32), "its key belongs to another book"),
+    "the key cut": (lambda room: room.key.write_bytes(b"x" * 8), "key of the ledger is damaged"),
+}
+
+
+@pytest.fixture
+def room(postgres, url: str, tacit_home: Path) -> Room:
+    """A book of five entries, and a neighbour of one."""
+    for _ in range(5):
+        charge(open_book(url), laplace(0.1))
+    charge(open_book(url, "other"), laplace(0.1))
+    return Room(postgres, url, tacit_home)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_damage_is_detected_named_and_takes_no_charge(room: Room, attack: str) -> None:
+    act, words = ATTACKS[attack]
+    act(room)
+    with pytest.raises(BookError) as caught:
+        open_book(room.url).verify()
+    assert words in str(caught.value)
+    with pytest.raises(BookError):
+        charge(open_book(room.url), laplace(0.1))
+
+
+def test_an_old_dump_verifies_but_does_not_know_the_newer_head(room: Room) -> None:
+    dump = subprocess.run(["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True).stdout
+    newer = charge(open_book(room.url), laplace(0.1)).hash
+    assert open_book(room.url).contains(newer)
+    room.postgres.psql(room.url, "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE")
+    subprocess.run(["psql", "-qX", room.url], input=dump, check=True, capture_output=True)
+    assert open_book(room.url).verify().entries == 5
+    assert not open_book(room.url).contains(newer)
+
+
+def test_a_dump_that_is_up_to_date_goes_on(room: Room) -> None:
+    """Backup and restore as docs/operate.md has them, with the key kept apart."""
+    head = open_book(room.url).head
+    dump = subprocess.run(["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True).stdout
+    room.postgres.psql(room.url, "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE")
+    subprocess.run(["psql", "-qX", room.url], input=dump, check=True, capture_output=True)
+    assert open_book(room.url).contains(head)
+    assert charge(open_book(room.url), laplace(0.1)).number == 6
+    with pytest.raises(subprocess.CalledProcessError):  # the guards came back too
+        room.postgres.psql(room.url, f"DELETE FROM {E}")

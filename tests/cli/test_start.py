@@ -1,0 +1,46 @@
+"""`tacit fit --start`: the running total is shown; what may not be built upon is refused before a rating is read."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def fit(tacit, tmp_path, table):
+    def run(out, *more, ratings=table):
+        return tacit(
+            "fit", ratings, "--scale", "1,5", "--epsilon", 1, "--users", 30, "--ledger", tmp_path / "book.db",
+            "--out", tmp_path / out, *more,
+        )  # fmt: skip
+
+    return run
+
+
+def test_a_refresh_shows_what_all_entries_cost_together(tacit, fit, tmp_path):
+    assert fit("first").status == 0
+    done = fit("second", "--start", tmp_path / "first")
+    assert done.status == 0, done.err
+    assert "all 2 entries of 'default' together: epsilon 1.45" in done.out
+    told = tacit("statement", tmp_path / "second").out
+    assert "(1, 1e-06)-differentially private" in told
+    assert "It starts from a released model of bayes" in told
+    assert tacit("verify", tmp_path / "second", "--ledger", tmp_path / "book.db").status == 0
+
+
+def test_a_model_that_was_not_paid_for_is_refused_before_a_rating_is_read(fit, tmp_path):
+    assert fit("twin", "--calibration", "none").status == 0
+    refused = fit("second", "--start", tmp_path / "twin", ratings=tmp_path / "missing.csv")
+    assert refused.status == 2
+    assert "not certified" in refused.err
+
+
+def test_a_folder_that_is_no_model_is_refused(fit, tmp_path):
+    refused = fit("second", "--start", tmp_path)
+    assert refused.status == 2
+    assert "not a Tacit model" in refused.err
+
+
+def test_days_need_times(tacit, table, tmp_path):
+    refused = tacit("evaluate", table, "--scale", "1,5", "--days", "--ledger", tmp_path / "book.db")
+    assert refused.status == 2
+    assert "these ratings have none" in refused.err

@@ -1,0 +1,108 @@
+"""The gate of a real server: what strangers send, how much, how often."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import random
+
+import pytest
+
+from tacit.data.sample import sample
+from tacit.engine.federated.client import Away, Link, Refused, Server
+from tacit.engine.federated.http import Web
+from tacit.engine.federated.keys import Identity, new_exchange
+from tacit.engine.federated.wire import Layout, Opening, Upload, layouts_print, pack
+
+LAYOUT = Layout(name="x", size=4, width=2, bits=32)
+TASK = "ab" * 16
+
+
+@pytest.fixture
+def f(federation):
+    options = ["--rate", "5", "--body-limit", "1", "--token", "open sesame"]
+    found = federation(sample(people=2, ratings=10, seed=1), aggregator=options)
+    found.start("aggregator")
+    identity = Identity(found.home["recommender"] / "identity.json")
+    body = pack(Opening(task=TASK, round=0, attempt=0, parts=(LAYOUT,), least=2))
+    assert send(found, "/v1/open", body, {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)}) == 200
+    return found
+
+
+def send(f, path: str, body, headers=None, **more) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=20)
+    try:
+        connection.request("POST", path, body, headers or {}, **more)
+        return connection.getresponse().status
+    except (BrokenPipeError, ConnectionResetError):  # it hung up while we were still talking
+        return 413
+    finally:
+        connection.close()
+
+
+def test_what_strangers_send_is_refused_and_leaves_no_trace(f) -> None:
+    """Long without saying so, garbage, and true frames with garbage inside: short refusals, no words in the logs."""
+    megabytes = (b"secret words " * 80_000 for _ in range(40))
+    assert send(f, "/v1/upload", megabytes, encode_chunked=True) == 413
+    identity, chance = Identity(f.home["recommender"] / "identity.json"), random.Random(3)
+    good = pack(Opening(task=TASK, round=1, attempt=0, parts=(LAYOUT,), least=2))
+    for _ in range(60):
+        body = bytearray(good)
+        for _ in range(chance.randrange(1, 6)):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+        signed = {"tacit-signature": identity.sign(b"POST", b"/v1/open", bytes(body))}
+        assert send(f, "/v1/open", bytes(body), signed) in (200, 400, 403, 409, 426)
+        assert send(f, "/v1/upload", bytes(body), {"tacit-device": "x\xe9"}) == 401
+    for path in ("/v1/enrol", "/v1/rotate"):
+        assert send(f, path, b'{"public": 7}') in (400, 401)
+    lines = f.log("aggregator").splitlines()
+    assert all(json.loads(line)["level"] == "info" for line in lines)
+    assert "secret" not in f.log("aggregator") + f.get("aggregator", "/metrics")
+
+
+def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
+    """A recommender that opens a round of reports of the same length would see each device's words by themselves."""
+    identity = Identity(f.home["recommender"] / "identity.json")
+    listed = Layout(name="x", size=1, width=8, bits=32, report=True)
+    body = pack(Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2))
+    assert send(f, "/v1/open", body, {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)}) == 200
+
+    async def run() -> int:
+        async with Web() as web:
+            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            await server.learn(web)
+            link = Link(web, server, server, new_exchange()[0])
+            await link.enrol("open sesame")
+            honest = Upload(task=TASK, round=1, attempt=0, least=2, layouts=layouts_print((LAYOUT,)))
+            with pytest.raises(Refused) as refused:
+                await link.call(server, "/v1/upload", pack(honest, bytes(32)))
+            return refused.value.status
+
+    assert asyncio.run(run()) == 403
+
+
+def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
+    async def run() -> tuple[int, int]:
+        async with Web() as web:
+            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            await server.learn(web)
+            link = Link(web, server, server, new_exchange()[0])
+            with pytest.raises(Refused) as refused:
+                await link.enrol("guess")
+            await link.enrol("open sesame")
+            body = pack(Upload(task=TASK, round=0, attempt=0, least=2, layouts=layouts_print((LAYOUT,))), bytes(32))
+            counted, slowed = 0, 0
+            for _ in range(25):
+                try:
+                    await link.call(server, "/v1/upload", body)
+                    counted += 1
+                except Away:
+                    slowed += 1
+            assert refused.value.status == 403
+            return counted, slowed
+
+    counted, slowed = asyncio.run(run())
+    assert counted >= 10  # a burst of twice the rate
+    assert slowed > 0
+    assert 'status="429"' in f.get("aggregator", "/metrics")

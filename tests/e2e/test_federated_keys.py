@@ -1,0 +1,195 @@
+"""Certificates, pinned identities and new keys of a federation, with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import sqlite3
+import ssl
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.data.sample import sample
+from tacit.errors import Failure
+from tacit.methods import find
+
+PEOPLE = 12
+ROUNDS = 6
+SETTINGS = {"factors": 4, "rounds": ROUNDS, "cohort": PEOPLE}
+FAULTLESS = {"method": "mf-federated", "cohort": PEOPLE, "least": PEOPLE, "set": SETTINGS}
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return sample(people=PEOPLE, ratings=200, seed=8)
+
+
+@pytest.fixture(scope="module")
+def expected(ratings):
+    """The same training without any fault."""
+    method = find("mf-federated")(calibration="none", **SETTINGS)
+    return method.fit(ratings, users=PEOPLE).model_.shared.arrays["loadings"]
+
+
+# ------------------------------------------------------------------ certificates
+
+
+def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
+    """A certificate authority of one's own, and a server's certificate by it: (authority, certificate, key)."""
+    import ipaddress
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    now, made = datetime.now(UTC), {}
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
+    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"{name} {k}")]) for k in ("root", "server")]
+    for k, key in enumerate(keys):
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(names[k])
+            .issuer_name(names[0])
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=k == 0, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), critical=False
+            )
+        )  # fmt: skip
+        if k:
+            local = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+            builder = builder.add_extension(local, critical=False)
+        else:
+            sign = x509.KeyUsage(*(flag in (5, 6) for flag in range(9)))  # keyCertSign, cRLSign
+            builder = builder.add_extension(sign, critical=True)
+        made[k] = folder / f"{name}-{k}.pem"
+        made[k].write_bytes(builder.sign(keys[0], hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    private = folder / f"{name}-key.pem"
+    private.write_bytes(
+        keys[1].private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return made[0], made[1], private
+
+
+def test_training_over_tls_believes_certificates_and_pins_alone(federation, ratings, expected, tmp_path) -> None:
+    ca, certificate, key = authority(tmp_path, "right")
+    other, _, _ = authority(tmp_path, "wrong")
+    tls = ["--tls-cert", str(certificate), "--tls-key", str(key)]
+    f = federation(ratings, **FAULTLESS, aggregator=tls, tls_cert=certificate, tls_key=key, ca=ca)
+    f.url = {role: f"https://127.0.0.1:{port}" for role, port in f.port.items()}
+    f.context = ssl.create_default_context(cafile=ca)
+    f.start()
+    with pytest.raises((Failure, OSError)):  # a certificate by someone else
+        asyncio.run(asyncio.wait_for(f.fleet(ca=str(other)), 60))
+    pinned = dict(f.pin)
+    f.pin["recommender"] = f.pin["aggregator"]  # the certificate is right, the identity is not
+    with pytest.raises(Failure, match="pinned"):
+        asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), 60))
+    f.pin = pinned
+    f.train_through(ca=str(ca))
+    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
+    f.url["aggregator"] = f.url["aggregator"].replace("https", "http")
+    with pytest.raises((http.client.HTTPException, OSError)):  # nothing is said without TLS
+        f.get("aggregator", "/healthz")
+
+
+# ------------------------------------------------------------------ keys
+
+
+def stored(f, role: str, query: str) -> list[tuple]:
+    connection = sqlite3.connect(f.home[role] / f"{role}.sqlite", timeout=30)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(federation, tmp_path) -> None:
+    """Two device processes: neither pays for more rounds than there were, nor enrols a second time."""
+    from tacit.engine.device import DeviceBooks
+
+    people = sample(people=2, ratings=60, seed=9)
+    settings = {"factors": 2, "rounds": 8, "turns": 8, "cohort": 2}
+    f = federation(people, method="mf-federated", calibration="sound", epsilon=400, delta=1e-3, cohort=2, least=2,
+                   honest=0.5, set=settings)  # fmt: skip
+    f.start()
+
+    def device(person: int, *more: str) -> subprocess.Popen:
+        cells, mine = people.row(person), tmp_path / f"mine-{person}.csv"
+        lines = [f"{people.items[i]},{v:g}" for i, v in zip(people.item[cells], people.value[cells], strict=True)]
+        mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
+        command = ["federate", "device", "--recommender", f.url["recommender"], "--ratings", mine, "--home",
+                   tmp_path / f"home-{person}", "--pin", f.pin["recommender"], "--aggregator-pin", f.pin["aggregator"],
+                   "--cap", "500", "--cap-delta", "1e-3", *more]  # fmt: skip
+        main = "from tacit.cli.main import main; main()"
+        return subprocess.Popen([sys.executable, "-c", main, *map(str, command)], stderr=subprocess.PIPE)
+
+    def reach(number: int) -> None:
+        until = time.monotonic() + 60
+        while f.get("recommender", "/v1/status")["round"] < number:
+            assert time.monotonic() < until, f.log("recommender")[-2000:]
+            time.sleep(0.01)
+
+    steady, shaky = device(0), device(1)
+    reach(2)
+    shaky.kill()
+    shaky.communicate()
+    before = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
+    shaky = device(1, "--rotate-key")
+    for process in (steady, shaky):
+        error = process.communicate(timeout=90)[1]
+        assert process.returncode == 0, error.decode()[-2000:]
+    after = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
+    assert [row[0] for row in before] == [row[0] for row in after]
+    assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
+    assert f.model().statement.certified == "certified"
+    price = f.model().statement.epsilon
+    for person, most in ((0, 1.0), (1, 2.0)):  # a turn that was paid but not sent is wasted
+        books = DeviceBooks(1, (500, 1e-3), tmp_path / f"home-{person}" / "ledger")
+        assert 0 < books.spent(0) <= price * most * 1.001
+        books.close()
+
+
+@pytest.mark.parametrize("identity", ["another", "the recommender's own"])
+def test_a_device_wants_the_aggregator_that_it_pinned(federation, ratings, identity) -> None:
+    """The recommender names the aggregator: it must not be able to name itself."""
+    f = federation(ratings, method="popularity", cohort=2, least=2)
+    pin = None
+    if identity == "another":
+        pin = "00" * 32
+    else:
+        f.pin["aggregator"] = f.pin["recommender"]
+        f.home["aggregator"] = f.home["recommender"]
+    f.start()
+    with pytest.raises(Failure, match="aggregator"):
+        asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), 60))
+
+
+def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, ratings, expected) -> None:
+    f = federation(ratings, **FAULTLESS)
+    f.start()
+
+    def rotate(role: str) -> None:
+        command = ["federate", "identity", "--home", str(f.home[role]), "--rotate"]
+        main = "from tacit.cli.main import main; main()"
+        done = subprocess.run([sys.executable, "-c", main, *command], check=True, capture_output=True, text=True)
+        assert done.stdout.strip() == f.pin[role]  # the identity stays
+        before = json.loads((f.home[role] / "identity.json").read_text())["exchange"]
+        assert len(before) == 2
+        assert len(f.get(role, "/v1/keys")["exchange"]) == 2  # the running server shows it
+
+    f.train_through(lambda: rotate("aggregator"), lambda: rotate("recommender"))
+    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
