@@ -324,7 +324,9 @@ class _Run:
         if self.public.pattern is not None:
             public.append("who rated what")
         if self.start is not None:
-            public.append(f"the released model that it started from (digest {self.start.shared.digest()[:16]})")
+            from tacit.starting import before
+
+            public.append(before(self.start))
         bounds = [f"{r.name}/{p.name}: {p.bound.words()}" for r in self.plan.rounds for p in r.parts]
         if self.plan.limited is not None:
             bounds.insert(0, f"at most {self.plan.limited} ratings of a person are used, chosen at random")

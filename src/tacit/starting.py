@@ -21,7 +21,9 @@ def check_start(method: Method, start: Model) -> None:
     Guarantee: what a certified fit starts from is the very artefact of a certified entry of this ledger, so it is
     public, and its cost stands in a total. A non-private fit may start from anything.
     """
+    from tacit.fitting import check
     from tacit.ledger.book import open_book
+    from tacit.ledger.cost import group
     from tacit.ledger.statement import check_against
 
     check_kind(method, start.shared)
@@ -33,6 +35,13 @@ def check_start(method: Method, start: Model) -> None:
             f"the model to start from is not certified ({promise.reason}): to build on it would release what it holds",
             remedy="start from a model that a sound fit made and the ledger was charged for",
         )
+    unit = check(method).unit
+    if group(promise.unit, unit) is None:
+        raise SettingError(
+            f"the model to start from promises its people something for each {promise.unit}, "
+            f"this fit promises theirs something for each {unit}: the new model would not keep that",
+            remedy=f"start from a model of the unit {unit}, or fit with --unit {promise.unit}",
+        )
     book = open_book(method.ledger, promise.population or "default")
     known, words = check_against(promise, book)
     entry = book.find(start.shared.digest())
@@ -43,6 +52,18 @@ def check_start(method: Method, start: Model) -> None:
             remedy="give the ledger that paid for it (--ledger) and the model as `tacit fit` wrote it; "
             "new items come with --items",
         )
+
+
+def before(start: Model) -> str:
+    """For the statement of a fit: what it started from, and what that one had promised."""
+    promise = start.statement
+    told = f"the released model that it started from (digest {start.shared.digest()[:16]}"
+    if promise.epsilon is None:
+        return f"{told})"
+    return (
+        f"{told}), which had its own promise of epsilon {promise.epsilon:g} for the unit {promise.unit}: "
+        "who is in both has both costs"
+    )
 
 
 def check_kind(method: Method, start: Shared) -> None:
