@@ -13,6 +13,7 @@ from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
 from tacit.engine.threads import Threads
 from tacit.methods.base import Public
+from tacit.methods.bias import strength
 from tacit.methods.covariance_probe import split_probe
 from tacit.model.model import Model
 from tacit.model.personal import Cells, personal_model
@@ -303,3 +304,52 @@ def test_what_is_published_without_noise_says_so(data):
     model = trial(CovarianceSVD(calibration="none"), data)
     assert isinstance(model, Model)
     assert model.statement.certified == "not private"
+
+
+def first_order_sums(data, state, unit, spread):
+    """What the rounds before the covariance release, person by person: level, weights, and sums of residuals."""
+    items = len(data.items)
+    level, weights, sums = np.zeros(2 if unit == "user" else 3), np.zeros(items), np.zeros(items)
+    effect = state.get("effect", np.zeros(items))
+    typical = state["level"][2] if "level" in state else 1.0
+    if "weight" in state and unit == "user":
+        bottom = max(spread / 0.3, 0.5 / np.sqrt(typical))
+        effort = (np.maximum(state["weight"], bottom) / bottom) ** -0.4
+        clip = 0.5 * np.sqrt(state["weight"] @ effort**2 / state["weight"].sum())
+    for own, values in people(data):
+        count = len(own)
+        if unit == "user":
+            level += [0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6]
+            each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
+            weights[own] += each
+            if "weight" in state:
+                rest = np.clip(values - state["level"][0] - effect[own], -3, 3)
+                row = (rest - rest.sum() / (count + 5)) * each * effort[own] / clip
+                sums[own] += row / max(1.0, np.sqrt(row @ row))
+        else:
+            level += [values.sum() / (count + 5), count / (count + 5), np.log2(1 + count) / 6]
+            weights[own] += 1.0
+            if "level" in state:
+                rest = np.clip(values - state["level"][0] - effect[own], -2, 2)
+                sums[own] += np.clip(rest - rest.sum() / (count + 5), -2, 2)
+    return {"level": level, "weights": weights, "sums": sums}
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_first_order_releases_are_what_people_add_up_to(data, unit):
+    public = Public(data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6))
+    engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
+    plan = CovarianceSVD(unit=unit).plan(public)
+    seen = 0
+    for round_ in plan.rounds:
+        released = engine.run(round_, state, NoNoise())
+        (part,) = round_.parts
+        if part.form == "rows":
+            spread = 1 / (strength(public.budget) * np.sqrt(part.share))
+            expected = first_order_sums(data, state, unit, spread)[part.name]
+            found = released[part.name].value.reshape(expected.shape)
+            adding = PEOPLE if part.name == "level" else np.bincount(data.item, minlength=len(data.items))
+            assert (np.abs(found - expected) <= 3 * adding / part.bound.steps).all()  # what rounding to the grid can do
+            seen += 1
+        state = round_.absorb(state, released)
+    assert seen >= 3
