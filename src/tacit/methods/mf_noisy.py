@@ -122,9 +122,11 @@ def _gain(state: State, made: tuple[Floats, Floats, Floats | None], public: Publ
     own, factors, implicit = made
     user = np.repeat(np.arange(len(own)), np.diff(public.pattern.ptr))
     if implicit is not None:
-        total = np.concatenate([np.zeros((1, own.shape[1])), np.cumsum(implicit[public.pattern.item], axis=0)])
-        count = np.maximum(np.diff(public.pattern.ptr), 1)
-        own = own + (total[public.pattern.ptr[1:]] - total[public.pattern.ptr[:-1]]) / np.sqrt(count)[:, None]
+        from scipy.sparse import csr_array
+
+        ptr, item = public.pattern.ptr, public.pattern.item
+        rated = csr_array((np.ones(len(item)), item, ptr), shape=(len(own), len(implicit)))
+        own = own + (rated @ implicit) / np.sqrt(np.maximum(np.diff(ptr), 1))[:, None]
     told = np.einsum("nd,nd->n", own[user[held]], factors[public.pattern.item[held]])
     real = state["values"][held]
     better = real**2 - (real - told) ** 2

@@ -48,12 +48,15 @@ SAMPLING = 0.1
 """Variance that people's own spread adds to an item's sum, for a unit of its weight."""
 WIDEST = 64
 """Coordinates that tastes may take: the level, the popularity and all features."""
+SPREAD = 2048
+"""Coordinates over which tastes are spread at most: enough for normal inner products, and little memory."""
 
 
 def effects_plan(public: Public, carrier: Carrier) -> Plan:
     """The three rounds. Without noise everybody takes part in each."""
     items, features = public.items, feature_design(public.catalogue)
     size = max(items, WIDEST)
+    spread = min(size, SPREAD) if carrier.report else 0
 
     def who(name: str) -> Participation:
         return Everyone() if public.budget is None else Slice(GROUPS[name][0], OF, GROUPS[name][1])
@@ -72,13 +75,13 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
 
     def tastes(block: Block, state: State) -> Rows:
         taste, _ = own_fit(block, state)
-        whole = spread_out(taste / REACH, size if carrier.report else 0)
+        whole = spread_out(taste / REACH, spread)
         people, width = whole.shape
         ptr = np.arange(people + 1, dtype=np.int64) * width
         return padded(ptr, np.tile(np.arange(width), people), whole.ravel(), size)
 
     def absorb_tastes(state: State, total: NDArray[np.float64], sd: float, people: int) -> State:
-        told = gathered(total, state["loadings"].shape[1], size if carrier.report else 0)
+        told = gathered(total, state["loadings"].shape[1], spread)
         common = common_tastes(REACH * told / max(people, 1), REACH * sd / max(people, 1))
         return {**state, "baseline": state["loadings"] @ common}
 
