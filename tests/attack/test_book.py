@@ -18,38 +18,9 @@ import pytest
 from tacit.errors import BookError
 from tacit.ledger.book import open_book
 from tacit.testing.book import charge, laplace
+from tacit.testing.spend import spender, start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
-
-SPEND = """
-import sys
-from tacit.errors import BudgetError
-from tacit.ledger.book import open_book
-from tacit.ledger.event import Laplace
-path, each, wanted = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-book, event = open_book(path), Laplace(name="x", sensitivity=1, scale=1 / each, draws=1)
-print("ready", flush=True)
-sys.stdin.readline()
-for _ in range(wanted):
-    try:
-        receipt = book.reserve([event], unit="user", budget=None, purpose="", method="bias")
-    except BudgetError:
-        break
-    print(receipt.number, flush=True)
-"""
-
-
-def spender(path: Path, each: float, wanted: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SPEND, str(path), str(each), str(wanted)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def start(process: subprocess.Popen[str]) -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("\n")
-    process.stdin.flush()
 
 
 def test_eight_processes_cannot_overspend_one_cap(tmp_path: Path) -> None:
@@ -90,6 +61,7 @@ def test_a_fork_may_use_the_book_of_its_parent(tmp_path: Path) -> None:
 import os
 from tacit.ledger.book import open_book
 from tacit.testing.book import charge, laplace
+from tacit.testing.spend import spender, start
 book = open_book({str(tmp_path / "ledger.sqlite")!r})
 charge(book, laplace(0.1))
 children = []
@@ -115,6 +87,7 @@ import resource, sys
 from tacit.errors import StorageError
 from tacit.ledger.book import open_book
 from tacit.testing.book import charge, laplace
+from tacit.testing.spend import spender, start
 resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
 book = open_book({str(path)!r})
 try:

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,41 +16,9 @@ import pytest
 from tacit.errors import BookError, StorageError
 from tacit.ledger.book import open_book
 from tacit.testing.book import charge, laplace
+from tacit.testing.spend import spender, start
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-
-SPEND = """
-import sys
-from tacit.errors import BudgetError, StorageError
-from tacit.ledger.book import open_book
-from tacit.ledger.event import Laplace
-url, each, wanted = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-book, event = open_book(url), Laplace(name="x", sensitivity=1, scale=1 / each, draws=1)
-print("ready", flush=True)
-sys.stdin.readline()
-for _ in range(wanted):
-    try:
-        receipt = book.reserve([event], unit="user", budget=None, purpose="", method="bias")
-    except BudgetError:
-        break
-    except StorageError:
-        print("away", flush=True)
-        continue
-    print(receipt.number, flush=True)
-"""
-
-
-def spender(url: str, each: float, wanted: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SPEND, url, str(each), str(wanted)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def start(process: subprocess.Popen[str]) -> None:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("\n")
-    process.stdin.flush()
 
 
 def told(output: str) -> list[int]:

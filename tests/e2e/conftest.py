@@ -23,6 +23,26 @@ from tacit.data.ratings import Ratings
 _MAIN = "from tacit.cli.main import main; main()"
 
 
+class Small:
+    """A small training whose end is known: what a federation with faults must reach all the same."""
+
+    def __init__(self) -> None:
+        from tacit.data.sample import sample
+        from tacit.methods import find
+
+        people, self.rounds = 12, 6
+        settings: dict[str, Any] = {"factors": 4, "rounds": self.rounds, "cohort": people}
+        self.faultless = {"method": "mf-federated", "cohort": people, "least": people, "set": settings}
+        self.ratings = sample(people=people, ratings=200, seed=8)
+        method = find("mf-federated")(calibration="none", **settings)
+        self.expected = method.fit(self.ratings, users=people).model_.shared.arrays["loadings"]
+
+
+@pytest.fixture(scope="session")
+def small() -> Small:
+    return Small()
+
+
 class Federation:
     """Both servers over one folder. `start` and `kill` act on real processes."""
 

@@ -18,25 +18,6 @@ import pytest
 
 from tacit.data.sample import sample
 from tacit.errors import Failure
-from tacit.methods import find
-
-PEOPLE = 12
-ROUNDS = 6
-SETTINGS = {"factors": 4, "rounds": ROUNDS, "cohort": PEOPLE}
-FAULTLESS = {"method": "mf-federated", "cohort": PEOPLE, "least": PEOPLE, "set": SETTINGS}
-
-
-@pytest.fixture(scope="module")
-def ratings():
-    return sample(people=PEOPLE, ratings=200, seed=8)
-
-
-@pytest.fixture(scope="module")
-def expected(ratings):
-    """The same training without any fault."""
-    method = find("mf-federated")(calibration="none", **SETTINGS)
-    return method.fit(ratings, users=PEOPLE).model_.shared.arrays["loadings"]
-
 
 # ------------------------------------------------------------------ certificates
 
@@ -84,11 +65,11 @@ def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
     return made[0], made[1], private
 
 
-def test_training_over_tls_believes_certificates_and_pins_alone(federation, ratings, expected, tmp_path) -> None:
+def test_training_over_tls_believes_certificates_and_pins_alone(federation, small, tmp_path) -> None:
     ca, certificate, key = authority(tmp_path, "right")
     other, _, _ = authority(tmp_path, "wrong")
     tls = ["--tls-cert", str(certificate), "--tls-key", str(key)]
-    f = federation(ratings, **FAULTLESS, aggregator=tls, tls_cert=certificate, tls_key=key, ca=ca)
+    f = federation(small.ratings, **small.faultless, aggregator=tls, tls_cert=certificate, tls_key=key, ca=ca)
     f.url = {role: f"https://127.0.0.1:{port}" for role, port in f.port.items()}
     f.context = ssl.create_default_context(cafile=ca)
     f.start()
@@ -100,7 +81,7 @@ def test_training_over_tls_believes_certificates_and_pins_alone(federation, rati
         asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), 60))
     f.pin = pinned
     f.train_through(ca=str(ca))
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
+    assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     f.url["aggregator"] = f.url["aggregator"].replace("https", "http")
     with pytest.raises((http.client.HTTPException, OSError)):  # nothing is said without TLS
         f.get("aggregator", "/healthz")
@@ -164,9 +145,9 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(federation
 
 
 @pytest.mark.parametrize("identity", ["another", "the recommender's own"])
-def test_a_device_wants_the_aggregator_that_it_pinned(federation, ratings, identity) -> None:
+def test_a_device_wants_the_aggregator_that_it_pinned(federation, small, identity) -> None:
     """The recommender names the aggregator: it must not be able to name itself."""
-    f = federation(ratings, method="popularity", cohort=2, least=2)
+    f = federation(small.ratings, method="popularity", cohort=2, least=2)
     pin = None
     if identity == "another":
         pin = "00" * 32
@@ -178,8 +159,8 @@ def test_a_device_wants_the_aggregator_that_it_pinned(federation, ratings, ident
         asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), 60))
 
 
-def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, ratings, expected) -> None:
-    f = federation(ratings, **FAULTLESS)
+def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, small) -> None:
+    f = federation(small.ratings, **small.faultless)
     f.start()
 
     def rotate(role: str) -> None:
@@ -192,4 +173,4 @@ def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, ratings,
         assert len(f.get(role, "/v1/keys")["exchange"]) == 2  # the running server shows it
 
     f.train_through(lambda: rotate("aggregator"), lambda: rotate("recommender"))
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
+    assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)

@@ -14,28 +14,8 @@ import time
 import numpy as np
 import pytest
 
-from tacit.data.sample import sample
 from tacit.engine.federated.store import Session, Store
 from tacit.errors import Failure, StorageError
-from tacit.methods import find
-
-PEOPLE = 12
-ROUNDS = 6
-SETTINGS = {"factors": 4, "rounds": ROUNDS, "cohort": PEOPLE}
-FAULTLESS = {"method": "mf-federated", "cohort": PEOPLE, "least": PEOPLE, "set": SETTINGS}
-
-
-@pytest.fixture(scope="module")
-def ratings():
-    return sample(people=PEOPLE, ratings=200, seed=8)
-
-
-@pytest.fixture(scope="module")
-def expected(ratings):
-    """The same training without any fault."""
-    method = find("mf-federated")(calibration="none", **SETTINGS)
-    return method.fit(ratings, users=PEOPLE).model_.shared.arrays["loadings"]
-
 
 # ------------------------------------------------------------------ two processes, one database
 
@@ -89,9 +69,9 @@ def uploads(f, role: str) -> int:
     return int(float(lines[0].split()[1])) if lines else 0
 
 
-def test_two_aggregators_on_one_database_count_everything_once(federation, postgres, ratings, expected) -> None:
+def test_two_aggregators_on_one_database_count_everything_once(federation, postgres, small) -> None:
     """Messages of a round go to either; then one of the two is killed, and the other goes on alone."""
-    f = federation(ratings, **FAULTLESS)
+    f = federation(small.ratings, **small.faultless)
     f.store = {"aggregator": postgres.database()}
     f.home["second"], f.pin["second"] = f.home["aggregator"], f.pin["aggregator"]  # one identity
     f.port["second"] = f.port["aggregator"] + 1 if f.port["aggregator"] < 60_000 else f.port["aggregator"] - 1
@@ -120,9 +100,12 @@ def test_two_aggregators_on_one_database_count_everything_once(federation, postg
         f.train_through(lambda: None, lambda: None, kill_one)
     finally:
         balancer.close()
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
+    assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     assert min(counted) > 0  # both took some
-    assert postgres.psql(f.store["aggregator"], "SELECT count(*) FROM round WHERE status = 'revealed'") == f"{ROUNDS}\n"
+    assert (
+        postgres.psql(f.store["aggregator"], "SELECT count(*) FROM round WHERE status = 'revealed'")
+        == f"{small.rounds}\n"
+    )
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -187,8 +170,8 @@ from tacit.cli.main import main; main()
 
 
 @pytest.mark.parametrize("role", ["aggregator", "recommender"])
-def test_a_newer_version_migrates_its_store_with_a_round_open(federation, ratings, expected, role) -> None:
-    f = federation(ratings, **FAULTLESS)
+def test_a_newer_version_migrates_its_store_with_a_round_open(federation, small, role) -> None:
+    f = federation(small.ratings, **small.faultless)
     f.start()
 
     def upgrade() -> None:
@@ -198,7 +181,7 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(federation, rating
         f.start(role)
 
     f.train_through(upgrade)
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected)
+    assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     f.kill(role)
     del f.main[role]
     f.start(role, wait=False)  # there is no way back, and it says so
@@ -206,13 +189,13 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(federation, rating
     assert "made by a newer version" in f.log(role)
 
 
-def test_a_device_of_another_protocol_version_is_told_so(federation, ratings) -> None:
+def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> None:
     from tacit.engine.federated.client import Link, Server, fetch_task
     from tacit.engine.federated.http import Web
     from tacit.engine.federated.keys import new_exchange
     from tacit.engine.federated.wire import Join, pack
 
-    f = federation(ratings, method="popularity", cohort=2, least=2)
+    f = federation(small.ratings, method="popularity", cohort=2, least=2)
     f.start()
 
     async def run() -> None:
@@ -231,8 +214,8 @@ def test_a_device_of_another_protocol_version_is_told_so(federation, ratings) ->
     assert f.get("recommender", "/healthz")["protocol"] == 1
 
 
-def test_a_recommender_of_another_protocol_version_stops_before_any_round(federation, ratings) -> None:
-    f = federation(ratings, method="popularity", cohort=2, least=2)
+def test_a_recommender_of_another_protocol_version_stops_before_any_round(federation, small) -> None:
+    f = federation(small.ratings, method="popularity", cohort=2, least=2)
     f.main["recommender"] = """
 import tacit.service.recommender as m
 pack = m.pack

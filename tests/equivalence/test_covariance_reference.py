@@ -18,7 +18,7 @@ from tacit.methods.covariance_probe import split_probe
 from tacit.model.model import Model
 from tacit.model.personal import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.round import Block, Budget
+from tacit.round import Block, Budget, Released
 
 PEOPLE, RANK, ITEMS = 250, 12, 120
 ASKED = np.arange(0, 400, 7, dtype=np.uint32)
@@ -306,6 +306,11 @@ def test_what_is_published_without_noise_says_so(data):
     assert model.statement.certified == "not private"
 
 
+def on_grid(row):
+    """A person's numbers within norm 1, toward zero on the grid."""
+    return np.trunc(np.asarray(row) / max(1.0, np.linalg.norm(row)) * 2**20) / 2**20
+
+
 def first_order_sums(data, state, unit, spread):
     """What the rounds before the covariance release, person by person: level, weights, and sums of residuals."""
     items = len(data.items)
@@ -319,13 +324,12 @@ def first_order_sums(data, state, unit, spread):
     for own, values in people(data):
         count = len(own)
         if unit == "user":
-            level += [0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6]
+            level += on_grid([0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6])
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
-            weights[own] += each
+            weights[own] += on_grid(np.full(count, each))
             if "weight" in state:
                 rest = np.clip(values - state["level"][0] - effect[own], -3, 3)
-                row = (rest - rest.sum() / (count + 5)) * each * effort[own] / clip
-                sums[own] += row / max(1.0, np.sqrt(row @ row))
+                sums[own] += on_grid((rest - rest.sum() / (count + 5)) * each * effort[own] / clip)
         else:
             level += [values.sum() / (count + 5), count / (count + 5), np.log2(1 + count) / 6]
             weights[own] += 1.0
@@ -353,3 +357,23 @@ def test_first_order_releases_are_what_people_add_up_to(data, unit):
             seen += 1
         state = round_.absorb(state, released)
     assert seen >= 3
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+@pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
+def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
+    """No engine and no kernel between the ratings and the released numbers: only what people add up to."""
+    made = method(unit=unit, rank=RANK, items=ITEMS)
+    public = Public(data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6))
+    state = {"people": np.array([float(PEOPLE)])}
+    for round_ in made.plan(public).rounds:
+        (part,) = round_.parts
+        if part.form == "gram":
+            matrix = matrix_of_people if unit == "user" else matrix_of_cells
+            value = matrix(data, state, head_of(state))
+        else:
+            spread = 1 / (strength(public.budget) * np.sqrt(part.share))
+            value = first_order_sums(data, state, unit, spread)[part.name].reshape(part.size, part.width)
+        state = round_.absorb(state, {part.name: Released(value, 0.0, False)})
+    _, shared = run(method(unit=unit, rank=RANK, items=ITEMS), data, unit)
+    np.testing.assert_allclose(predictions(data, shared), predictions(data, made.finish(public, state)), rtol=1e-6)

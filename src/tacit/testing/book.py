@@ -18,7 +18,7 @@ import pytest
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.book import Book, Receipt, open_book
 from tacit.ledger.calibrate import gaussian_mu, gaussian_sigma
-from tacit.ledger.event import Evaluation, Event, Gaussian, Laplace, Reserve, Unbounded, Unit
+from tacit.ledger.event import Evaluation, Event, Gaussian, Laplace, Reserve, Skellam, Unbounded, Unit
 
 MakeBook = Callable[..., Book]
 ARTEFACT = "ab" * 32
@@ -222,6 +222,8 @@ class BookTests:
             book.commit(receipt, ARTEFACT, [*fits, laplace(0.01)])
         with pytest.raises(BudgetError, match="envelope"):
             book.commit(receipt, ARTEFACT, [gaussian(1.01)])
+        with pytest.raises(BudgetError, match="envelope"):  # neither Gaussian nor pure, however little it costs
+            book.commit(receipt, ARTEFACT, [Skellam(name="s", sensitivity=1, l1=1, variance=1e12, draws=1)])
         book.commit(receipt, ARTEFACT, [g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)}) for g in fits])
         assert book.verify().entries == 2
 
