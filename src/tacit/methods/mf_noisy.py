@@ -90,7 +90,8 @@ def _train(
             svdpp_epoch(*given, implicit, rate, ridge, ridge)
         else:
             biased_epoch(*given, rate, ridge, ridge)
-            own += (1 - (1 - rate * ridge) ** count).astype(np.float32) * lift  # shrink toward it, not to 0
+            shrunk = max(0.0, 1 - rate * ridge) ** count
+            own += (1 - shrunk).astype(np.float32) * lift  # shrink toward it, not to 0
         rate *= 0.95
     return (
         own.astype(np.float64),
