@@ -1,4 +1,5 @@
-"""`bayes` end to end, and one person's fold-in. `python benchmarks/bayes.py RATINGS [ITEMS] --users 6000`
+"""`bayes` end to end, and one person's fold-in. `python benchmarks/bayes.py RATINGS [ITEMS]
+--users 6000`
 
 The fit is timed after a first one has compiled the kernels, on one thread, reading not counted.
 """
@@ -11,8 +12,8 @@ import time
 import numpy as np
 
 import tacit
-from tacit.fitting import trial
-from tacit.model.gaussian import GaussianModel, fold_in
+from tacit.fitting.run import trial
+from tacit.model.person.gaussian import GaussianModel, fold_in
 
 
 def main() -> None:
@@ -30,9 +31,13 @@ def main() -> None:
         trial(method, ratings, items=items, users=given.users)
         start = time.perf_counter()
         trial(method, ratings, items=items, users=given.users)
-        print(f"fit, unit {unit}, epsilon {given.epsilon:g}: {time.perf_counter() - start:.2f} s")
+        print(
+            f"fit, unit {unit}, epsilon {given.epsilon:g}: {time.perf_counter() - start:.2f} s"
+        )
     rng = np.random.default_rng(0)
-    model = GaussianModel(np.zeros(5000), np.full(5000, 0.1), rng.normal(0, 0.2, (5000, 60)))
+    model = GaussianModel(
+        np.zeros(5000), np.full(5000, 0.1), rng.normal(0, 0.2, (5000, 60))
+    )
     own, values = rng.permutation(5000)[:100], rng.normal(0, 1, 100)
     times = []
     for _ in range(200):

@@ -1,10 +1,12 @@
 """1,000 devices, two servers, one machine: seconds and bytes of a round; one-bit reports a second.
 
-    python benchmarks/federated.py rounds            # Hua et al.'s S3 over HTTP: d 50, up to 20 items a device
-    python benchmarks/federated.py sound             # 100 devices x 1,682 items x 8 factors, Skellam shares
-    python benchmarks/federated.py reports           # small uploads, each its own authenticated, durable request
+    python benchmarks/federated.py rounds            # Hua et al.'s S3 over HTTP: d 50, up
+    to 20 items a device python benchmarks/federated.py sound             # 100 devices x
+    1,682 items x 8 factors, Skellam shares python benchmarks/federated.py reports
+    # small uploads, each its own authenticated, durable request
 
-Both servers are processes of their own with SQLite stores in a temporary folder; the fleet is this process.
+Both servers are processes of their own with SQLite stores in a temporary folder; the fleet
+is this process.
 """
 
 from __future__ import annotations
@@ -35,12 +37,20 @@ def synthetic(people: int, items: int, each: int, seed: int = 1) -> Ratings:
     """People with exactly `each` rated items, popular ones more often."""
     rng = np.random.default_rng(seed)
     weight = 1 / np.arange(1, items + 1) ** 0.5
-    rows = [np.sort(rng.choice(items, each, replace=False, p=weight / weight.sum())) for _ in range(people)]
+    rows = [
+        np.sort(rng.choice(items, each, replace=False, p=weight / weight.sum()))
+        for _ in range(people)
+    ]
     value = rng.integers(1, 6, people * each).astype(np.float32)
     ptr = np.arange(people + 1, dtype=np.int64) * each
     names = [f"i{k}" for k in range(items)]
     return Ratings(
-        Schema(1, 5), [f"u{k}" for k in range(people)], names, ptr, np.concatenate(rows).astype(np.uint32), value
+        Schema(1, 5),
+        [f"u{k}" for k in range(people)],
+        names,
+        ptr,
+        np.concatenate(rows).astype(np.uint32),
+        value,
     )
 
 
@@ -48,29 +58,52 @@ class Servers:
     """Both servers, started for one measurement."""
 
     def __init__(self, folder: Path, items: list[str], options: list[str]) -> None:
-        from tacit.engine.federated.keys import Identity
+        from tacit.federation.protocol.keys import Identity
 
-        pins = {r: Identity(folder / r / "identity.json").public.hex() for r in ("recommender", "aggregator")}
+        pins = {
+            r: Identity(folder / r / "identity.json").public.hex()
+            for r in ("recommender", "aggregator")
+        }
         ports = {r: _free_port() for r in pins}
         self.url = {r: f"http://127.0.0.1:{p}" for r, p in ports.items()}
         (folder / "items.csv").write_text("item\n" + "\n".join(items) + "\n")
-        common = {r: ["--port", str(ports[r]), "--home", str(folder / r), "--rate", "100000"] for r in pins}
+        common = {
+            r: ["--port", str(ports[r]), "--home", str(folder / r), "--rate", "100000"]
+            for r in pins
+        }
         commands = {
-            "aggregator": [*common["aggregator"], "--recommender-pin", pins["recommender"]],
-            "recommender": [
-                *common["recommender"], "--items", str(folder / "items.csv"), "--scale", "1,5",
-                "--aggregator", self.url["aggregator"], "--aggregator-pin", pins["aggregator"],
-                "--out", str(folder / "model"), "--ledger", str(folder / "book"), *options,
+            "aggregator": [
+                *common["aggregator"],
+                "--recommender-pin",
+                pins["recommender"],
             ],
-        }  # fmt: skip
+            "recommender": [
+                *common["recommender"],
+                "--items",
+                str(folder / "items.csv"),
+                "--scale",
+                "1,5",
+                "--aggregator",
+                self.url["aggregator"],
+                "--aggregator-pin",
+                pins["aggregator"],
+                "--out",
+                str(folder / "model"),
+                "--ledger",
+                str(folder / "book"),
+                *options,
+            ],
+        }
         self.pins, self.folder = pins, folder
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
         self.processes = [
             subprocess.Popen(
-                [sys.executable, "-c", MAIN, "federate", role, *c], env=environment, stderr=subprocess.DEVNULL
+                [sys.executable, "-c", MAIN, "federate", role, *c],
+                env=environment,
+                stderr=subprocess.DEVNULL,
             )
             for role, c in commands.items()
-        ]  # fmt: skip
+        ]
         for role in commands:
             self._wait(role)
         self._used = self._seconds()
@@ -78,13 +111,18 @@ class Servers:
     def cpu(self) -> dict[str, float]:
         """Seconds of processor time that each server has used since it was ready."""
         return {
-            role: now - before for (role, before), now in zip(self._used.items(), self._seconds().values(), strict=True)
+            role: now - before
+            for (role, before), now in zip(
+                self._used.items(), self._seconds().values(), strict=True
+            )
         }
 
     def _seconds(self) -> dict[str, float]:
         tick, found = os.sysconf("SC_CLK_TCK"), {}
         for role, process in zip(self.url, reversed(self.processes), strict=True):
-            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            fields = (
+                Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            )
             found[role] = (int(fields[11]) + int(fields[12])) / tick
         return found
 
@@ -115,11 +153,18 @@ def _free_port() -> int:
         return int(s.getsockname()[1])
 
 
-def rounds(devices: int, items: int, count: int, options: list[str], title: str, policy: dict[str, Any]) -> None:
+def rounds(
+    devices: int,
+    items: int,
+    count: int,
+    options: list[str],
+    title: str,
+    policy: dict[str, Any],
+) -> None:
     import uvloop
 
-    from tacit.engine.federated.device import Policy
-    from tacit.engine.federated.fleet import run_fleet
+    from tacit.federation.device.device import Policy
+    from tacit.federation.device.fleet import run_fleet
 
     ratings = synthetic(devices, items, 20)
     with tempfile.TemporaryDirectory() as name:
@@ -138,9 +183,11 @@ def rounds(devices: int, items: int, count: int, options: list[str], title: str,
         try:
             began, used = time.perf_counter(), time.process_time()
             fleet = run_fleet(
-                servers.url["recommender"], ratings, pin=servers.pins["recommender"],
+                servers.url["recommender"],
+                ratings,
+                pin=servers.pins["recommender"],
                 policy=Policy(accept_unbounded=True, **policy),
-            )  # fmt: skip
+            )
             report = uvloop.run(fleet)
             whole = time.perf_counter() - began
             cpu = {"fleet": time.process_time() - used, **servers.cpu()}
@@ -148,23 +195,38 @@ def rounds(devices: int, items: int, count: int, options: list[str], title: str,
             metrics = servers.get("aggregator", "/metrics")
         finally:
             servers.stop()
-    sent = next(float(x.split()[1]) for x in metrics.splitlines() if "bytes_to_recommender" in x)
+    sent = next(
+        float(x.split()[1]) for x in metrics.splitlines() if "bytes_to_recommender" in x
+    )
     answers = max(1, report.answered)
-    print(f"{title}: {len(seconds)} rounds, {report.answered:,} answers, {len(report.failed)} failed, {whole:.1f} s")
-    print(f"  seconds a round: median of the last {count} {statistics.median(seconds[-count:]):.3f}, "
-          f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}")  # fmt: skip
+    print(
+        f"{title}: {len(seconds)} rounds, {report.answered:,} answers, "
+        f"{len(report.failed)} failed, {whole:.1f} s"
+    )
+    print(
+        f"  seconds a round: median of the last {count} {statistics.median(seconds[-count:]):.3f}, "
+        f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}"
+    )
     each = ", ".join(f"{who} {used / len(seconds):.2f}" for who, used in cpu.items())
-    print(f"  CPU seconds a round, enrolment and the rest included: {each}, all {sum(cpu.values()) / len(seconds):.2f}")
-    print(f"  bytes a device and round: {report.bytes_down / answers:,.0f} down, {report.bytes_up / answers:,.0f} up "
-          f"(enrolment included); aggregator to recommender {sent / len(seconds):,.0f} a round")  # fmt: skip
+    print(
+        f"  CPU seconds a round, enrolment and the rest included: {each}, all "
+        f"{sum(cpu.values()) / len(seconds):.2f}"
+    )
+    print(
+        f"  bytes a device and round: {report.bytes_down / answers:,.0f} down, "
+        f"{report.bytes_up / answers:,.0f} up "
+        f"(enrolment included); aggregator to recommender {sent / len(seconds):,.0f} a round"
+    )
 
 
 Report = tuple[int, dict[str, str]]
 """The round of a report and its headers; a round's reports have one body."""
 
 
-async def _flood(url: str, reports: list[Report], bodies: list[bytes], lanes: int) -> float:
-    from tacit.engine.federated.http import Web
+async def _flood(
+    url: str, reports: list[Report], bodies: list[bytes], lanes: int
+) -> float:
+    from tacit.federation.protocol.http import Web
 
     async with Web() as web:
         began, left = time.perf_counter(), iter(reports)
@@ -181,9 +243,9 @@ async def _flood(url: str, reports: list[Report], bodies: list[bytes], lanes: in
 
 async def _enrolled(servers: Servers, devices: int) -> list[Any]:
     """Real devices, enrolled at the aggregator over HTTP."""
-    from tacit.engine.federated.client import Away, Link, Server
-    from tacit.engine.federated.http import Web
-    from tacit.engine.federated.keys import new_exchange
+    from tacit.federation.device.client import Away, Link, Server
+    from tacit.federation.protocol.http import Web
+    from tacit.federation.protocol.keys import new_exchange
 
     async with Web() as web:
         server = Server(servers.url["aggregator"], servers.pins["aggregator"])
@@ -206,28 +268,51 @@ async def _enrolled(servers: Servers, devices: int) -> list[Any]:
 
 
 def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
-    """`count` uploads of one small number to ten open rounds; every device has its own key and answers each once.
+    """`count` uploads of one small number to ten open rounds; every device has its own key
+    and answers each once.
 
-    With `new` there is one round, and the aggregator is restarted after the devices enrolled: it has seen none of them.
+    With `new` there is one round, and the aggregator is restarted after the devices
+    enrolled: it has seen none of them.
     """
     import uvloop
 
-    from tacit.engine.federated.keys import shared_secrets, tag
-    from tacit.engine.federated.store import Store
-    from tacit.engine.federated.wire import Layout, Opening, Upload, layouts_print, pack
-    from tacit.service.aggregator import MIGRATIONS
+    from tacit.federation.protocol.keys import shared_secrets, tag
+    from tacit.federation.protocol.wire import (
+        Layout,
+        Opening,
+        Upload,
+        layouts_print,
+        pack,
+    )
+    from tacit.federation.server.aggregator import MIGRATIONS
+    from tacit.federation.server.store import Store
 
     task, rounds_ = "00" * 16, range(1 if new else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        store = Store(folder / "aggregator" / "aggregator.sqlite", MIGRATIONS, "aggregator")
+        store = Store(
+            folder / "aggregator" / "aggregator.sqlite", MIGRATIONS, "aggregator"
+        )
         layout = Layout(name="bit", size=3000, width=1, bits=32, sparse=True)
         for round_ in rounds_:
-            opening = pack(Opening(task=task, round=round_, attempt=0, least=2, parts=(layout,)))
+            opening = pack(
+                Opening(task=task, round=round_, attempt=0, least=2, parts=(layout,))
+            )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
             store.now(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
         store.close()
-        options = ["--method", "popularity", "--calibration", "none", "--users", "2", "--cohort", "2", "--least", "2"]
+        options = [
+            "--method",
+            "popularity",
+            "--calibration",
+            "none",
+            "--users",
+            "2",
+            "--cohort",
+            "2",
+            "--least",
+            "2",
+        ]
         servers = Servers(folder, ["a"], options)
         try:
             links = uvloop.run(_enrolled(servers, count // len(rounds_)))
@@ -235,34 +320,60 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 servers.stop()
                 servers = Servers(folder, ["a"], options)
             agreed = layouts_print((layout,))
-            headers = [Upload(task=task, round=r, attempt=0, least=2, rows=(1,), layouts=agreed) for r in rounds_]
+            headers = [
+                Upload(
+                    task=task, round=r, attempt=0, least=2, rows=(1,), layouts=agreed
+                )
+                for r in rounds_
+            ]
             bodies = [pack(header, bytes(8)) for header in headers]
             prepared: list[Report] = []
             for round_ in rounds_:
                 for link in links:
                     current = link.aggregator.current
-                    mac = shared_secrets(link.private, link.aggregator.keys[current]).mac
+                    mac = shared_secrets(
+                        link.private, link.aggregator.keys[current]
+                    ).mac
                     told = tag(mac, b"request", b"POST", b"/v1/upload", bodies[round_])
-                    prepared.append((round_, {"tacit-device": link.name, "tacit-key": current, "tacit-mac": told}))
-            url, used, before = servers.url["aggregator"], time.process_time(), servers.cpu()["aggregator"]
+                    prepared.append(
+                        (
+                            round_,
+                            {
+                                "tacit-device": link.name,
+                                "tacit-key": current,
+                                "tacit-mac": told,
+                            },
+                        )
+                    )
+            url = servers.url["aggregator"]
+            used = time.process_time()
+            before = servers.cpu()["aggregator"]
             if wrk:
                 print(_wrk(folder, url + "/v1/upload", prepared, bodies))
             else:
                 seconds = uvloop.run(_flood(url, prepared, bodies, lanes))
-                print(f"one-bit reports from a fleet: {len(prepared) / seconds:,.0f} a second "
-                      f"({len(links):,} devices, {lanes} lanes)")  # fmt: skip
+                print(
+                    f"one-bit reports from a fleet: {len(prepared) / seconds:,.0f} a second "
+                    f"({len(links):,} devices, {lanes} lanes)"
+                )
             lines = servers.get("aggregator", "/metrics").splitlines()
-            stored = next((int(float(x.split()[1])) for x in lines if "uploads_total" in x), 0)
+            stored = next(
+                (int(float(x.split()[1])) for x in lines if "uploads_total" in x), 0
+            )
             each = (servers.cpu()["aggregator"] - before) / max(1, stored) * 1e6
-            print(f"  stored {stored:,}; CPU a report: aggregator {each:.0f} us, "
-                  f"fleet {(time.process_time() - used) / max(1, stored) * 1e6:.0f} us")  # fmt: skip
+            print(
+                f"  stored {stored:,}; CPU a report: aggregator {each:.0f} us, "
+                f"fleet {(time.process_time() - used) / max(1, stored) * 1e6:.0f} us"
+            )
         finally:
             servers.stop()
 
 
 def _wrk(folder: Path, url: str, reports: list[Report], bodies: list[bytes]) -> str:
     """wrk with prepared requests: thread t of 2 takes every second one, so none is sent twice."""
-    lines = "\n".join(f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}" for r, h in reports)
+    lines = "\n".join(
+        f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}" for r, h in reports
+    )
     (folder / "requests.txt").write_text(lines)
     for round_, body in enumerate(bodies):
         (folder / f"body-{round_}.bin").write_bytes(body)
@@ -285,7 +396,8 @@ function request()
   at = at + 1
   if at > #all then wrk.thread:stop(); at = 1 end
   local r, d, k, m = string.match(all[at], "(%S+) (%S+) (%S+) (%S+)")
-  return wrk.format("POST", nil, {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m}}, bodies[tonumber(r)])
+  local head = {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m}}
+  return wrk.format("POST", nil, head, bodies[tonumber(r)])
 end
 """)
     done = subprocess.run(
@@ -298,23 +410,63 @@ end
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["rounds", "sound", "reports"])
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--wrk", action="store_true", help="drive reports with wrk instead of a fleet")
-    parser.add_argument("--new", action="store_true", help="reports of devices that the aggregator has to look up")
+    parser.add_argument(
+        "--wrk", action="store_true", help="drive reports with wrk instead of a fleet"
+    )
+    parser.add_argument(
+        "--new",
+        action="store_true",
+        help="reports of devices that the aggregator has to look up",
+    )
     o = parser.parse_args()
     if o.what == "rounds":
-        options = ["--method", "mf-federated", "--calibration", "paper", "--unit", "value", "--epsilon", "0.8",
-                   "--set", "scheme=S3", "--set", f"rounds={o.rounds + 2}",
-                   "--set", f"cohort={o.devices or 1000}"]  # fmt: skip
+        options = [
+            "--method",
+            "mf-federated",
+            "--calibration",
+            "paper",
+            "--unit",
+            "value",
+            "--epsilon",
+            "0.8",
+            "--set",
+            "scheme=S3",
+            "--set",
+            f"rounds={o.rounds + 2}",
+            "--set",
+            f"cohort={o.devices or 1000}",
+        ]
         rounds(o.devices or 1000, 10_000, o.rounds, options, "S3 over HTTP, d 50", {})
     elif o.what == "sound":
-        options = ["--method", "mf-federated", "--calibration", "sound", "--epsilon", "1000", "--delta", "1e-3",
-                   "--set", "factors=8", "--set", f"rounds={o.rounds}"]  # fmt: skip
+        options = [
+            "--method",
+            "mf-federated",
+            "--calibration",
+            "sound",
+            "--epsilon",
+            "1000",
+            "--delta",
+            "1e-3",
+            "--set",
+            "factors=8",
+            "--set",
+            f"rounds={o.rounds}",
+        ]
         policy = {"epsilon": 1e6, "delta": 1e-3}
-        rounds(o.devices or 100, 1682, max(1, o.rounds - 2), options, "sound over HTTP, 1,682 items x 8", policy)
+        rounds(
+            o.devices or 100,
+            1682,
+            max(1, o.rounds - 2),
+            options,
+            "sound over HTTP, 1,682 items x 8",
+            policy,
+        )
     else:
         reports(10 * (o.devices or 4_000), 64, o.wrk, o.new)
 

@@ -1,7 +1,9 @@
-"""Epochs of the factorization kernels beside their peers, one thread, in one run: python benchmarks/mf.py RATINGS.
+"""Epochs of the factorization kernels beside their peers, one thread, in one run: python
+benchmarks/mf.py RATINGS.
 
-Peers (LensKit, cornac, Surprise) are timed where they can be imported; `--peer PYTHON` names another interpreter that
-has them. Times are processor seconds of one epoch, the median of a few, so a busy machine matters less.
+Peers (LensKit, cornac, Surprise) are timed where they can be imported; `--peer PYTHON`
+names another interpreter that has them. Times are processor seconds of one epoch, the
+median of a few, so a busy machine matters less.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ def ours(path: str) -> dict[str, float]:
 
     import tacit
     from tacit.kernels.als import half_step
-    from tacit.kernels.sgd import biased_epoch
-    from tacit.kernels.svdpp import svdpp_epoch
+    from tacit.methods.factorization.kernels_sgd import biased_epoch
+    from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
 
     data = tacit.read(path)
     order, rng = data.by_item, np.random.default_rng(0)
@@ -64,22 +66,39 @@ def ours(path: str) -> dict[str, float]:
         assert d == factors.shape[1]
 
     own, factors = draw(people, FACTORS["als"]), draw(items, FACTORS["als"])
-    ridge_people = np.repeat(0.1 * np.diff(data.ptr)[:, None] + 1, FACTORS["als"], 1).astype(np.float32)
-    ridge_items = np.repeat(0.1 * np.diff(order.ptr)[:, None] + 1, FACTORS["als"], 1).astype(np.float32)
+    ridge_people = np.repeat(
+        0.1 * np.diff(data.ptr)[:, None] + 1, FACTORS["als"], 1
+    ).astype(np.float32)
+    ridge_items = np.repeat(
+        0.1 * np.diff(order.ptr)[:, None] + 1, FACTORS["als"], 1
+    ).astype(np.float32)
     found = {}
     with threadpool_limits(1):
         found["als"] = timed(als)
     bias = np.zeros(people, np.float32), np.zeros(items, np.float32)
     svd = draw(people, FACTORS["svd"]), draw(items, FACTORS["svd"])
     everyone = rng.permutation(people)
-    found["svd"] = timed(lambda: biased_epoch(data.ptr, data.item, value, everyone, *bias, *svd, 0.005, 0.02, 0.02))
-    plus = draw(people, FACTORS["svdpp"]), draw(items, FACTORS["svdpp"]), draw(items, FACTORS["svdpp"])
-    found["svdpp"] = timed(lambda: svdpp_epoch(data.ptr, data.item, value, everyone, *bias, *plus, 0.005, 0.02, 0.02))
+    found["svd"] = timed(
+        lambda: biased_epoch(
+            data.ptr, data.item, value, everyone, *bias, *svd, 0.005, 0.02, 0.02
+        )
+    )
+    plus = (
+        draw(people, FACTORS["svdpp"]),
+        draw(items, FACTORS["svdpp"]),
+        draw(items, FACTORS["svdpp"]),
+    )
+    found["svdpp"] = timed(
+        lambda: svdpp_epoch(
+            data.ptr, data.item, value, everyone, *bias, *plus, 0.005, 0.02, 0.02
+        )
+    )
     return found
 
 
 def triples(path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """People, items and ratings of a MovieLens folder or a `user item rating` table, without Tacit."""
+    """People, items and ratings of a MovieLens folder or a `user item rating` table,
+    without Tacit."""
     from pathlib import Path
 
     file = Path(path)
@@ -87,7 +106,10 @@ def triples(path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if (file / name).is_file():
             file = file / name
     text = file.read_text().replace("::", "\t").replace(",", "\t")
-    table = np.array([line.split("\t")[:3] for line in text.splitlines() if line[:1].isdigit()], np.float64)
+    table = np.array(
+        [line.split("\t")[:3] for line in text.splitlines() if line[:1].isdigit()],
+        np.float64,
+    )
     return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
 
 
@@ -108,10 +130,14 @@ def lenskit(path: str) -> float:
     from lenskit.training import TrainingOptions
 
     user, item, rating = triples(path)
-    data = from_interactions_df(pd.DataFrame({"user_id": user, "item_id": item, "rating": rating}))
+    data = from_interactions_df(
+        pd.DataFrame({"user_id": user, "item_id": item, "rating": rating})
+    )
 
     def fit(epochs: int) -> None:
-        BiasedMFScorer(features=FACTORS["als"], epochs=epochs).train(data, TrainingOptions())
+        BiasedMFScorer(features=FACTORS["als"], epochs=epochs).train(
+            data, TrainingOptions()
+        )
 
     return difference(fit, 2, 8)
 
@@ -121,9 +147,17 @@ def cornac(path: str) -> float:
     from cornac.models import MF
 
     user, item, rating = triples(path)
-    data = Dataset.from_uir(list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)), seed=0)
+    data = Dataset.from_uir(
+        list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)), seed=0
+    )
     return difference(
-        lambda epochs: MF(k=FACTORS["svd"], max_iter=epochs, num_threads=1, early_stop=False, verbose=False).fit(data),
+        lambda epochs: MF(
+            k=FACTORS["svd"],
+            max_iter=epochs,
+            num_threads=1,
+            early_stop=False,
+            verbose=False,
+        ).fit(data),
         5,
         45,
     )
@@ -135,13 +169,19 @@ def surprise(path: str) -> float:
 
     user, item, rating = triples(path)
     frame = pd.DataFrame({"user": user, "item": item, "rating": rating})
-    data = Dataset.load_from_df(frame, Reader(rating_scale=(1, 5))).build_full_trainset()
+    data = Dataset.load_from_df(
+        frame, Reader(rating_scale=(1, 5))
+    ).build_full_trainset()
     start = time.process_time()
     SVDpp(n_factors=FACTORS["svdpp"], n_epochs=1).fit(data)
     return time.process_time() - start
 
 
-PEERS = {"als": ("LensKit BiasedMF", lenskit), "svd": ("cornac MF", cornac), "svdpp": ("Surprise SVD++", surprise)}
+PEERS = {
+    "als": ("LensKit BiasedMF", lenskit),
+    "svd": ("cornac MF", cornac),
+    "svdpp": ("Surprise SVD++", surprise),
+}
 
 
 def peers(path: str) -> dict[str, float | str]:
@@ -170,12 +210,16 @@ def main() -> None:
         theirs = json.loads(answer.stdout.splitlines()[-1])
     else:
         theirs = peers(options.ratings)
-    print("| epoch | factors | here, s | peer | peer, s | here / peer |\n|---|---|---|---|---|---|")
+    print(
+        "| epoch | factors | here, s | peer | peer, s | here / peer |\n|---|---|---|---|---|---|"
+    )
     for name, (label, _) in PEERS.items():
         other = theirs[name]
         ratio = f"{mine[name] / other:.3f}" if isinstance(other, float) else "-"
         shown = f"{other:.3f}" if isinstance(other, float) else other
-        print(f"| {name} | {FACTORS[name]} | {mine[name]:.3f} | {label} | {shown} | {ratio} |")
+        print(
+            f"| {name} | {FACTORS[name]} | {mine[name]:.3f} | {label} | {shown} | {ratio} |"
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""The tables of docs/results/mf.md: python benchmarks/mf_table.py ROWS.jsonl DATA... [--epsilon ...] [--seeds N].
+"""The tables of docs/results/mf.md: python benchmarks/mf_table.py ROWS.jsonl DATA...
+[--epsilon ...] [--seeds N].
 
-DATA are folders that `tacit.read` knows. Every fit is one line of ROWS.jsonl, written when it is done; fits that are
-there already are skipped, so a run can be stopped and taken up again. `--print` makes the tables from the lines alone.
-NOT PRIVATE: the errors are over held-back ratings.
+DATA are folders that `tacit.read` knows. Every fit is one line of ROWS.jsonl, written when
+it is done; fits that are there already are skipped, so a run can be stopped and taken up
+again. `--print` makes the tables from the lines alone. NOT PRIVATE: the errors are over
+held-back ratings.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ import numpy as np
 
 import tacit
 from tacit.data.splits import Split, per_rating
-from tacit.evaluate.metrics import rmse
-from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
+from tacit.evaluation.metrics import rmse
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.mf_base import publish
-from tacit.methods.mf_value import item_sums
-from tacit.methods.svd import GradientSVD
-from tacit.round import Plan
+from tacit.methods.factorization.base import publish
+from tacit.methods.factorization.svd import GradientSVD
+from tacit.methods.factorization.value import item_sums
+from tacit.rounds.round import Plan
 
 SVD = ("svd-gradient", "svdpp-gradient", "svd-objective", "svdpp-objective")
 USER = ("bias", "als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin", *SVD)
@@ -63,7 +65,11 @@ def cells(data: str, epsilons: list[float], seeds: int) -> Iterator[Cell]:
     """Everything that the tables hold, the most telling first."""
     for seed in range(seeds):
         for epsilon in epsilons:
-            for table, methods in (("user", (MEANS, *USER)), ("value", (MEANS, *VALUE)), ("paper", PAPER)):
+            for table, methods in (
+                ("user", (MEANS, *USER)),
+                ("value", (MEANS, *VALUE)),
+                ("paper", PAPER),
+            ):
                 for method in methods:
                     yield Cell(data, table, method, epsilon, seed)
         for method in dict.fromkeys((*USER, *VALUE)):
@@ -96,7 +102,13 @@ def fit(cell: Cell, path: str) -> dict[str, float]:
     if cell.factors:
         options |= {"factors": cell.factors}
     means = cell.method == MEANS
-    make: Any = find(cell.method) if not means else find("bias") if cell.table == "user" else ItemMeans
+    make: Any = (
+        find(cell.method)
+        if not means
+        else find("bias")
+        if cell.table == "user"
+        else ItemMeans
+    )
     start = time.process_time()
     model = trial(make(**options), part.train, users=part.train.n_users)
     spent = time.process_time() - start
@@ -104,7 +116,9 @@ def fit(cell: Cell, path: str) -> dict[str, float]:
         error = measure(model, part, lists=False)["rmse"]
     else:
         schema = part.train.schema
-        told = schema.middle + schema.unit_width * model.shared.arrays["baseline"][part.test.item].astype(np.float64)
+        told = schema.middle + schema.unit_width * model.shared.arrays["baseline"][
+            part.test.item
+        ].astype(np.float64)
         error = rmse(np.clip(told, schema.low, schema.high), part.test.value)
     assert error is not None
     return {"rmse": round(float(error), 5), "seconds": round(spent, 3)}
@@ -128,11 +142,16 @@ def run(rows: Path, path: str, todo: Iterator[Cell]) -> None:
 
 
 def tables(found: dict[Cell, dict[str, float]]) -> Iterator[str]:
-    """Markdown: one table for each data set and kind, methods down, epsilons (or factors) across, means over splits."""
-    whole: dict[tuple[str, str], dict[str, dict[float, list[float]]]] = defaultdict(lambda: defaultdict(dict))
+    """Markdown: one table for each data set and kind, methods down, epsilons (or factors)
+    across, means over splits."""
+    whole: dict[tuple[str, str], dict[str, dict[float, list[float]]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
     for cell, row in found.items():
         across = float(cell.factors or cell.epsilon or 0.0)
-        whole[cell.data, cell.table][cell.method].setdefault(across, []).append(row["rmse"])
+        whole[cell.data, cell.table][cell.method].setdefault(across, []).append(
+            row["rmse"]
+        )
     for (data, table), methods in whole.items():
         columns = sorted({x for line in methods.values() for x in line})
         runs = max(len(v) for line in methods.values() for v in line.values())
@@ -145,12 +164,18 @@ def tables(found: dict[Cell, dict[str, float]]) -> Iterator[str]:
 
 
 def fits(found: dict[Cell, dict[str, float]]) -> Iterator[str]:
-    """Markdown: processor seconds of a private fit at the largest epsilon beside those of its twin, each the least."""
+    """Markdown: processor seconds of a private fit at the largest epsilon beside those of
+    its twin, each the least."""
     spent: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)
     for cell, row in found.items():
         if cell.table in ("user", "value", "twin"):
-            spent[cell.data, cell.method, cell.table].append((-(cell.epsilon or 0.0), row["seconds"]))
-    yield "\n| data | method | unit | private, s | twin, s | private / twin |\n|---|---|---|---|---|---|"
+            spent[cell.data, cell.method, cell.table].append(
+                (-(cell.epsilon or 0.0), row["seconds"])
+            )
+    yield (
+        "\n| data | method | unit | private, s | twin, s | private / twin "
+        "|\n|---|---|---|---|---|---|"
+    )
     for (data, method, table), times in spent.items():
         if table != "twin" and (data, method, "twin") in spent:
             mine, twin = min(times)[1], min(spent[data, method, "twin"])[1]
@@ -163,17 +188,29 @@ def main() -> None:
     parser.add_argument("data", nargs="*")
     parser.add_argument("--epsilon", default="1,20,.01,5,.1,.001")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--only", default="user,value,paper,twin", help="of these tables")
+    parser.add_argument(
+        "--only", default="user,value,paper,twin", help="of these tables"
+    )
     parser.add_argument("--methods", default="", help="these methods only")
-    parser.add_argument("--factors", action="store_true", help="by the number of factors instead of epsilon")
+    parser.add_argument(
+        "--factors",
+        action="store_true",
+        help="by the number of factors instead of epsilon",
+    )
     parser.add_argument("--print", action="store_true", dest="show")
     options = parser.parse_args()
     kept = options.methods.split(",") if options.methods else None
     for path in options.data:
         name = Path(path).name
         epsilons = [float(x) for x in options.epsilon.split(",")]
-        every = factor_cells(name, options.seeds) if options.factors else cells(name, epsilons, options.seeds)
-        asked = (c for c in every if options.factors or c.table in options.only.split(","))
+        every = (
+            factor_cells(name, options.seeds)
+            if options.factors
+            else cells(name, epsilons, options.seeds)
+        )
+        asked = (
+            c for c in every if options.factors or c.table in options.only.split(",")
+        )
         run(options.rows, path, (c for c in asked if kept is None or c.method in kept))
     if options.show:
         found = load(options.rows)

@@ -1,11 +1,13 @@
-"""The local model, measured: `scale` for time and memory at the size of the paper, `figures DATA` for its experiments.
+"""The local model, measured: `scale` for time and memory at the size of the paper, `figures
+DATA` for its experiments.
 
     python benchmarks/one_bit.py scale
     python benchmarks/one_bit.py figures ../data/ml-1m --seeds 3
 
-`scale` makes seeded synthetic ratings of 138,493 people, 26,744 items and 20 million ratings. `figures` prints RMSE
-against epsilon and against k, the F-score of the top 10 against the non-private top 10, the distribution of errors, the
-largest error of the item factors, and the traffic of a round. NOT PRIVATE: it compares with raw ratings.
+`scale` makes seeded synthetic ratings of 138,493 people, 26,744 items and 20 million
+ratings. `figures` prints RMSE against epsilon and against k, the F-score of the top 10
+against the non-private top 10, the distribution of errors, the largest error of the item
+factors, and the traffic of a round. NOT PRIVATE: it compares with raw ratings.
 """
 
 from __future__ import annotations
@@ -17,13 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.evaluate.sweep import measure
+from tacit.evaluation.sweep import measure
 
-PEOPLE, ITEMS, RATINGS = 138_493, 26_744, 20_000_263
+PEOPLE = 138_493
+ITEMS = 26_744
+RATINGS = 20_000_263
 
 
-def synthetic(people: int = PEOPLE, items: int = ITEMS, ratings: int = RATINGS, seed: int = 0) -> Any:
-    """Ratings with a long tail of items and of people, a level for each, and noise; half stars from .5 to 5."""
+def synthetic(
+    people: int = PEOPLE, items: int = ITEMS, ratings: int = RATINGS, seed: int = 0
+) -> Any:
+    """Ratings with a long tail of items and of people, a level for each, and noise; half
+    stars from .5 to 5."""
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
 
@@ -33,7 +40,9 @@ def synthetic(people: int = PEOPLE, items: int = ITEMS, ratings: int = RATINGS, 
     edges = np.cumsum(popular) / popular.sum()
     counts = np.maximum(1, busy / busy.sum() * ratings * 1.35).astype(np.int64)
     cells = []
-    for start in range(0, people, 8192):  # a block of people at a time: draw items, drop repeats
+    for start in range(
+        0, people, 8192
+    ):  # a block of people at a time: draw items, drop repeats
         block = counts[start : start + 8192]
         who = np.repeat(np.arange(len(block), dtype=np.int64), block)
         found = np.searchsorted(edges, rng.random(len(who))).clip(0, items - 1)
@@ -47,20 +56,25 @@ def synthetic(people: int = PEOPLE, items: int = ITEMS, ratings: int = RATINGS, 
     value = 3.5 + level[user] + quality[item]
     value += rng.normal(0, 0.8, len(user))
     np.clip(np.round(2 * value, out=value), 1, 10, out=value)
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=people))]).astype(np.int64)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=people))]).astype(
+        np.int64
+    )
     schema = Schema(0.5, 5.0)
     names = [str(i) for i in range(people)]
-    return Ratings(schema, names, names[:items], ptr, item, (value / 2).astype(np.float32))
+    return Ratings(
+        schema, names, names[:items], ptr, item, (value / 2).astype(np.float32)
+    )
 
 
 def scale(args: argparse.Namespace) -> None:
     """d = 15, q = 2700, k = 10, every answer charged to a device's ledger before it is given."""
     import tacit
-    from tacit.fitting import trial
+    from tacit.fitting.run import trial
 
     ratings = synthetic(args.people, args.items, args.ratings)
     print(
-        f"{ratings.n_users:,} people, {ratings.n_items:,} items, {len(ratings):,} ratings; made with {_peak():.2f} GB"
+        f"{ratings.n_users:,} people, {ratings.n_items:,} items, {len(ratings):,} "
+        f"ratings; made with {_peak():.2f} GB"
     )
     warm = synthetic(200, 100, 2000)
     runs: list[tuple[str, dict[str, Any]]] = [
@@ -75,7 +89,8 @@ def scale(args: argparse.Namespace) -> None:
         trial(method, ratings)
         busy = time.process_time() - busy  # tells more where others use the machine
         print(
-            f"{name}: {time.perf_counter() - start:.1f} s, of processors {busy:.1f} s, peak {_peak():.2f} GB",
+            f"{name}: {time.perf_counter() - start:.1f} s, of processors {busy:.1f} s, "
+            f"peak {_peak():.2f} GB",
             flush=True,
         )
 
@@ -89,40 +104,90 @@ def figures(args: argparse.Namespace) -> None:
     import tacit
 
     items = tacit.read_items(args.data)
-    rated = {"features": tacit.read(args.data, items=items), "no features": tacit.read(args.data)}
+    rated = {
+        "features": tacit.read(args.data, items=items),
+        "no features": tacit.read(args.data),
+    }
     cell = _Cell(rated, items, args.seeds)
     print("RMSE against epsilon (sound; one answer a person)")
     names = ("NaiveLocalMF", "OneBitMF", "ProjectedOneBitMF")
     for kind in rated:
         for name in names:
-            _line(f"{name}, {kind}", [cell.rmse(kind, name, epsilon=e) for e in EPSILONS])
+            _line(
+                f"{name}, {kind}", [cell.rmse(kind, name, epsilon=e) for e in EPSILONS]
+            )
         _line(f"twin, {kind}", [cell.rmse(kind, "OneBitMF", calibration="none")])
-    print("RMSE against epsilon (paper, k = 10), by correction factor and learning rate")
-    _line("NaiveLocalMF, epsilon .1, 1, 4, 8", [cell.naive(epsilon) for epsilon in (0.1, 1.0, 4.0, 8.0)])
+    print(
+        "RMSE against epsilon (paper, k = 10), by correction factor and learning rate"
+    )
+    _line(
+        "NaiveLocalMF, epsilon .1, 1, 4, 8",
+        [cell.naive(epsilon) for epsilon in (0.1, 1.0, 4.0, 8.0)],
+    )
     for name in names[1:]:
         for factor in CORRECTIONS:
             settings = {"calibration": "paper", "correction": factor}
-            _line(f"{name}, f_k = {factor}", [cell.rmse("no features", name, epsilon=e, **settings) for e in EPSILONS])
+            _line(
+                f"{name}, f_k = {factor}",
+                [
+                    cell.rmse("no features", name, epsilon=e, **settings)
+                    for e in EPSILONS
+                ],
+            )
         slow = {"calibration": "paper", "rate": 0.01}
-        _line(f"{name}, rate .01", [cell.rmse("no features", name, epsilon=e, **slow) for e in EPSILONS])
-    _line("twin of the descent", [cell.rmse("no features", "OneBitMF", calibration="none", form="descent")])
+        _line(
+            f"{name}, rate .01",
+            [cell.rmse("no features", name, epsilon=e, **slow) for e in EPSILONS],
+        )
+    _line(
+        "twin of the descent",
+        [cell.rmse("no features", "OneBitMF", calibration="none", form="descent")],
+    )
     print("RMSE against k = 1, 3, 5, 10, 20, 50 at epsilon .1")
     for how in ({"calibration": "paper"}, {"form": "descent"}):
         ks = (1, 3, 5, 10, 20, 50)
-        _line(str(how), [cell.rmse("no features", "ProjectedOneBitMF", epsilon=0.1, rounds=k, **how) for k in ks])
+        _line(
+            str(how),
+            [
+                cell.rmse(
+                    "no features", "ProjectedOneBitMF", epsilon=0.1, rounds=k, **how
+                )
+                for k in ks
+            ],
+        )
     print("largest error of the item factors (paper, k = 10), by correction factor")
     for factor in CORRECTIONS:
         settings = {"calibration": "paper", "correction": factor}
-        _line(f"f_k = {factor}", [cell.factor_error("ProjectedOneBitMF", epsilon=e, **settings) for e in EPSILONS])
+        _line(
+            f"f_k = {factor}",
+            [
+                cell.factor_error("ProjectedOneBitMF", epsilon=e, **settings)
+                for e in EPSILONS
+            ],
+        )
     print("F-score of the top 10 against the non-private top 10")
     _line("sound", [cell.f_score("features", {}, epsilon=e) for e in EPSILONS])
-    _line("paper", [cell.f_score("no features", {"form": "descent"}, epsilon=e, calibration="paper") for e in EPSILONS])
+    _line(
+        "paper",
+        [
+            cell.f_score(
+                "no features", {"form": "descent"}, epsilon=e, calibration="paper"
+            )
+            for e in EPSILONS
+        ],
+    )
     print("share of errors of at most .5, 1, 1.5, 2 (one-bit-projected)")
     for kind, how in (("features", {}), ("no features", {"calibration": "paper"})):
         for e in (0.1, 1.0, 4.0):
-            _line(f"{how or 'sound'}, epsilon {e:g}", cell.errors(kind, epsilon=e, **how))
+            _line(
+                f"{how or 'sound'}, epsilon {e:g}", cell.errors(kind, epsilon=e, **how)
+            )
     print("traffic of a round: bits up and bytes down, a device")
-    for name, how in (("OneBitMF", {}), ("ProjectedOneBitMF", {}), ("ProjectedOneBitMF", {"form": "descent"})):
+    for name, how in (
+        ("OneBitMF", {}),
+        ("ProjectedOneBitMF", {}),
+        ("ProjectedOneBitMF", {"form": "descent"}),
+    ):
         print(f"  {name} {how}: {cell.traffic(name, epsilon=4.0, **how)}")
 
 
@@ -137,32 +202,52 @@ class _Cell:
         from tacit.data import splits
 
         self.items = {"features": items, "no features": None}
-        self.splits = {kind: [splits.make(r, "90/10", seed=s) for s in range(seeds)] for kind, r in rated.items()}
+        self.splits = {
+            kind: [splits.make(r, "90/10", seed=s) for s in range(seeds)]
+            for kind, r in rated.items()
+        }
 
     def fit(self, kind: str, name: str, seed: int, **settings: Any) -> Any:
         import tacit
-        from tacit.fitting import trial
+        from tacit.fitting.run import trial
 
         method = getattr(tacit, name)(seed=seed, **settings)
         return trial(method, self.splits[kind][seed].train, items=self.items[kind])
 
     def rmse(self, kind: str, name: str, **settings: Any) -> float:
         parts = self.splits[kind]
-        found = [measure(self.fit(kind, name, s, **settings), parts[s], lists=False)["rmse"] for s in range(len(parts))]
+        found = [
+            measure(self.fit(kind, name, s, **settings), parts[s], lists=False)["rmse"]
+            for s in range(len(parts))
+        ]
         return float(np.mean([value for value in found if value is not None]))
 
     def naive(self, epsilon: float) -> float:
-        """Section 4.1 as printed, one seed: every device draws items x rank numbers in each of 11 rounds."""
-        model = self.fit("no features", "NaiveLocalMF", 0, epsilon=epsilon, calibration="paper")
-        return float(measure(model, self.splits["no features"][0], lists=False)["rmse"] or np.nan)
+        """Section 4.1 as printed, one seed: every device draws items x rank numbers in each
+        of 11 rounds."""
+        model = self.fit(
+            "no features", "NaiveLocalMF", 0, epsilon=epsilon, calibration="paper"
+        )
+        return float(
+            measure(model, self.splits["no features"][0], lists=False)["rmse"] or np.nan
+        )
 
     def errors(self, kind: str, **settings: Any) -> list[float]:
-        from tacit.model.personal import Cells
+        from tacit.model.person.base import Cells
 
         part = self.splits[kind][0]
-        model, schema = self.fit(kind, "ProjectedOneBitMF", 0, **settings), part.train.schema
+        model, schema = (
+            self.fit(kind, "ProjectedOneBitMF", 0, **settings),
+            part.train.schema,
+        )
         own = (part.fold_in.value - schema.middle) / schema.unit_width
-        cells = Cells(part.fold_in.ptr, part.fold_in.item, own.astype(float), part.test.ptr, part.test.item)
+        cells = Cells(
+            part.fold_in.ptr,
+            part.fold_in.item,
+            own.astype(float),
+            part.test.ptr,
+            part.test.item,
+        )
         told = schema.middle + schema.unit_width * model.personal.predict_cells(cells)
         wrong = np.abs(np.clip(told, schema.low, schema.high) - part.test.value)
         return [float((wrong <= limit).mean()) for limit in (0.5, 1.0, 1.5, 2.0)]
@@ -179,13 +264,19 @@ class _Cell:
         model = self.fit(kind, "ProjectedOneBitMF", 0, **settings)
         given = self.splits[kind][0].fold_in
         stop = int(given.ptr[500])
-        own = ((given.value[:stop] - given.schema.middle) / given.schema.unit_width).astype(float)
+        own = (
+            (given.value[:stop] - given.schema.middle) / given.schema.unit_width
+        ).astype(float)
         tops = []
         for each in (twin, model):
             score = each.personal.score_block(given.ptr[:501], given.item[:stop], own)
-            score[np.repeat(np.arange(500), np.diff(given.ptr[:501])), given.item[:stop]] = -np.inf
+            score[
+                np.repeat(np.arange(500), np.diff(given.ptr[:501])), given.item[:stop]
+            ] = -np.inf
             tops.append(np.argsort(-score, axis=1)[:, :10])
-        return float(np.mean([len(set(a) & set(b)) / 10 for a, b in zip(*tops, strict=True)]))
+        return float(
+            np.mean([len(set(a) & set(b)) / 10 for a, b in zip(*tops, strict=True)])
+        )
 
     def traffic(self, name: str, **settings: Any) -> list[tuple[str, int, int]]:
         import tacit
@@ -193,13 +284,15 @@ class _Cell:
         from tacit.engine.simulate import Simulate
         from tacit.methods.base import Public
         from tacit.noise.release import Charge
-        from tacit.round import Budget
+        from tacit.rounds.round import Budget
 
         train = self.splits["no features"][0].train
         budget = Budget(settings["epsilon"], 1e-6)
         public = Public(train.schema, Catalogue(train.items), "user", "sound", budget)
         plan = getattr(tacit, name)(**settings).plan(public)
-        engine, charge, state = Simulate(train), Charge(plan.events(budget).values()), {}
+        engine = Simulate(train)
+        charge = Charge(plan.events(budget).values())
+        state = {}
         for round_ in plan.rounds[:3]:
             state = dict(round_.absorb(state, engine.run(round_, state, charge)))
         return [(told.round, told.bits_up, told.bytes_down) for told in engine.traffic]
@@ -210,7 +303,9 @@ def _peak() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(required=True)
     big = commands.add_parser("scale")
     big.add_argument("--people", type=int, default=PEOPLE)

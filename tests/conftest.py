@@ -12,16 +12,25 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Deterministic examples and no time limit: two busy cores must not turn a slow example into a failure.
-settings.register_profile("small", deadline=None, derandomize=True, max_examples=40, database=None)
+# Deterministic examples and no time limit: two busy cores must not turn a slow example into
+# a failure.
 settings.register_profile(
-    "full", deadline=None, max_examples=500, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "small", deadline=None, derandomize=True, max_examples=40, database=None
+)
+settings.register_profile(
+    "full",
+    deadline=None,
+    max_examples=500,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("full" if os.environ.get("TACIT_FULL") else "small")
 
 
 @pytest.fixture(autouse=True)
-def tacit_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tacit_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """No test may touch the real ledger, key or caches, not even through a default."""
     home = tmp_path_factory.mktemp("tacit-home")
     monkeypatch.setenv("TACIT_HOME", str(home))
@@ -40,7 +49,9 @@ class Postgres:
     script = Path(__file__).parents[1] / "scripts" / "postgres"
 
     def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url, self._made = folder, url, 0
+        self.folder = folder
+        self.url = url
+        self._made = 0
 
     def database(self) -> str:
         """The address of a new, empty database."""
@@ -52,7 +63,10 @@ class Postgres:
     def psql(self, url: str, *statements: str) -> str:
         commands = [part for statement in statements for part in ("-c", statement)]
         done = subprocess.run(
-            ["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", url, *commands], check=True, capture_output=True, text=True
+            ["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", url, *commands],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         return done.stdout
 
@@ -63,11 +77,14 @@ class Postgres:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """In a short path (a socket's name is limited), readable by the unprivileged user that runs it."""
+    """In a short path (a socket's name is limited), readable by the unprivileged user that
+    runs it."""
     parent = Path(tempfile.mkdtemp(prefix="tacit-pg-"))
     parent.chmod(0o755)
     folder = parent / "cluster"
-    done = subprocess.run([Postgres.script, "start", folder], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [Postgres.script, "start", folder], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         shutil.rmtree(parent, ignore_errors=True)
         pytest.skip(f"no PostgreSQL here: {done.stderr.strip()[-200:]}")

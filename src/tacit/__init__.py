@@ -1,6 +1,7 @@
 """Tacit: recommenders that learn from people without learning about any one of them.
 
-Everything public is a name of this package and is imported when it is first used, so that `import tacit` is light.
+Everything public is a name of this package and is imported when it is first used, so that
+`import tacit` is light.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "read": "tacit.data.read",
-    "read_items": "tacit.data.items",
+    "read_items": "tacit.data.reading.items",
     "sample": "tacit.data.sample",
     "sample_catalogue": "tacit.data.sample",
     "Catalogue": "tacit.data.catalogue",
@@ -20,62 +21,72 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
-    "open_book": "tacit.ledger.book",
+    "open_book": "tacit.ledger.book.book",
     "TacitError": "tacit.errors",
-    "Popularity": "tacit.methods.popularity",
-    "Bias": "tacit.methods.bias",
-    "CovarianceKNN": "tacit.methods.covariance",
-    "EASE": "tacit.methods.ease",
-    "CovarianceSVD": "tacit.methods.covariance",
-    "PearsonKNN": "tacit.methods.knn",
-    "CosineKNN": "tacit.methods.knn",
-    "Bayes": "tacit.methods.bayes",
-    "ALS": "tacit.methods.als",
-    "ObjectiveMF": "tacit.methods.mf_objective",
-    "NonnegativeMF": "tacit.methods.als",
-    "GradientMF": "tacit.methods.mf_sgd",
-    "LangevinMF": "tacit.methods.mf_sgd",
-    "GradientSVD": "tacit.methods.svd",
-    "GradientSVDPP": "tacit.methods.svd",
-    "ObjectiveSVD": "tacit.methods.svd",
-    "ObjectiveSVDPP": "tacit.methods.svd",
-    "OutputSVD": "tacit.methods.svd",
-    "OutputSVDPP": "tacit.methods.svd",
-    "InputSGD": "tacit.methods.mf_input",
-    "InputALS": "tacit.methods.mf_input",
-    "NeighborhoodSGD": "tacit.methods.pnbm",
-    "NeighborhoodLangevin": "tacit.methods.pnbm",
-    "FederatedMF": "tacit.methods.mf_federated",
-    "NaiveLocalMF": "tacit.methods.one_bit",
-    "OneBitMF": "tacit.methods.one_bit",
-    "ProjectedOneBitMF": "tacit.methods.one_bit",
+    "Popularity": "tacit.methods.baselines.popularity",
+    "Bias": "tacit.methods.baselines.bias",
+    "CovarianceKNN": "tacit.methods.item_item.covariance",
+    "EASE": "tacit.methods.item_item.ease",
+    "CovarianceSVD": "tacit.methods.item_item.covariance",
+    "PearsonKNN": "tacit.methods.item_item.knn",
+    "CosineKNN": "tacit.methods.item_item.knn",
+    "Bayes": "tacit.methods.bayes.bayes",
+    "ALS": "tacit.methods.factorization.als",
+    "ObjectiveMF": "tacit.methods.factorization.objective",
+    "NonnegativeMF": "tacit.methods.factorization.als",
+    "GradientMF": "tacit.methods.factorization.sgd",
+    "LangevinMF": "tacit.methods.factorization.sgd",
+    "GradientSVD": "tacit.methods.factorization.svd",
+    "GradientSVDPP": "tacit.methods.factorization.svd",
+    "ObjectiveSVD": "tacit.methods.factorization.svd",
+    "ObjectiveSVDPP": "tacit.methods.factorization.svd",
+    "OutputSVD": "tacit.methods.factorization.svd",
+    "OutputSVDPP": "tacit.methods.factorization.svd",
+    "InputSGD": "tacit.methods.factorization.input",
+    "InputALS": "tacit.methods.factorization.input",
+    "NeighborhoodSGD": "tacit.methods.neighbourhood.neighbourhood",
+    "NeighborhoodLangevin": "tacit.methods.neighbourhood.neighbourhood",
+    "FederatedMF": "tacit.methods.factorization.federated",
+    "NaiveLocalMF": "tacit.methods.one_bit.one_bit",
+    "OneBitMF": "tacit.methods.one_bit.one_bit",
+    "ProjectedOneBitMF": "tacit.methods.one_bit.one_bit",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
-    from tacit.data.items import read_items
     from tacit.data.ratings import Ratings
     from tacit.data.read import read
+    from tacit.data.reading.items import read_items
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
-    from tacit.ledger.book import open_book
-    from tacit.methods.als import ALS, NonnegativeMF
-    from tacit.methods.bayes import Bayes
-    from tacit.methods.bias import Bias
-    from tacit.methods.covariance import CovarianceKNN, CovarianceSVD
-    from tacit.methods.ease import EASE
-    from tacit.methods.knn import CosineKNN, PearsonKNN
-    from tacit.methods.mf_federated import FederatedMF
-    from tacit.methods.mf_input import InputALS, InputSGD
-    from tacit.methods.mf_objective import ObjectiveMF
-    from tacit.methods.mf_sgd import GradientMF, LangevinMF
-    from tacit.methods.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
-    from tacit.methods.pnbm import NeighborhoodLangevin, NeighborhoodSGD
-    from tacit.methods.popularity import Popularity
-    from tacit.methods.svd import GradientSVD, GradientSVDPP, ObjectiveSVD, ObjectiveSVDPP, OutputSVD, OutputSVDPP
+    from tacit.ledger.book.book import open_book
+    from tacit.methods.baselines.bias import Bias
+    from tacit.methods.baselines.popularity import Popularity
+    from tacit.methods.bayes.bayes import Bayes
+    from tacit.methods.factorization.als import ALS, NonnegativeMF
+    from tacit.methods.factorization.federated import FederatedMF
+    from tacit.methods.factorization.input import InputALS, InputSGD
+    from tacit.methods.factorization.objective import ObjectiveMF
+    from tacit.methods.factorization.sgd import GradientMF, LangevinMF
+    from tacit.methods.factorization.svd import (
+        GradientSVD,
+        GradientSVDPP,
+        ObjectiveSVD,
+        ObjectiveSVDPP,
+        OutputSVD,
+        OutputSVDPP,
+    )
+    from tacit.methods.item_item.covariance import CovarianceKNN, CovarianceSVD
+    from tacit.methods.item_item.ease import EASE
+    from tacit.methods.item_item.knn import CosineKNN, PearsonKNN
+    from tacit.methods.neighbourhood.neighbourhood import (
+        NeighborhoodLangevin,
+        NeighborhoodSGD,
+    )
+    from tacit.methods.one_bit.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
     from tacit.model.model import Model, load
 
 

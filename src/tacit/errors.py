@@ -10,8 +10,8 @@
     │   └── StorageError      a folder or disk that cannot be written
     └── Failure               exit 1: it broke, and the caller could not have known
 
-An error gives the place and the remedy. It quotes a value only if that is the caller's own setting, never a cell of a
-ratings file.
+An error gives the place and the remedy. It quotes a value only if that is the caller's own
+setting, never a cell of a ratings file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ class TacitError(Exception):
 
     exit_status = 1
 
-    def __init__(self, message: str, *, place: str | None = None, remedy: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, place: str | None = None, remedy: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.message, self.place, self.remedy = message, place, remedy
+        self.message = message
+        self.place = place
+        self.remedy = remedy
 
     def __str__(self) -> str:
         text = f"{self.place}: {self.message}" if self.place else self.message
@@ -65,7 +69,9 @@ class Failure(TacitError):
     """Something broke that the caller could not have foreseen."""
 
 
-def place(path: object, line: int | None = None, column: int | str | None = None) -> str:
+def place(
+    path: object, line: int | None = None, column: int | str | None = None
+) -> str:
     """`ratings.csv, line 7, column 3`: how every error names a spot in a file."""
     text = str(path)
     if line is not None:

@@ -1,4 +1,5 @@
-"""A ledger attacked: killed, crowded, cut, edited, shuffled, restored, starved of disk. Never overspent or corrupt."""
+"""A ledger attacked: killed, crowded, cut, edited, shuffled, restored, starved of disk.
+Never overspent or corrupt."""
 
 from __future__ import annotations
 
@@ -16,11 +17,13 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import BookError
-from tacit.ledger.book import open_book
+from tacit.ledger.book.book import open_book
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix", reason="signals and limits of POSIX"
+)
 
 
 def test_eight_processes_cannot_overspend_one_cap(tmp_path: Path) -> None:
@@ -30,14 +33,23 @@ def test_eight_processes_cannot_overspend_one_cap(tmp_path: Path) -> None:
     crowd = [spender(path, 0.04, 1000) for _ in range(8)]
     for process in crowd:
         start(process)
-    numbers = [int(line) for process in crowd for line in process.communicate(timeout=300)[0].split()]
+    numbers = [
+        int(line)
+        for process in crowd
+        for line in process.communicate(timeout=300)[0].split()
+    ]
     assert all(process.returncode == 0 for process in crowd)
-    assert sorted(numbers) == list(range(2, 27))  # 25 charges of .04, each by one process
+    assert sorted(numbers) == list(
+        range(2, 27)
+    )  # 25 charges of .04, each by one process
     assert book.verify().spent["user"].epsilon == pytest.approx(1.0)
 
 
-def test_processes_killed_at_random_moments_leave_good_books(tmp_path: Path, full: bool) -> None:
-    """Some die while they make a new book, most inside a transaction. What a process was told is in the book."""
+def test_processes_killed_at_random_moments_leave_good_books(
+    tmp_path: Path, full: bool
+) -> None:
+    """Some die while they make a new book, most inside a transaction. What a process was
+    told is in the book."""
     chance = random.Random(7)
     told = 0
     for run in range(200 if full else 20):
@@ -46,7 +58,9 @@ def test_processes_killed_at_random_moments_leave_good_books(tmp_path: Path, ful
         start(process)
         time.sleep(chance.random() * (0.02 if run % 4 == 0 else 0.1))
         process.send_signal(signal.SIGKILL)
-        numbers = [int(line) for line in process.communicate(timeout=60)[0].split("\n")[:-1]]  # a last line may be cut
+        numbers = [
+            int(line) for line in process.communicate(timeout=60)[0].split("\n")[:-1]
+        ]  # a last line may be cut
         assert open_book(path).verify().entries >= max(numbers, default=0)
         told += len(numbers)
         receipt = charge(open_book(path), laplace(1e-6))
@@ -59,7 +73,7 @@ def test_a_fork_may_use_the_book_of_its_parent(tmp_path: Path) -> None:
     charge(book, laplace(0.1))
     code = f"""
 import os
-from tacit.ledger.book import open_book
+from tacit.ledger.book.book import open_book
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 book = open_book({str(tmp_path / "ledger.sqlite")!r})
@@ -80,12 +94,13 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
 
 @pytest.mark.parametrize("room", [0, 6_000, 18_000])
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, room: int) -> None:
-    """A file-size limit stands for a full disk: below the first page, inside the new file, or when it must grow."""
+    """A file-size limit stands for a full disk: below the first page, inside the new file,
+    or when it must grow."""
     path = tmp_path / "ledger.sqlite"
     code = f"""
 import resource, sys
 from tacit.errors import StorageError
-from tacit.ledger.book import open_book
+from tacit.ledger.book.book import open_book
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
@@ -103,7 +118,10 @@ except StorageError as error:
     before = book.verify().entries
     charge(book, laplace(0.1))  # the disk has room again
     assert book.verify().entries == before + 1
-    assert {each.name for each in tmp_path.iterdir()} == {"ledger.sqlite", "ledger.sqlite.key"}
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "ledger.sqlite",
+        "ledger.sqlite.key",
+    }
 
 
 def tamper(path: Path, *statements: str) -> None:
@@ -121,11 +139,16 @@ def rehash(path: Path, number: int) -> None:
     import hashlib
 
     connection = sqlite3.connect(path)
-    [(text,)] = connection.execute("SELECT text FROM entry WHERE number = ?", (number,)).fetchall()
+    [(text,)] = connection.execute(
+        "SELECT text FROM entry WHERE number = ?", (number,)
+    ).fetchall()
     text = text.replace('"scale":1000.0', '"scale":9000.0')
     digest = hashlib.sha256(text.encode()).hexdigest()
     connection.close()
-    tamper(path, f"UPDATE entry SET text = '{text}', hash = '{digest}' WHERE number = {number}")
+    tamper(
+        path,
+        f"UPDATE entry SET text = '{text}', hash = '{digest}' WHERE number = {number}",
+    )
 
 
 SWAP = (
@@ -135,30 +158,69 @@ SWAP = (
 )
 ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
     "an entry edited": (
-        lambda path: tamper(path, "UPDATE entry SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"),
+        lambda path: tamper(
+            path,
+            "UPDATE entry SET text = replace(text, '1000.0', '9000.0') WHERE number = 3",
+        ),
         "entry 3 was edited",
     ),
-    "an entry edited with its hash": (lambda path: rehash(path, 3), "entry 3 was edited or replaced"),
-    "the last entry edited with its hash": (lambda path: rehash(path, 5), "entry 5 was edited or replaced"),
-    "the end cut off": (lambda path: tamper(path, "DELETE FROM entry WHERE number > 3"), "entry 4 is missing"),
-    "an entry removed": (lambda path: tamper(path, "DELETE FROM entry WHERE number = 2"), "entry 2 is missing"),
-    "all entries removed": (lambda path: tamper(path, "DELETE FROM entry"), "entry 1 is missing"),
-    "two entries swapped": (lambda path: tamper(path, *SWAP), "entry 2 is out of order"),
+    "an entry edited with its hash": (
+        lambda path: rehash(path, 3),
+        "entry 3 was edited or replaced",
+    ),
+    "the last entry edited with its hash": (
+        lambda path: rehash(path, 5),
+        "entry 5 was edited or replaced",
+    ),
+    "the end cut off": (
+        lambda path: tamper(path, "DELETE FROM entry WHERE number > 3"),
+        "entry 4 is missing",
+    ),
+    "an entry removed": (
+        lambda path: tamper(path, "DELETE FROM entry WHERE number = 2"),
+        "entry 2 is missing",
+    ),
+    "all entries removed": (
+        lambda path: tamper(path, "DELETE FROM entry"),
+        "entry 1 is missing",
+    ),
+    "two entries swapped": (
+        lambda path: tamper(path, *SWAP),
+        "entry 2 is out of order",
+    ),
     "the seal edited": (
         lambda path: tamper(path, "UPDATE head SET text = replace(text, '[5,', '[4,')"),
         "its seal was edited",
     ),
-    "the seal removed": (lambda path: tamper(path, "DELETE FROM head"), "its seal is missing"),
+    "the seal removed": (
+        lambda path: tamper(path, "DELETE FROM head"),
+        "its seal is missing",
+    ),
     "an entry taken from another population": (
-        lambda path: tamper(path, "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'"),
+        lambda path: tamper(
+            path,
+            "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'",
+        ),
         "entry 6 is out of order",
     ),
-    "the file cut to half": (lambda path: os.truncate(path, path.stat().st_size // 2), "damaged"),
+    "the file cut to half": (
+        lambda path: os.truncate(path, path.stat().st_size // 2),
+        "damaged",
+    ),
     "the file cut to nothing": (lambda path: os.truncate(path, 0), "truncated"),
     "the file removed": (lambda path: path.unlink(), "moved or deleted"),
-    "the key removed": (lambda path: (path.parent / "ledger.sqlite.key").unlink(), "key of the book is missing"),
-    "the key replaced": (lambda path: _write_key(path, b"x" * 32), "its key belongs to another book"),
-    "the key cut": (lambda path: _write_key(path, b"x" * 8), "key of the ledger is damaged"),
+    "the key removed": (
+        lambda path: (path.parent / "ledger.sqlite.key").unlink(),
+        "key of the book is missing",
+    ),
+    "the key replaced": (
+        lambda path: _write_key(path, b"x" * 32),
+        "its key belongs to another book",
+    ),
+    "the key cut": (
+        lambda path: _write_key(path, b"x" * 8),
+        "key of the ledger is damaged",
+    ),
 }
 
 
@@ -208,7 +270,11 @@ def test_flipped_bytes_never_change_what_was_spent(path: Path, full: bool) -> No
     chance = random.Random(11)
     for _ in range(400 if full else 60):
         place = chance.randrange(len(good))
-        path.write_bytes(good[:place] + bytes([good[place] ^ (1 << chance.randrange(8))]) + good[place + 1 :])
+        path.write_bytes(
+            good[:place]
+            + bytes([good[place] ^ (1 << chance.randrange(8))])
+            + good[place + 1 :]
+        )
         try:
             found = open_book(path).verify().spent
         except BookError:
@@ -216,7 +282,9 @@ def test_flipped_bytes_never_change_what_was_spent(path: Path, full: bool) -> No
         assert found == right
 
 
-def test_an_old_copy_verifies_but_does_not_know_the_newer_head(path: Path, tmp_path: Path) -> None:
+def test_an_old_copy_verifies_but_does_not_know_the_newer_head(
+    path: Path, tmp_path: Path
+) -> None:
     old = tmp_path / "old"
     shutil.copy(path, old)
     newer = charge(open_book(path), laplace(0.1)).hash

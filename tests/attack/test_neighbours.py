@@ -1,5 +1,6 @@
-"""Whole plans on whole neighbours: two data sets that differ in one unit, through every round of every method, with the
-noise off and the same public state. No sum may move by more than was charged, whoever else is there, in any blocks.
+"""Whole plans on whole neighbours: two data sets that differ in one unit, through every
+round of every method, with the noise off and the same public state. No sum may move by more
+than was charged, whoever else is there, in any blocks.
 """
 
 from __future__ import annotations
@@ -12,19 +13,28 @@ import pytest
 from tacit.data.sample import sample, sample_catalogue
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
-from tacit.fitting import _Run
+from tacit.fitting.run import _Run
 from tacit.methods import METHODS, find
 from tacit.noise.release import Charge, NoNoise
-from tacit.round import Everyone
+from tacit.rounds.round import Everyone
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000
-"""Declared where every stage of a plan should be tried: a wrong number costs accuracy, never privacy."""
-CASES = [(name, unit, PEOPLE) for name in METHODS if "threads" in find(name).engines for unit in find(name).units] + [
-    ("bayes", unit, MANY) for unit in find("bayes").units
-]
+"""Declared where every stage of a plan should be tried: a wrong number costs accuracy,
+never privacy."""
+CASES = [
+    (name, unit, PEOPLE)
+    for name in METHODS
+    if "threads" in find(name).engines
+    for unit in find(name).units
+] + [("bayes", unit, MANY) for unit in find("bayes").units]
 
-NOT_PURE = {("ease", "user"), ("ease", "rating"), ("knn-pearson", "rating"), ("knn-cosine", "rating")}
+NOT_PURE = {
+    ("ease", "user"),
+    ("ease", "rating"),
+    ("knn-pearson", "rating"),
+    ("knn-cosine", "rating"),
+}
 """These have no plan without a delta, and must say so."""
 
 
@@ -41,15 +51,23 @@ def neighbour(ratings, unit, rng):
     if unit == "rating":
         return ratings.take(np.arange(len(ratings)) != cell)
     values = ratings.value.copy()
-    values[cell] = ratings.schema.low if values[cell] > ratings.schema.middle else ratings.schema.high
+    values[cell] = (
+        ratings.schema.low
+        if values[cell] > ratings.schema.middle
+        else ratings.schema.high
+    )
     return replace(ratings, value=values)
 
 
 @pytest.mark.parametrize("most", [None, 12])
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize(("name", "unit", "declared"), CASES)
-def test_no_neighbour_moves_a_sum_by_more_than_was_charged(monkeypatch, ratings, name, unit, declared, delta, most):
-    monkeypatch.setattr("tacit.engine.threads.CELLS", 300)  # many blocks, cut elsewhere for each neighbour
+def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
+    monkeypatch, ratings, name, unit, declared, delta, most
+):
+    monkeypatch.setattr(
+        "tacit.engine.threads.CELLS", 300
+    )  # many blocks, cut elsewhere for each neighbour
     data = replace(ratings, schema=ratings.schema.declare(declared, most))
     method = find(name)(epsilon=2.0, delta=delta, unit=unit)
     if delta == 0 and (name, unit) in NOT_PURE:
@@ -59,37 +77,65 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(monkeypatch, ratings,
     run = _Run(method, data, sample_catalogue(), None, None)
     used = run.ratings if most is None else run.ratings.take(_first(run.ratings, most))
     rng = np.random.default_rng(7)
-    engines = [Threads(used, 1), *(Threads(neighbour(used, unit, rng), 1) for _ in range(NEIGHBOURS))]
+    engines = [
+        Threads(used, 1),
+        *(Threads(neighbour(used, unit, rng), 1) for _ in range(NEIGHBOURS)),
+    ]
     drawn, charge = Threads(used, 1), Charge(run.events.values())
-    state, done = {"people": np.array([float(declared)]), **method.first_state(run.public)}, []
+    state, done = (
+        {"people": np.array([float(declared)]), **method.first_state(run.public)},
+        [],
+    )
     for round_ in run.plan.rounds:
         everyone = replace(round_, takes_part=Everyone())
         first, *others = [engine.run(everyone, state, NoNoise()) for engine in engines]
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, run.plan.limited)
             for other in others:
-                difference = first[part.name].value.astype(np.float64) - other[part.name].value
+                difference = (
+                    first[part.name].value.astype(np.float64) - other[part.name].value
+                )
                 room = 1e-12
-                if part.form == "gram":  # each number once; kept as float32, which rounds
-                    difference = difference[np.triu_indices(part.size, not getattr(part.bound, "diagonal", False))]
+                if (
+                    part.form == "gram"
+                ):  # each number once; kept as float32, which rounds
+                    difference = difference[
+                        np.triu_indices(
+                            part.size, not getattr(part.bound, "diagonal", False)
+                        )
+                    ]
                     difference, room = difference[:, None], 1e-3
                 move = np.rint(difference * part.bound.steps)
                 assert np.abs(move).sum() <= claimed.l1 * (1 + room)
                 assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows
-        if not run.plan.passed_over(round_, state, done):  # both of two rivals are tried, one is drawn
+        if not run.plan.passed_over(
+            round_, state, done
+        ):  # both of two rivals are tried, one is drawn
             done.append(round_.name)
             state = round_.absorb(state, drawn.run(round_, state, charge))
 
 
 def test_a_plan_for_many_has_every_stage():
-    """What the cases of `MANY` are for: were a stage to leave these plans, it would leave the test above too."""
-    for unit, stages in (("user", {"tastes", "covariance", "sweep 1"}), ("rating", {"covariance", "effects instead"})):
+    """What the cases of `MANY` are for: were a stage to leave these plans, it would leave
+    the test above too."""
+    for unit, stages in (
+        ("user", {"tastes", "covariance", "sweep 1"}),
+        ("rating", {"covariance", "effects instead"}),
+    ):
         ratings = sample(people=20)
-        run = _Run(find("bayes")(epsilon=2.0, unit=unit), ratings, sample_catalogue(), MANY, None)
+        run = _Run(
+            find("bayes")(epsilon=2.0, unit=unit),
+            ratings,
+            sample_catalogue(),
+            MANY,
+            None,
+        )
         assert stages <= {round_.name for round_ in run.plan.rounds}
 
 
 def _first(ratings, most):
     """Each person's first cells: a fixed choice, so that neighbours differ in what is used."""
-    return np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr)) < most
+    return (
+        np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr)) < most
+    )

@@ -1,4 +1,5 @@
-"""The bit-frequency audit (all-max against all-min): what the bits of a whole fit reveal, counted on what was sent."""
+"""The bit-frequency audit (all-max against all-min): what the bits of a whole fit reveal,
+counted on what was sent."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ from tacit.engine.simulate import Simulate
 from tacit.methods.base import Public
 from tacit.noise.device import log_ratio
 from tacit.noise.release import Charge
-from tacit.round import Budget
+from tacit.rounds.round import Budget
 
-PEOPLE, ROUNDS, EPSILON = 100_000, 4, 2.0
+PEOPLE = 100_000
+ROUNDS = 4
+EPSILON = 2.0
 SD = 2 / np.sqrt(PEOPLE)
 """Of the estimated log-ratio of one round."""
 
@@ -25,25 +28,46 @@ SD = 2 / np.sqrt(PEOPLE)
 def everyone_gives(stars):
     names = [str(i) for i in range(PEOPLE)]
     ptr = np.arange(PEOPLE + 1, dtype=np.int64)
-    return Ratings(Schema(1, 5), names, ["a"], ptr, np.zeros(PEOPLE, np.uint32), np.full(PEOPLE, stars, np.float32))
+    return Ratings(
+        Schema(1, 5),
+        names,
+        ["a"],
+        ptr,
+        np.zeros(PEOPLE, np.uint32),
+        np.full(PEOPLE, stars, np.float32),
+    )
 
 
 def measured(cls, calibration, stars):
-    """Mean bit of every round when all people give `stars`, whose gradient is at the end of its range."""
+    """Mean bit of every round when all people give `stars`, whose gradient is at the end of
+    its range."""
     method = cls(
-        epsilon=EPSILON, delta=0.0, calibration=calibration, form="descent", rank=1, rounds=ROUNDS, rate=1e-9,
-        own_rate=1e-9, **({} if calibration == "paper" else {"each": ROUNDS}),
-    )  # fmt: skip
+        epsilon=EPSILON,
+        delta=0.0,
+        calibration=calibration,
+        form="descent",
+        rank=1,
+        rounds=ROUNDS,
+        rate=1e-9,
+        own_rate=1e-9,
+        **({} if calibration == "paper" else {"each": ROUNDS}),
+    )
     ratings = everyone_gives(stars)
     budget = Budget(EPSILON, 0.0)
     public = Public(ratings.schema, Catalogue(["a"]), "user", calibration, budget)
     plan = method.plan(public)
     events = plan.events(budget)
-    engine, state, means = Simulate(ratings), {}, []
+    engine = Simulate(ratings)
+    state = {}
+    means = []
     for round_ in plan.rounds:
-        got = engine.run(round_, state, Charge([events[f"{round_.name}/{round_.parts[0].name}"]]))
+        got = engine.run(
+            round_, state, Charge([events[f"{round_.name}/{round_.parts[0].name}"]])
+        )
         (released,) = got.values()
-        factor = 1 / np.tanh(log_ratio(events[f"{round_.name}/{round_.parts[0].name}"]) / 2)
+        factor = 1 / np.tanh(
+            log_ratio(events[f"{round_.name}/{round_.parts[0].name}"]) / 2
+        )
         means.append(float(released.value.sum()) / factor / PEOPLE)
         state = round_.absorb(state, got)
     return np.array(means)
@@ -59,7 +83,9 @@ def log_ratios(cls, calibration):
 def test_each_bit_reveals_epsilon_over_k_and_all_of_them_epsilon(cls):
     found = log_ratios(cls, "sound")
     assert len(found) == ROUNDS
-    if cls is tacit.OneBitMF:  # a projected gradient need not reach the end of its range
+    if (
+        cls is tacit.OneBitMF
+    ):  # a projected gradient need not reach the end of its range
         assert np.abs(found - EPSILON / ROUNDS).max() < 10 * SD
         assert abs(found.sum() - EPSILON) < 10 * SD * np.sqrt(ROUNDS)
     assert found.sum() < EPSILON + 10 * SD * np.sqrt(ROUNDS)
@@ -69,7 +95,9 @@ def test_the_audit_catches_the_round_too_many_of_the_paper():
     found = log_ratios(tacit.OneBitMF, "paper")
     assert len(found) == ROUNDS + 1
     assert found.sum() > EPSILON + 20 * SD * np.sqrt(ROUNDS)
-    assert found.sum() == pytest.approx(EPSILON * (ROUNDS + 1) / ROUNDS, abs=10 * SD * np.sqrt(ROUNDS + 1))
+    assert found.sum() == pytest.approx(
+        EPSILON * (ROUNDS + 1) / ROUNDS, abs=10 * SD * np.sqrt(ROUNDS + 1)
+    )
 
 
 def test_the_audit_would_notice_a_ratio_a_third_too_large():

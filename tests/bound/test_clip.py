@@ -1,4 +1,5 @@
-"""Every bound keeps its promise on the rounded integers, whatever comes, and the hunt can tell when one does not."""
+"""Every bound keeps its promise on the rounded integers, whatever comes, and the hunt can
+tell when one does not."""
 
 from __future__ import annotations
 
@@ -10,9 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.bound import CellClip, CentredCells, LevelCells, OwnMeans, PersonCount, RowClip, Rows
+from tacit.auditing.hunt import bound_contribution, hunt
+from tacit.bound import (
+    CellClip,
+    CentredCells,
+    LevelCells,
+    OwnMeans,
+    PersonCount,
+    RowClip,
+    Rows,
+)
 from tacit.errors import Failure, SettingError
-from tacit.testing.hunt import bound_contribution, hunt
 
 ITEMS = 64
 
@@ -69,20 +78,31 @@ def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(bound, unit, ti
 
 
 def test_the_published_constant_of_the_centred_chain():
-    """MECHANISMS 8.7: L = 2.160 for clip 2, shrink 5, limit 2, and a little more on a coarse grid."""
+    """MECHANISMS 8.7: L = 2.160 for clip 2, shrink 5, limit 2, and a little more on a
+    coarse grid."""
     fine = CentredCells(4000, steps=2**20).sensitivity("rating").l2 / 2**20
     assert 2.0 < fine <= 2.1610
     assert fine < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256 < 2.2
 
 
-@given(st.lists(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6), min_size=1, max_size=6))
+@given(
+    st.lists(
+        st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6),
+        min_size=1,
+        max_size=6,
+    )
+)
 def test_row_norms_hold_in_integers_for_any_floats(values):
     rows = rows_of(values)
     for bound in (RowClip(1.0, "l2", 1000), RowClip(1.0, "l1", 1000)):
         q = bound.apply(rows)[:, 0]
         for first, last in zip(rows.ptr[:-1], rows.ptr[1:], strict=True):
             row = [int(x) for x in q[first:last]]
-            norm = sum(x * x for x in row) if bound.norm == "l2" else sum(abs(x) for x in row)
+            norm = (
+                sum(x * x for x in row)
+                if bound.norm == "l2"
+                else sum(abs(x) for x in row)
+            )
             assert norm <= (1_000_000 if bound.norm == "l2" else 1000)
 
 
@@ -92,14 +112,18 @@ def test_a_row_with_a_hole_in_it_counts_nothing():
 
 
 def test_rounding_is_toward_zero():
-    assert CellClip(2.0, 10).apply(rows_of([[0.19, -0.19, 5.0, -5.0, np.nan]]))[:, 0].tolist() == [1, -1, 20, -20, 0]
+    assert CellClip(2.0, 10).apply(rows_of([[0.19, -0.19, 5.0, -5.0, np.nan]]))[
+        :, 0
+    ].tolist() == [1, -1, 20, -20, 0]
 
 
 def test_a_block_does_not_change_a_contribution():
     rng = np.random.default_rng(0)
     people = [rng.normal(size=rng.integers(1, 30)).tolist() for _ in range(50)]
     whole = RowClip(1.0).apply(rows_of(people))[:, 0]
-    alone = np.concatenate([RowClip(1.0).apply(rows_of([person]))[:, 0] for person in people])
+    alone = np.concatenate(
+        [RowClip(1.0).apply(rows_of([person]))[:, 0] for person in people]
+    )
     assert np.array_equal(whole, alone)
 
 
@@ -122,7 +146,11 @@ def test_a_person_counts_once():
         PersonCount().apply(rows_of([[1.0], [1.0, 1.0]]))
 
 
-@pytest.mark.parametrize("bound", [CellClip(1.0), CentredCells(9), OwnMeans(), LevelCells(), PersonCount()], ids=str)
+@pytest.mark.parametrize(
+    "bound",
+    [CellClip(1.0), CentredCells(9), OwnMeans(), LevelCells(), PersonCount()],
+    ids=str,
+)
 def test_a_bound_on_single_numbers_refuses_several_columns(bound):
     with pytest.raises(Failure, match="several columns"):
         bound.apply(Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2))))
@@ -135,7 +163,9 @@ def test_cells_that_meet_in_one_row_add_up():
         CellClip(1.0, 10).apply(one_row)
     moved = CellClip(1.0, 10, apart=False).apply(one_row).sum()
     assert moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
-    two_people = Rows(np.array([0, 0, 2, 4, 4]), np.array([5, 1, 1, 5], np.uint32), np.ones((4, 1)))
+    two_people = Rows(
+        np.array([0, 0, 2, 4, 4]), np.array([5, 1, 1, 5], np.uint32), np.ones((4, 1))
+    )
     assert CellClip(1.0, 10).apply(two_people).sum() == 40
 
 
@@ -146,9 +176,16 @@ def test_a_mean_belongs_to_row_0_or_one_cell_could_move_it_to_another(bound):
 
 
 SWAPPED = [
-    RowClip(1.0, "l2", 64), RowClip(1.0, "l1", 64), CellClip(1.5, 64), CentredCells(ITEMS, steps=64),
-    CentredCells(ITEMS, steps=2**16), OwnMeans(steps=64), OwnMeans(2.0, 5, 2**16), LevelCells(64), LevelCells(2**20),
-]  # fmt: skip
+    RowClip(1.0, "l2", 64),
+    RowClip(1.0, "l1", 64),
+    CellClip(1.5, 64),
+    CentredCells(ITEMS, steps=64),
+    CentredCells(ITEMS, steps=2**16),
+    OwnMeans(steps=64),
+    OwnMeans(2.0, 5, 2**16),
+    LevelCells(64),
+    LevelCells(2**20),
+]
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 20])
@@ -160,7 +197,9 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
     wide = isinstance(bound, OwnMeans | LevelCells)
 
     def given(items, values):
-        rows = Rows(np.array([0, len(items)]), items * (0 if wide else 1), values[:, None])
+        rows = Rows(
+            np.array([0, len(items)]), items * (0 if wide else 1), values[:, None]
+        )
         out = np.zeros((ITEMS, bound.apply(rows).shape[1]), np.int64)
         np.add.at(out, rows.index, bound.apply(rows))
         return out
@@ -168,11 +207,18 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
     for _ in range(400):
         items = rng.permutation(ITEMS)[: most + 1].astype(np.uint32)
         values = np.where(
-            rng.random(most + 1) < 0.8, rng.choice([-3.0, 3.0]) * np.ones(most + 1), rng.normal(size=most + 1)
+            rng.random(most + 1) < 0.8,
+            rng.choice([-3.0, 3.0]) * np.ones(most + 1),
+            rng.normal(size=most + 1),
         )
         values[0], values[-1] = rng.choice([-3.0, 3.0], 2)
-        for before, after in ((slice(0, most), slice(1, most + 1)), (slice(0, most - 1), slice(0, most))):
-            move = given(items[before], values[before]) - given(items[after], values[after])
+        for before, after in (
+            (slice(0, most), slice(1, most + 1)),
+            (slice(0, most - 1), slice(0, most)),
+        ):
+            move = given(items[before], values[before]) - given(
+                items[after], values[after]
+            )
             assert np.abs(move).sum() <= claimed.l1
             assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (1 + 1e-12)
             assert move.any(axis=1).sum() <= claimed.rows
@@ -190,7 +236,8 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
     ],
 )
 def test_noise_by_rows_covers_every_row_that_moves(bound, unit, limited, expected):
-    """With noise of its own on each row, epsilon adds up over rows: sum of L2 norms, not the L2 norm of all."""
+    """With noise of its own on each row, epsilon adds up over rows: sum of L2 norms, not
+    the L2 norm of all."""
     assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(expected)
 
 
@@ -199,7 +246,11 @@ def level(steps):
 
     def contribute(person):
         items, values = person
-        rows = Rows(np.array([0, len(items)], np.int64), np.zeros_like(items), values.reshape(-1, 1))
+        rows = Rows(
+            np.array([0, len(items)], np.int64),
+            np.zeros_like(items),
+            values.reshape(-1, 1),
+        )
         return bound.apply(rows).sum(axis=0)
 
     return bound, contribute

@@ -1,5 +1,6 @@
-"""Hunts for the neighbour that breaks a constant of docs/proofs/covariance.md. Each contribution is written out here in
-plain numpy, apart from the code that uses it, so that the proofs are tested and not the implementation.
+"""Hunts for the neighbour that breaks a constant of docs/proofs/covariance.md. Each
+contribution is written out here in plain numpy, apart from the code that uses it, so that
+the proofs are tested and not the implementation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ SHRINK, CLAMP = 20.0, 1.0
 
 
 def centred(values: Array, clamp: float = CLAMP, fictitious: float = 0.0) -> Array:
-    """The paper's row: own mean with 20 fictitious ratings at the (released) global mean, subtracted, clamped."""
+    """The paper's row: own mean with 20 fictitious ratings at the (released) global mean,
+    subtracted, clamped."""
     mean = (values.sum() + SHRINK * fictitious) / (len(values) + SHRINK)
     out: Array = np.clip(values - mean, -clamp, clamp)
     return out
@@ -46,7 +48,8 @@ def rows(rng: np.random.Generator, reach: float, largest: int = 260) -> Array:
     if rng.random() < 0.7:
         split = int(rng.integers(0, size + 1))
         two: Array = np.r_[
-            np.full(split, rng.uniform(-reach, reach)), np.full(size - split, rng.choice([-reach, reach]))
+            np.full(split, rng.uniform(-reach, reach)),
+            np.full(size - split, rng.choice([-reach, reach])),
         ]
         return two
     return np.asarray(rng.uniform(-reach, reach, size))
@@ -68,17 +71,27 @@ def value_bound(width: float, cells: Array) -> Array:
 
 
 @pytest.mark.parametrize(("alpha", "constant"), [(4.0, 1.6950), (8.0, 2.2879)])
-def test_the_tight_constant_is_what_the_proof_computes(alpha: float, constant: float) -> None:
-    assert covariance_bound(alpha, np.arange(200_000.0)).max() == pytest.approx(constant, abs=2e-4)
+def test_the_tight_constant_is_what_the_proof_computes(
+    alpha: float, constant: float
+) -> None:
+    assert covariance_bound(alpha, np.arange(200_000.0)).max() == pytest.approx(
+        constant, abs=2e-4
+    )
 
 
 @pytest.mark.parametrize(("alpha", "constant"), [(4.0, 2.916), (8.0, 3.262)])
-def test_the_value_constant_is_what_the_proof_computes(alpha: float, constant: float) -> None:
-    assert value_bound(alpha, np.arange(1.0, 200_000.0)).max() == pytest.approx(constant, abs=1e-3)
+def test_the_value_constant_is_what_the_proof_computes(
+    alpha: float, constant: float
+) -> None:
+    assert value_bound(alpha, np.arange(1.0, 200_000.0)).max() == pytest.approx(
+        constant, abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("alpha", [4.0, 8.0])
-def test_no_rating_moves_the_row_or_the_covariance_beyond_its_bound(alpha: float) -> None:
+def test_no_rating_moves_the_row_or_the_covariance_beyond_its_bound(
+    alpha: float,
+) -> None:
     rng, reach = np.random.default_rng(0), alpha / 2
     row_l2 = np.sqrt(alpha**2 / (4 * (SHRINK + 1)) + CLAMP**2)
     for _ in range(400):
@@ -90,21 +103,27 @@ def test_no_rating_moves_the_row_or_the_covariance_beyond_its_bound(alpha: float
         assert l1 < alpha + CLAMP
         assert l2 <= row_l2 * (1 + 1e-12)
         _, cov_l2 = norms(moved(outer(after, 0.5), outer(before, 0.5)))
-        assert cov_l2 <= float(covariance_bound(alpha, np.array(float(len(values))))) * (1 + 1e-12)
+        assert cov_l2 <= float(
+            covariance_bound(alpha, np.array(float(len(values))))
+        ) * (1 + 1e-12)
         cov_l1, _ = norms(moved(outer(after, 1.0), outer(before, 1.0)))
         assert cov_l1 < 2 * alpha * CLAMP + 3 * CLAMP**2
 
 
 def test_the_row_bound_is_attained() -> None:
-    """Beta + 1 others and the fictitious ratings at one end, inside the clamp; the new one at the other end."""
+    """Beta + 1 others and the fictitious ratings at one end, inside the clamp; the new one
+    at the other end."""
     values = np.full(21, 2.0)
     after, before = centred(np.r_[values, -2.0], 9.0, 2.0), centred(values, 9.0, 2.0)
     shift = float(np.sqrt(((after[:-1] - before) ** 2).sum()))
-    assert np.hypot(shift, CLAMP) == pytest.approx(np.sqrt(4.0**2 / (4 * (SHRINK + 1)) + CLAMP**2))
+    assert np.hypot(shift, CLAMP) == pytest.approx(
+        np.sqrt(4.0**2 / (4 * (SHRINK + 1)) + CLAMP**2)
+    )
 
 
 def test_the_papers_alpha_of_four_is_broken() -> None:
-    """Item averages at both ends (5 and 1): a person's centred values span 8, and Laplace noise for 11 is short."""
+    """Item averages at both ends (5 and 1): a person's centred values span 8, and Laplace
+    noise for 11 is short."""
     values = np.r_[np.full(387, -3.96), np.full(2842, 4.0)]
     after, before = centred(np.r_[values, -4.0]), centred(values)
     row_l1 = float(np.abs(after - np.r_[before, 0.0]).sum())
@@ -125,9 +144,14 @@ def test_no_value_moves_the_covariance_beyond_its_bound() -> None:
 
 
 @pytest.mark.parametrize(("power", "index", "limit"), [(1.0, 0, 3.0), (0.5, 1, 2**0.5)])
-def test_the_weight_matrix_approaches_its_bound_and_stays_below(power: float, index: int, limit: float) -> None:
+def test_the_weight_matrix_approaches_its_bound_and_stays_below(
+    power: float, index: int, limit: float
+) -> None:
     found = [
-        norms(moved(outer(np.ones(size + 1), power), outer(np.ones(size), power)))[index] for size in (1, 4, 60, 1500)
+        norms(moved(outer(np.ones(size + 1), power), outer(np.ones(size), power)))[
+            index
+        ]
+        for size in (1, 4, 60, 1500)
     ]
     assert max(found) < limit
     assert found[-1] > 0.999 * limit
@@ -136,16 +160,24 @@ def test_the_weight_matrix_approaches_its_bound_and_stays_below(power: float, in
 def test_a_whole_person_is_bounded_by_the_squared_weight_only() -> None:
     row = np.full(400, CLAMP)
     assert norms(np.outer(row, row) / 400)[1] == pytest.approx(CLAMP**2)
-    assert norms(outer(row, 0.5))[1] == pytest.approx(20 * CLAMP**2)  # the paper's rating weight is no user weight
+    assert norms(outer(row, 0.5))[1] == pytest.approx(
+        20 * CLAMP**2
+    )  # the paper's rating weight is no user weight
 
 
-# The sound release on the integer grid: y in steps, entries rounded one by one, the diagonal left out.
+# The sound release on the integer grid: y in steps, entries rounded one by one, the
+# diagonal left out.
 
-STEPS, CLIP, OFFSET, FINE, SHIFT = 1024, 2, 0.5, 2**20, 30
+STEPS = 1024
+CLIP = 2
+OFFSET = 0.5
+FINE = 2**20
+SHIFT = 30
 
 
 def grid_row(values: Array) -> Array:
-    """v = trunc(s clip(x, 2)); mean = trunc(sum / (c + 20)); y = clamp(v - mean, s): all integers."""
+    """v = trunc(s clip(x, 2)); mean = trunc(sum / (c + 20)); y = clamp(v - mean, s): all
+    integers."""
     v = np.trunc(STEPS * np.clip(values, -CLIP, CLIP)).astype(np.int64)
     total, size = int(v.sum()), len(v) + int(SHRINK)
     mean = (abs(total) // size) * (1 if total >= 0 else -1)
@@ -154,29 +186,40 @@ def grid_row(values: Array) -> Array:
 
 def grid_weight(y: Array) -> int:
     """floor(2^30 fine / (s sqrt(|y|^2 + s^2 / 2))), in exact integers."""
-    return isqrt((FINE << SHIFT) ** 2 // (STEPS**2 * (int((y * y).sum()) + STEPS**2 // 2)))
+    return isqrt(
+        (FINE << SHIFT) ** 2 // (STEPS**2 * (int((y * y).sum()) + STEPS**2 // 2))
+    )
 
 
 def grid_entries(y: Array) -> Array:
     """Upper triangle without the diagonal of round(weight y_i y_j / 2^30)."""
     upper = np.triu(np.outer(y, y), 1)
-    return np.asarray((grid_weight(y) * upper + np.where(upper != 0, 1 << (SHIFT - 1), 0)) >> SHIFT)
+    return np.asarray(
+        (grid_weight(y) * upper + np.where(upper != 0, 1 << (SHIFT - 1), 0)) >> SHIFT
+    )
 
 
 def grid_row_bound(catalogue: int) -> float:
     """Proof 6: sqrt(max_c s^2 + c ceil(4 s / (c + 21))^2), over c below the catalogue."""
-    moves = (c * min(ceil(2 * CLIP * STEPS / (c + 21)), 2 * STEPS) ** 2 for c in range(catalogue))
+    moves = (
+        c * min(ceil(2 * CLIP * STEPS / (c + 21)), 2 * STEPS) ** 2
+        for c in range(catalogue)
+    )
     return float(np.sqrt(STEPS**2 + max(moves)))
 
 
 def grid_bound(catalogue: int) -> float:
     """Proof 7: fine/steps times the row's bound, plus one step (and a 2^-8th) for each pair."""
     pairs = catalogue * (catalogue - 1) / 2
-    return FINE / STEPS * grid_row_bound(catalogue) + (1 + 2**-8) * float(np.sqrt(pairs))
+    return FINE / STEPS * grid_row_bound(catalogue) + (1 + 2**-8) * float(
+        np.sqrt(pairs)
+    )
 
 
 def test_no_rating_moves_the_integer_covariance_beyond_its_bound() -> None:
-    rng, worst, limit = np.random.default_rng(2), 0.0, grid_bound(200)
+    rng = np.random.default_rng(2)
+    worst = 0.0
+    limit = grid_bound(200)
     for _ in range(500):
         values = rows(rng, 2.5, 199)
         new = np.r_[values, rng.choice([-2.5, 2.5])]
@@ -186,14 +229,18 @@ def test_no_rating_moves_the_integer_covariance_beyond_its_bound() -> None:
 
 
 def test_a_rounded_factor_is_no_sound_release_for_one_rating() -> None:
-    """Why entries are rounded and not the row: many equal factors cross a step of the grid together."""
+    """Why entries are rounded and not the row: many equal factors cross a step of the grid
+    together."""
     half, worst = 700, 0.0
     number = np.array([half, half, 1])
     pairs = np.triu(np.outer(number, number), 1) + np.diag(number * (number - 1) / 2)
     for size in np.linspace(0.3, 0.9, 400):
         parts = []
         for new in ([2.0], []):
-            y = np.r_[centred(np.r_[np.full(half, size), np.full(half, -size), new]), np.zeros(1 - len(new))]
+            y = np.r_[
+                centred(np.r_[np.full(half, size), np.full(half, -size), new]),
+                np.zeros(1 - len(new)),
+            ]
             q = np.trunc(64 * y / ((y * y).sum() + OFFSET) ** 0.25)[[0, half, -1]] / 64
             parts.append(np.outer(q, q))
         worst = max(worst, float(np.sqrt((pairs * (parts[0] - parts[1]) ** 2).sum())))
@@ -211,12 +258,17 @@ def test_a_whole_person_on_the_grid_is_bounded_by_an_integer_identity() -> None:
 
 
 def test_the_moment_moves_more_than_the_row() -> None:
-    """|y|^2 / sqrt(|y|^2 + k) has slope up to sqrt(32/27) = 1.0887, at |y|^2 = 2k: the row's bound is too small."""
+    """|y|^2 / sqrt(|y|^2 + k) has slope up to sqrt(32/27) = 1.0887, at |y|^2 = 2k: the
+    row's bound is too small."""
     size = np.sqrt(2 * OFFSET) + np.array([-0.1, 0.1])
     moment = size**2 / np.sqrt(size**2 + OFFSET)
-    assert np.diff(moment)[0] / np.diff(size)[0] == pytest.approx(4 * np.sqrt(2 / 27), rel=1e-3)
+    assert np.diff(moment)[0] / np.diff(size)[0] == pytest.approx(
+        4 * np.sqrt(2 / 27), rel=1e-3
+    )
     radius = np.linspace(0, 300, 400_001)
-    assert np.diff(radius**2 / np.sqrt(radius**2 + OFFSET)).max() / radius[1] <= 4 * np.sqrt(2 / 27)
+    assert np.diff(radius**2 / np.sqrt(radius**2 + OFFSET)).max() / radius[
+        1
+    ] <= 4 * np.sqrt(2 / 27)
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 10, 100, 2000])
@@ -226,7 +278,9 @@ def test_one_like_moves_the_top_n_gram_by_less_than_one(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 10, 100, 2000])
-def test_one_person_moves_the_top_n_gram_by_less_than_the_root_of_a_half(size: int) -> None:
+def test_one_person_moves_the_top_n_gram_by_less_than_the_root_of_a_half(
+    size: int,
+) -> None:
     assert norms(np.triu(np.ones((size, size)), 1) / (size + 5))[1] < 2**-0.5
 
 
@@ -234,7 +288,9 @@ def test_swapping_one_kept_like_moves_a_sampled_gram_by_a_known_amount() -> None
     kept = 12
     before, after = np.zeros(kept + 1), np.zeros(kept + 1)
     before[:kept], after[1:] = 1, 1
-    assert norms(np.outer(after, after) - np.outer(before, before))[1] == pytest.approx(np.sqrt(4 * kept - 2))
+    assert norms(np.outer(after, after) - np.outer(before, before))[1] == pytest.approx(
+        np.sqrt(4 * kept - 2)
+    )
 
 
 def test_the_mean_shift_on_the_grid_never_exceeds_the_next_integer() -> None:

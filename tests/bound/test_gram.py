@@ -7,21 +7,24 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tacit.auditing.hunt import hunt
 from tacit.bound import CellClip, CentredCells, CountedGram, EntryGram, FactorGram, Rows
-from tacit.kernels.gram import arrange, entry_band, factor_band
-from tacit.testing.hunt import hunt
+from tacit.engine.kernels import arrange, entry_band, factor_band
 
 ITEMS, SIZE = 24, 16
 
 
 def contribution(bound):
-    """One person's upper triangle, as the engine sums it; items beyond SIZE are outside the matrix."""
+    """One person's upper triangle, as the engine sums it; items beyond SIZE are outside the
+    matrix."""
 
     def contribute(person):
         items, values = person
         order = np.argsort(items, kind="stable")
         index = np.minimum(items[order], SIZE).astype(np.uint32)
-        rows = Rows(np.array([0, len(items)], np.int64), index, values[order].reshape(-1, 1))
+        rows = Rows(
+            np.array([0, len(items)], np.int64), index, values[order].reshape(-1, 1)
+        )
         q = bound.apply(rows)
         weights = bound.weights(rows, q)
         inside = index < SIZE
@@ -57,7 +60,9 @@ BOUNDS = [
 
 @pytest.mark.parametrize(("bound", "unit"), BOUNDS, ids=str)
 def test_no_neighbour_breaks_the_bound(bound, unit):
-    worst = hunt(contribution(bound), unit, items=ITEMS, sizes=(0, 1, 2, 4, 8, 23), starts=36)
+    worst = hunt(
+        contribution(bound), unit, items=ITEMS, sizes=(0, 1, 2, 4, 8, 23), starts=36
+    )
     claimed = bound.sensitivity(unit)
     assert worst.l2 <= claimed.l2 * (1 + 1e-12)
     assert worst.l1 <= claimed.l1
@@ -65,13 +70,19 @@ def test_no_neighbour_breaks_the_bound(bound, unit):
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_counts_attain_their_bound_exactly(power):
-    """Ones are the only contribution to a weight matrix, so the largest move over all counts is the claim itself."""
+    """Ones are the only contribution to a weight matrix, so the largest move over all
+    counts is the claim itself."""
     bound = CountedGram(SIZE, CellClip(1.0, 2**12), power=power)
-    sums = [contribution(bound)((np.arange(n), np.ones(n))).astype(float) for n in range(SIZE + 1)]
+    sums = [
+        contribution(bound)((np.arange(n), np.ones(n))).astype(float)
+        for n in range(SIZE + 1)
+    ]
     moves = [after - before for before, after in pairwise(sums)]
     claimed = bound.sensitivity("rating")
     assert max(np.abs(move).sum() for move in moves) == claimed.l1
-    assert max(np.sqrt((move**2).sum()) for move in moves) == pytest.approx(claimed.l2, rel=1e-9)
+    assert max(np.sqrt((move**2).sum()) for move in moves) == pytest.approx(
+        claimed.l2, rel=1e-9
+    )
 
 
 def test_the_bounds_are_not_far_from_attained():
@@ -80,5 +91,11 @@ def test_the_bounds_are_not_far_from_attained():
         (EntryGram(SIZE, CellClip(1.0, 2**12), 0.5), "rating", 0.4),
         (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12)), "rating", 0.7),
     ):
-        worst = hunt(contribution(bound), unit, items=ITEMS, sizes=(1, 2, 4, 8, 15, 23), starts=60)
+        worst = hunt(
+            contribution(bound),
+            unit,
+            items=ITEMS,
+            sizes=(1, 2, 4, 8, 15, 23),
+            starts=60,
+        )
         assert worst.l2 > tight * bound.sensitivity(unit).l2

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.auditing.hunt import bound_contribution
 from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
-from tacit.testing.hunt import bound_contribution
 
 ITEMS = 30
 
@@ -19,11 +19,18 @@ def test_two_records_differ_by_the_bound_and_may_reach_it(norm):
     rng, worst = np.random.default_rng(0), 0.0
     for trial in range(400):
         one, two = (
-            contribute((rng.permutation(ITEMS)[:size].astype(np.uint32), rng.choice([-3.0, 0.1, 3.0], size)))
+            contribute(
+                (
+                    rng.permutation(ITEMS)[:size].astype(np.uint32),
+                    rng.choice([-3.0, 0.1, 3.0], size),
+                )
+            )
             for size in rng.integers(1, 1 + trial % ITEMS + 1, 2)
         )
         move = (one - two).astype(float)
-        worst = max(worst, np.abs(move).sum() if norm == "l1" else np.sqrt((move**2).sum()))
+        worst = max(
+            worst, np.abs(move).sum() if norm == "l1" else np.sqrt((move**2).sum())
+        )
     claimed = getattr(bound.sensitivity("user"), norm)
     assert worst <= claimed
     opposite = contribute((np.array([0], np.uint32), np.array([3.0]))) - contribute(

@@ -33,6 +33,11 @@ def tacit(monkeypatch, capsys):
 def table(tmp_path):
     """A small ratings table with a header: 30 people, 12 items."""
     path = tmp_path / "ratings.csv"
-    rows = [f"u{u},i{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12) if (u + i) % 3]
+    rows = [
+        f"u{u},i{i},{1 + (u * i) % 5}"
+        for u in range(30)
+        for i in range(12)
+        if (u + i) % 3
+    ]
     path.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
     return path

@@ -10,11 +10,27 @@ import pytest
 @pytest.fixture
 def model(tacit, tmp_path, table):
     items = tmp_path / "items.csv"
-    items.write_text("item,title,genres\n" + "\n".join(f"i{i},Film {i},{'A' if i % 2 else 'B'}" for i in range(12)))
+    items.write_text(
+        "item,title,genres\n"
+        + "\n".join(f"i{i},Film {i},{'A' if i % 2 else 'B'}" for i in range(12))
+    )
     out = tmp_path / "model"
     book = tmp_path / "book.db"
     status = tacit(
-        "fit", table, "--items", items, "--scale", "1,5", "--epsilon", 1, "--users", 30, "--out", out, "--ledger", book
+        "fit",
+        table,
+        "--items",
+        items,
+        "--scale",
+        "1,5",
+        "--epsilon",
+        1,
+        "--users",
+        30,
+        "--out",
+        out,
+        "--ledger",
+        book,
     )
     assert status.status == 0, status.err
     return out

@@ -21,7 +21,9 @@ def refused(tacit, tmp_path):
         for text in (says,) if isinstance(says, str) else says:
             assert text.lower() in seen.err.lower(), seen.err
         after = sorted(p for p in tmp_path.rglob("*"))
-        assert [p for p in after if p not in before and "home" not in p.parts] == list(writes)
+        assert [p for p in after if p not in before and "home" not in p.parts] == list(
+            writes
+        )
         return seen
 
     return run
@@ -44,7 +46,15 @@ def test_a_bad_file(refused, tmp_path, name):
     path = tmp_path / "bad.csv"
     path.write_text(text)
     seen = refused(
-        "fit", path, "--scale", "1,5", "--epsilon", 1, "--out", tmp_path / "m", says=["bad.csv", says, "remedy"]
+        "fit",
+        path,
+        "--scale",
+        "1,5",
+        "--epsilon",
+        1,
+        "--out",
+        tmp_path / "m",
+        says=["bad.csv", says, "remedy"],
     )
     assert "good" not in seen.err  # never a cell of the file
 
@@ -54,12 +64,32 @@ def test_a_table_without_a_scale(refused, table, tmp_path):
 
 
 def test_a_file_that_is_not_there(refused, tmp_path):
-    refused("fit", tmp_path / "no.csv", "--scale", "1,5", "--epsilon", 1, "--out", tmp_path / "m", says="no.csv")
+    refused(
+        "fit",
+        tmp_path / "no.csv",
+        "--scale",
+        "1,5",
+        "--epsilon",
+        1,
+        "--out",
+        tmp_path / "m",
+        says="no.csv",
+    )
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf"])
 def test_an_impossible_epsilon(refused, table, tmp_path, epsilon):
-    refused("fit", table, "--scale", "1,5", "--epsilon", epsilon, "--out", tmp_path / "m", says="epsilon")
+    refused(
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--epsilon",
+        epsilon,
+        "--out",
+        tmp_path / "m",
+        says="epsilon",
+    )
 
 
 def test_a_missing_epsilon_points_to_plan(refused, table, tmp_path):
@@ -87,12 +117,25 @@ def test_a_missing_epsilon_points_to_plan(refused, table, tmp_path):
     ],
 )
 def test_a_bad_option(refused, table, tmp_path, option, value, says):
-    options = {"--scale": "1,5", "--epsilon": "1", "--out": tmp_path / "m"} | {option: value}
+    options = {"--scale": "1,5", "--epsilon": "1", "--out": tmp_path / "m"} | {
+        option: value
+    }
     refused("fit", table, *(x for pair in options.items() for x in pair), says=says)
 
 
 def test_a_delta_above_one_in_the_people(refused, table, tmp_path):
-    args = ("--scale", "1,5", "--epsilon", 1, "--users", 30, "--delta", 0.1, "--out", tmp_path / "m")
+    args = (
+        "--scale",
+        "1,5",
+        "--epsilon",
+        1,
+        "--users",
+        30,
+        "--delta",
+        0.1,
+        "--out",
+        tmp_path / "m",
+    )
     refused("fit", table, *args, says="30 people")
 
 
@@ -129,13 +172,26 @@ def test_a_place_that_holds_something_else(tacit, refused, table, tmp_path):
 @pytest.fixture
 def model(tacit, table, tmp_path):
     assert (
-        tacit("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 1, "--out", tmp_path / "m").status
+        tacit(
+            "fit",
+            table,
+            "--scale",
+            "1,5",
+            "--method",
+            "popularity",
+            "--epsilon",
+            1,
+            "--out",
+            tmp_path / "m",
+        ).status
         == 0
     )
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize("damage", ["missing", "edited", "truncated", "not json", "edited facts"])
+@pytest.mark.parametrize(
+    "damage", ["missing", "edited", "truncated", "not json", "edited facts"]
+)
 def test_a_damaged_model(refused, model, damage):
     if damage == "missing":
         (model / "items.json").unlink()
@@ -197,8 +253,21 @@ def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
         "s.Shared.save = save\n"
         "from tacit.cli.main import main; main()"
     )
-    args = ["fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", "1", "--out", tmp_path / "m"]
-    seen = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+    args = [
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        "1",
+        "--out",
+        tmp_path / "m",
+    ]
+    seen = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True
+    )
     assert seen.returncode == 2, seen.stderr
     assert "cannot be written" in seen.stderr
     assert not [p for p in tmp_path.iterdir() if p.name.startswith((".m", "m"))]
@@ -206,13 +275,27 @@ def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
 
 def test_interrupted_work_leaves_no_model(table, tmp_path):
     code = (
-        "import tacit.fitting as f, os, signal; real = f._Run.go\n"
-        "def go(self, charge):\n    os.kill(os.getpid(), signal.SIGINT); return real(self, charge)\n"
+        "import tacit.fitting.run as f, os, signal; real = f._Run.go\n"
+        "def go(self, charge):\n    os.kill(os.getpid(), signal.SIGINT); return "
+        "real(self, charge)\n"
         "f._Run.go = go\n"
         "from tacit.cli.main import main; main()"
     )
-    args = ["fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", "1", "--out", tmp_path / "m"]
-    seen = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+    args = [
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        "1",
+        "--out",
+        tmp_path / "m",
+    ]
+    seen = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True
+    )
     assert seen.returncode == 130
     assert "Traceback" not in seen.stderr
     assert not (tmp_path / "m").exists()

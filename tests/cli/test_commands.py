@@ -14,14 +14,28 @@ import pytest
 @pytest.fixture
 def items(tmp_path):
     path = tmp_path / "items.csv"
-    rows = [f"i{i},Film {i} ({1950 + i}),{'Comedy|Drama' if i % 2 else 'Horror'}" for i in range(14)]
+    rows = [
+        f"i{i},Film {i} ({1950 + i}),{'Comedy|Drama' if i % 2 else 'Horror'}"
+        for i in range(14)
+    ]
     path.write_text("id,title,genres\n" + "\n".join(rows) + "\n")
     return path
 
 
 @pytest.fixture
 def model(tacit, table, items, tmp_path):
-    args = ("--scale", "1,5", "--items", items, "--users", 30, "--epsilon", 2, "--out", tmp_path / "model")
+    args = (
+        "--scale",
+        "1,5",
+        "--items",
+        items,
+        "--users",
+        30,
+        "--epsilon",
+        2,
+        "--out",
+        tmp_path / "model",
+    )
     assert tacit("fit", table, "--method", "bias", *args).status == 0
     return tmp_path / "model"
 
@@ -38,9 +52,13 @@ def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(tacit, model,
     assert seen.status == 0
     assert len(seen.out.splitlines()) == 5
     assert "No Such Film" in seen.err
-    told = json.loads(tacit("recommend", model, "--ratings", mine, "-n", 20, "--json").out)
+    told = json.loads(
+        tacit("recommend", model, "--ratings", mine, "-n", 20, "--json").out
+    )
     listed = [line["item"] for line in told["recommendations"]]
-    assert len(listed) == 12  # 14 items less two rated, and two that nobody ever rated are among them
+    assert (
+        len(listed) == 12
+    )  # 14 items less two rated, and two that nobody ever rated are among them
     assert {"i12", "i13"} <= set(listed)
     assert told["unknown"] == ["No Such Film"]
 
@@ -48,20 +66,39 @@ def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(tacit, model,
 def test_recommend_can_be_told_what_to_choose_from(tacit, model, mine, tmp_path):
     (tmp_path / "only").write_text("i2\ni3\nFilm 5\n")
     (tmp_path / "not").write_text("item\ni3\n")
-    args = ("--ratings", mine, "--only", tmp_path / "only", "--exclude", tmp_path / "not", "--json")
+    args = (
+        "--ratings",
+        mine,
+        "--only",
+        tmp_path / "only",
+        "--exclude",
+        tmp_path / "not",
+        "--json",
+    )
     listed = json.loads(tacit("recommend", model, *args).out)["recommendations"]
     assert {line["item"] for line in listed} == {"i2", "i5"}
 
 
 @pytest.mark.parametrize("by", ["rating", "liked", "explore"])
 def test_recommend_orders_as_told(tacit, model, mine, by):
-    listed = json.loads(tacit("recommend", model, "--ratings", mine, "--by", by, "--json").out)["recommendations"]
+    listed = json.loads(
+        tacit("recommend", model, "--ratings", mine, "--by", by, "--json").out
+    )["recommendations"]
     scores = [line["score"] for line in listed]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_everyones_lists_are_marked_personal(tacit, model, table, tmp_path):
-    seen = tacit("recommend", model, "--people", table, "--out", tmp_path / "lists.parquet", "-n", 3)
+    seen = tacit(
+        "recommend",
+        model,
+        "--people",
+        table,
+        "--out",
+        tmp_path / "lists.parquet",
+        "-n",
+        3,
+    )
     assert seen.status == 0, seen.err
     lists = pl.read_parquet(tmp_path / "lists.parquet")
     assert lists.height == 90
@@ -73,9 +110,27 @@ def test_the_statement_in_three_forms(tacit, model):
     words = tacit("statement", model).out
     assert "CERTIFIED" in words
     facts = json.loads(tacit("statement", model, "--json").out)
-    assert (facts["unit"], facts["epsilon"], facts["certified"]) == ("user", 2.0, "certified")
-    record = json.loads(tacit("statement", model, "--registry", "--deployment", "films", "--date", "2030-01-01").out)
-    assert (record["deployment"], record["date"], record["privacy_unit"]) == ("films", "2030-01-01", "user")
+    assert (facts["unit"], facts["epsilon"], facts["certified"]) == (
+        "user",
+        2.0,
+        "certified",
+    )
+    record = json.loads(
+        tacit(
+            "statement",
+            model,
+            "--registry",
+            "--deployment",
+            "films",
+            "--date",
+            "2030-01-01",
+        ).out
+    )
+    assert (record["deployment"], record["date"], record["privacy_unit"]) == (
+        "films",
+        "2030-01-01",
+        "user",
+    )
 
 
 def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
@@ -84,7 +139,9 @@ def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
     assert tacit("verify", model, "--ledger", tacit_home / "other.sqlite").status == 1
 
 
-def test_a_book_restored_from_an_old_copy_is_exposed(tacit, model, table, tacit_home, tmp_path):
+def test_a_book_restored_from_an_old_copy_is_exposed(
+    tacit, model, table, tacit_home, tmp_path
+):
     old = {p: p.read_bytes() for p in tacit_home.iterdir() if p.is_file()}
     base = ("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 1)
     assert tacit(*base, "--out", tmp_path / "later").status == 0
@@ -111,26 +168,53 @@ def test_the_ledger_shows_and_replays(tacit, model):
 def test_similar_and_export(tacit, model, tmp_path):
     near = json.loads(tacit("similar", model, "Film 3", "--json").out)["similar"]
     assert near[0]["closeness"] >= near[-1]["closeness"]
-    assert tacit("export", model, "--to", "npz", "--out", tmp_path / "m.npz").status == 0
+    assert (
+        tacit("export", model, "--to", "npz", "--out", tmp_path / "m.npz").status == 0
+    )
     with np.load(tmp_path / "m.npz") as arrays:
         assert arrays["ids"].shape == (14,)
-    assert tacit("export", model, "--to", "parquet", "--out", tmp_path / "m.parquet").status == 0
+    assert (
+        tacit(
+            "export", model, "--to", "parquet", "--out", tmp_path / "m.parquet"
+        ).status
+        == 0
+    )
     assert pl.read_parquet(tmp_path / "m.parquet").height == 14
 
 
 def test_evaluate_compares_and_is_booked_once(tacit, table):
-    base = ("evaluate", table, "--scale", "1,5", "--method", "bias,popularity", "--epsilon", "1,5", "--seeds", 2)
+    base = (
+        "evaluate",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "bias,popularity",
+        "--epsilon",
+        "1,5",
+        "--seeds",
+        2,
+    )
     cells = json.loads(tacit(*base, "--json").out)["cells"]
     assert [(c["method"], c["epsilon"]) for c in cells] == [
-        ("bias", 1.0), ("bias", 5.0), ("bias", None), ("popularity", 1.0), ("popularity", 5.0), ("popularity", None),
-    ]  # fmt: skip
-    assert all(c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None for c in cells)
+        ("bias", 1.0),
+        ("bias", 5.0),
+        ("bias", None),
+        ("popularity", 1.0),
+        ("popularity", 5.0),
+        ("popularity", None),
+    ]
+    assert all(
+        c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None for c in cells
+    )
     assert "NOT PRIVATE" in tacit(*base).out
     told = json.loads(tacit("ledger", "show", "--json").out)
     assert len(told["entries"]) == 1
 
 
-def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(tacit, table):
+def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(
+    tacit, table
+):
     assert tacit("ledger", "cap", "--epsilon", 5).status == 0
     base = ("evaluate", table, "--scale", "1,5", "--method", "popularity", "--seeds", 1)
     assert tacit(*base).status == 2
@@ -139,14 +223,37 @@ def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(t
 
 @pytest.mark.parametrize("split", ["90/10", "people"])
 def test_evaluate_splits(tacit, table, split):
-    args = ("--scale", "1,5", "--method", "popularity", "--split", split, "--hold", 5, "--seeds", 1, "--json")
+    args = (
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--split",
+        split,
+        "--hold",
+        5,
+        "--seeds",
+        1,
+        "--json",
+    )
     extra = ("--positive", 3) if split == "people" else ()
     cell = json.loads(tacit("evaluate", table, *args, *extra).out)["cells"][0]
     assert cell["recall@20" if split == "people" else "rmse"] is not None
 
 
 def test_plan_spends_nothing(tacit, tacit_home):
-    seen = tacit("plan", "--method", "bias", "--epsilon", 1, "--users", 2000, "--items", 300, "--no-forecast")
+    seen = tacit(
+        "plan",
+        "--method",
+        "bias",
+        "--epsilon",
+        1,
+        "--users",
+        2000,
+        "--items",
+        300,
+        "--no-forecast",
+    )
     assert seen.status == 0
     assert "attacker" in seen.out
     assert not (tacit_home / "ledger.sqlite").exists()

@@ -11,17 +11,32 @@ import pytest
 def run(tacit, table, tmp_path):
     def run(*more, engine="simulate", epsilon=4, method="one-bit-projected"):
         out = ("--out", tmp_path / "model", "--overwrite", "--json")
-        asked = ("--method", method, "--engine", engine, "--epsilon", epsilon, "--scale", "1,5")
+        asked = (
+            "--method",
+            method,
+            "--engine",
+            engine,
+            "--epsilon",
+            epsilon,
+            "--scale",
+            "1,5",
+        )
         return tacit("fit", table, *asked, *out, *more)
 
     return run
 
 
 def test_a_scenario_is_run_and_said(run):
-    seen = run("--devices", "drop_out=0.5", "--devices", "cheats=0.1", "--devices", "late=0.2")
+    seen = run(
+        "--devices", "drop_out=0.5", "--devices", "cheats=0.1", "--devices", "late=0.2"
+    )
     assert seen.status == 0
     told = json.loads(seen.out)["statement"]["settings"]
-    assert {"devices: drop_out = 0.5", "devices: cheats = 0.1", "devices: late = 0.2"} <= set(told)
+    assert {
+        "devices: drop_out = 0.5",
+        "devices: cheats = 0.1",
+        "devices: late = 0.2",
+    } <= set(told)
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
@@ -52,7 +67,12 @@ def test_a_book_of_other_devices_is_refused(run, tmp_path, table):
         (("--devices", "mood=1"), "simulate", "one-bit", "drop_out, late"),
         (("--devices", "cheats=many"), "simulate", "one-bit", "no number"),
         (("--devices", "cheats=0.1"), "threads", "bias", "leave --devices out"),
-        (("--devices", "cheats"), "simulate", "one-bit", "--devices cheats is not NAME=VALUE"),
+        (
+            ("--devices", "cheats"),
+            "simulate",
+            "one-bit",
+            "--devices cheats is not NAME=VALUE",
+        ),
     ],
 )
 def test_what_no_device_can_do_is_bad_use(run, more, engine, method, words):

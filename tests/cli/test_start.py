@@ -1,4 +1,5 @@
-"""`tacit fit --start`: the running total is shown; what may not be built upon is refused before a rating is read."""
+"""`tacit fit --start`: the running total is shown; what may not be built upon is refused
+before a rating is read."""
 
 from __future__ import annotations
 
@@ -9,9 +10,20 @@ import pytest
 def fit(tacit, tmp_path, table):
     def run(out, *more, ratings=table):
         return tacit(
-            "fit", ratings, "--scale", "1,5", "--epsilon", 1, "--users", 30, "--ledger", tmp_path / "book.db",
-            "--out", tmp_path / out, *more,
-        )  # fmt: skip
+            "fit",
+            ratings,
+            "--scale",
+            "1,5",
+            "--epsilon",
+            1,
+            "--users",
+            30,
+            "--ledger",
+            tmp_path / "book.db",
+            "--out",
+            tmp_path / out,
+            *more,
+        )
 
     return run
 
@@ -25,12 +37,19 @@ def test_a_refresh_shows_what_all_entries_cost_together(tacit, fit, tmp_path):
     assert "(1, 1e-06)-differentially private" in told
     assert "It starts from a released model of bayes" in told
     assert "its own promise of epsilon 1 for the unit user" in " ".join(told.split())
-    assert tacit("verify", tmp_path / "second", "--ledger", tmp_path / "book.db").status == 0
+    assert (
+        tacit("verify", tmp_path / "second", "--ledger", tmp_path / "book.db").status
+        == 0
+    )
 
 
-def test_a_model_that_was_not_paid_for_is_refused_before_a_rating_is_read(fit, tmp_path):
+def test_a_model_that_was_not_paid_for_is_refused_before_a_rating_is_read(
+    fit, tmp_path
+):
     assert fit("twin", "--calibration", "none").status == 0
-    refused = fit("second", "--start", tmp_path / "twin", ratings=tmp_path / "missing.csv")
+    refused = fit(
+        "second", "--start", tmp_path / "twin", ratings=tmp_path / "missing.csv"
+    )
     assert refused.status == 2
     assert "not certified" in refused.err
 
@@ -51,6 +70,8 @@ def test_a_folder_that_is_no_model_is_refused(fit, tmp_path):
 
 
 def test_days_need_times(tacit, table, tmp_path):
-    refused = tacit("evaluate", table, "--scale", "1,5", "--days", "--ledger", tmp_path / "book.db")
+    refused = tacit(
+        "evaluate", table, "--scale", "1,5", "--days", "--ledger", tmp_path / "book.db"
+    )
     assert refused.status == 2
     assert "these ratings have none" in refused.err

@@ -18,7 +18,12 @@ from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.errors import DataError, SettingError
 
-DATA = {"user": [7, 7, 10], "item": ["b", "a", "a"], "rating": [4, 2, 5], "timestamp": [3, 2, 1]}
+DATA = {
+    "user": [7, 7, 10],
+    "item": ["b", "a", "a"],
+    "rating": [4, 2, 5],
+    "timestamp": [3, 2, 1],
+}
 EXPECTED = {("7", "b"): 4.0, ("7", "a"): 2.0, ("10", "a"): 5.0}
 
 
@@ -63,24 +68,42 @@ def test_text_and_category_ids(make: Any) -> None:
         frame["item"] = frame["item"].astype("category")
     else:
         frame = frame.with_columns(pl.col("item").cast(pl.Categorical))
-    assert cells(read(frame, (1, 5))) == {("007", "b"): 4.0, ("007", "a"): 2.0, ("10", "a"): 5.0}
+    assert cells(read(frame, (1, 5))) == {
+        ("007", "b"): 4.0,
+        ("007", "a"): 2.0,
+        ("10", "a"): 5.0,
+    }
 
 
 def test_whole_floats_are_integers() -> None:
-    assert cells(read(pd.DataFrame({**DATA, "user": [7.0, 7.0, 10.0]}), (1, 5))) == EXPECTED
+    assert (
+        cells(read(pd.DataFrame({**DATA, "user": [7.0, 7.0, 10.0]}), (1, 5)))
+        == EXPECTED
+    )
 
 
 def test_negative_integer_ids() -> None:
-    assert cells(read(pl.DataFrame({**DATA, "user": [-7, -7, 10]}), (1, 5)))[("-7", "b")] == 4.0
+    assert (
+        cells(read(pl.DataFrame({**DATA, "user": [-7, -7, 10]}), (1, 5)))[("-7", "b")]
+        == 4.0
+    )
 
 
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
         ("rating", [4.0, None, 5.0], "row 2, column rating: an empty cell"),
-        ("rating", [4.0, float("inf"), 5.0], "row 2, column rating: the rating is NaN or infinite"),
+        (
+            "rating",
+            [4.0, float("inf"), 5.0],
+            "row 2, column rating: the rating is NaN or infinite",
+        ),
         ("rating", [4.0, 54321.0, 5.0], "row 2, column rating: the rating is outside"),
-        ("rating", ["4", "54321x", "5"], "row 2, column rating: text where a number belongs"),
+        (
+            "rating",
+            ["4", "54321x", "5"],
+            "row 2, column rating: text where a number belongs",
+        ),
         ("user", [1.0, None, 5.0], "row 2, column user: an empty cell"),
         ("item", ["a", None, "b"], "row 2, column item: an empty cell"),
         ("user", [1.5, 2.0, 3.0], "holds fractions"),
@@ -106,7 +129,9 @@ def test_a_missing_column() -> None:
 MATRIX = np.array([[0, 3, 0], [0, 0, 0], [1, 5, 0]])
 
 
-@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix, sp.dok_array])
+@pytest.mark.parametrize(
+    "make", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix, sp.dok_array]
+)
 def test_sparse(make: Any) -> None:
     ratings = read(make(MATRIX), (1, 5))
     assert cells(ratings) == {("0", "1"): 3.0, ("2", "0"): 1.0, ("2", "1"): 5.0}
@@ -121,8 +146,15 @@ def test_sparse_columns_are_the_catalogue() -> None:
 
 
 def test_sparse_likes() -> None:
-    assert cells(read(sp.csr_array(MATRIX), positive=True)) == {("0", "1"): 1.0, ("2", "0"): 1.0, ("2", "1"): 1.0}
-    assert cells(read(sp.csr_array(MATRIX), (1, 5), positive=3)) == {("0", "1"): 3.0, ("2", "1"): 5.0}
+    assert cells(read(sp.csr_array(MATRIX), positive=True)) == {
+        ("0", "1"): 1.0,
+        ("2", "0"): 1.0,
+        ("2", "1"): 1.0,
+    }
+    assert cells(read(sp.csr_array(MATRIX), (1, 5), positive=3)) == {
+        ("0", "1"): 3.0,
+        ("2", "1"): 5.0,
+    }
 
 
 def test_sparse_off_the_scale() -> None:

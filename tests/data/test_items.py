@@ -10,13 +10,17 @@ import polars as pl
 import pytest
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.items import GENRES_100K, read_items
+from tacit.data.reading.items import GENRES_100K, read_items
 from tacit.errors import DataError, SettingError
 
 
 def tags(catalogue: Catalogue, row: int) -> set[str]:
     assert catalogue.tagged is not None
-    return {name for name, flag in zip(catalogue.tags, catalogue.tagged[row], strict=True) if flag}
+    return {
+        name
+        for name, flag in zip(catalogue.tags, catalogue.tagged[row], strict=True)
+        if flag
+    }
 
 
 def years(catalogue: Catalogue) -> list[int]:
@@ -35,7 +39,9 @@ def u_item(identity: int, title: str, *genres: str) -> str:
 
 
 def test_movielens_100k(tmp_path: Path) -> None:
-    text = u_item(1, "Toy Story (1995)", "Animation", "Comedy") + u_item(2, "Misérables, Les (1995)", "unknown")
+    text = u_item(1, "Toy Story (1995)", "Animation", "Comedy") + u_item(
+        2, "Misérables, Les (1995)", "unknown"
+    )
     for source in (put(tmp_path / "u.item", text, "latin-1"), tmp_path):
         found = read_items(source)
         assert list(found.ids) == ["1", "2"]
@@ -46,7 +52,9 @@ def test_movielens_100k(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
 def test_movielens_1m(tmp_path: Path, encoding: str) -> None:
-    text = '1::Toy Story (1995)::Animation|Children\'s\n02::Café: a "film" (2000)::Drama\n'
+    text = (
+        '1::Toy Story (1995)::Animation|Children\'s\n02::Café: a "film" (2000)::Drama\n'
+    )
     found = read_items(put(tmp_path / "movies.dat", text, encoding))
     assert list(found.ids) == ["1", "02"]
     assert found.titles == ["Toy Story (1995)", 'Café: a "film" (2000)']
@@ -55,7 +63,10 @@ def test_movielens_1m(tmp_path: Path, encoding: str) -> None:
 
 
 def test_movielens_csv(tmp_path: Path) -> None:
-    text = 'movieId,title,genres\r\n1,"American President, The (1995)",Comedy|Drama\r\n2,Odd,(no genres listed)\r\n'
+    text = (
+        'movieId,title,genres\r\n1,"American President, The '
+        '(1995)",Comedy|Drama\r\n2,Odd,(no genres listed)\r\n'
+    )
     found = read_items(put(tmp_path / "movies.csv", text))
     assert found.titles == ["American President, The (1995)", "Odd"]
     assert years(found) == [1995, 0]
@@ -68,7 +79,11 @@ def test_netflix(tmp_path: Path) -> None:
     for name in ("movie_titles.txt", "movie_titles.csv"):
         found = read_items(put(tmp_path / name, text, "latin-1"))
         assert list(found.ids) == ["1", "2", "3"]
-        assert found.titles == ["Dinosaur Planet", 'Café, and so on, "quoted', "Character"]
+        assert found.titles == [
+            "Dinosaur Planet",
+            'Café, and so on, "quoted',
+            "Character",
+        ]
         assert years(found) == [2003, 0, 1997]
 
 
@@ -82,7 +97,9 @@ def test_any_csv(tmp_path: Path) -> None:
     assert list(found.tags) == ["x", "y"]
     assert list(found.numbers) == ["length", "score"]
     assert found.numeric is not None
-    np.testing.assert_array_equal(found.numeric, np.array([[170, np.nan], [117, 8.5]], np.float32))
+    np.testing.assert_array_equal(
+        found.numeric, np.array([[170, np.nan], [117, 8.5]], np.float32)
+    )
 
 
 def test_ids_only(tmp_path: Path) -> None:
@@ -92,14 +109,25 @@ def test_ids_only(tmp_path: Path) -> None:
 
 
 def test_without_a_header(tmp_path: Path) -> None:
-    found = read_items(put(tmp_path / "i.csv", "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n"))
+    found = read_items(
+        put(tmp_path / "i.csv", "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n")
+    )
     assert found.titles == ["Heat (1995)", "Alien (1979)"]
     assert list(found.tags) == ["Crime", "Drama", "Horror"]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_frames(make: type) -> None:
-    found = read_items(make({"item_id": [3, 1], "title": ["A", "B"], "year": [1999, 2001], "weight": [0.5, 2.0]}))
+    found = read_items(
+        make(
+            {
+                "item_id": [3, 1],
+                "title": ["A", "B"],
+                "year": [1999, 2001],
+                "weight": [0.5, 2.0],
+            }
+        )
+    )
     assert list(found.ids) == ["3", "1"]
     assert years(found) == [1999, 2001]
     assert list(found.numbers) == ["weight"]
@@ -111,7 +139,9 @@ def test_lists_of_tags_in_a_frame() -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    pl.DataFrame({"id": ["a", "b"], "title": ["A", "B"]}).write_parquet(tmp_path / "i.parquet")
+    pl.DataFrame({"id": ["a", "b"], "title": ["A", "B"]}).write_parquet(
+        tmp_path / "i.parquet"
+    )
     assert list(read_items(tmp_path / "i.parquet").ids) == ["a", "b"]
 
 
@@ -148,7 +178,9 @@ def test_an_unknown_layout(tmp_path: Path) -> None:
         read_items(put(tmp_path / "a.csv", "id\n1\n"), layout="imdb")
 
 
-@pytest.mark.parametrize(("name", "count", "genres"), [("ml-100k", 1682, 18), ("ml-1m", 3883, 18)])
+@pytest.mark.parametrize(
+    ("name", "count", "genres"), [("ml-100k", 1682, 18), ("ml-1m", 3883, 18)]
+)
 def test_real_data(public_data: Path, name: str, count: int, genres: int) -> None:
     if not (public_data / name).is_dir():
         pytest.skip(f"there is no {name} in TACIT_DATA")

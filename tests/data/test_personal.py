@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.data.personal import PersonalRating, read_personal
+from tacit.data.reading.personal import PersonalRating, read_personal
 from tacit.errors import DataError
 
 
@@ -17,7 +17,10 @@ def put(folder: Path, text: str) -> Path:
 
 
 def test_titles_or_ids_with_lines(tmp_path: Path) -> None:
-    path = put(tmp_path, 'item,rating,timestamp\nHeat,4.5,1125964800\n\n"Matrix, The",5,2005-09-06\n0042,1,\n')
+    path = put(
+        tmp_path,
+        'item,rating,timestamp\nHeat,4.5,1125964800\n\n"Matrix, The",5,2005-09-06\n0042,1,\n',
+    )
     assert read_personal(path) == [
         PersonalRating("Heat", 4.5, 1125964800, 2),
         PersonalRating("Matrix, The", 5.0, 1125964800, 4),
@@ -33,16 +36,24 @@ def test_without_a_header(tmp_path: Path) -> None:
 
 
 def test_a_title_with_blanks_and_another_delimiter(tmp_path: Path) -> None:
-    assert read_personal(put(tmp_path, "title;stars\nBlade Runner;4\n"))[0][:2] == ("Blade Runner", 4.0)
+    assert read_personal(put(tmp_path, "title;stars\nBlade Runner;4\n"))[0][:2] == (
+        "Blade Runner",
+        4.0,
+    )
 
 
 def test_one_row(tmp_path: Path) -> None:
-    assert read_personal(put(tmp_path, "rating,item\n3,17")) == [PersonalRating("17", 3.0, None, 2)]
+    assert read_personal(put(tmp_path, "rating,item\n3,17")) == [
+        PersonalRating("17", 3.0, None, 2)
+    ]
 
 
 def test_likes(tmp_path: Path) -> None:
     path = put(tmp_path, "item\nBlade Runner\nHeat\n")
-    assert [row.item for row in read_personal(path, likes=True)] == ["Blade Runner", "Heat"]
+    assert [row.item for row in read_personal(path, likes=True)] == [
+        "Blade Runner",
+        "Heat",
+    ]
     with pytest.raises(DataError, match="missing column: there is no rating"):
         read_personal(path)
 

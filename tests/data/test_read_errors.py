@@ -23,7 +23,11 @@ CASES = {
     "too few fields": (GOOD + "3,54321\n", "too few fields: 2 instead of 4", 4),
     "too many fields": (GOOD + "3,4,5,6,54321\n", "too many fields: 5 instead of 4", 4),
     "no number": (GOOD + "3,4,54321x,6\n", "text where a number belongs", 4),
-    "decimal comma": ("user;item;rating\n1;2;3\n2;2;4,54321\n", "text where a number belongs", 3),
+    "decimal comma": (
+        "user;item;rating\n1;2;3\n2;2;4,54321\n",
+        "text where a number belongs",
+        3,
+    ),
     "nan": (GOOD + "3,4,NaN,6\n", "NaN or infinite", 4),
     "infinite": (GOOD + "3,4,-inf,6\n", "NaN or infinite", 4),
     "above the scale": (GOOD + "3,4,54321,6\n", "outside the scale 1 to 5", 4),
@@ -34,9 +38,17 @@ CASES = {
     "only delimiters": (GOOD + ",,,\n3,4,4,4\n", "empty cell", 4),
     "no time": (GOOD + "3,4,3,54321x\n", "text where a time belongs", 4),
     "after blank lines": (GOOD + "\n\n3,4,54321,6\n", "outside the scale", 6),
-    "after a quoted line end": ('user,item,rating,note\n1,2,3,"a\nb"\n2,2,54321,\n', "outside the scale", 4),
+    "after a quoted line end": (
+        'user,item,rating,note\n1,2,3,"a\nb"\n2,2,54321,\n',
+        "outside the scale",
+        4,
+    ),
     "an unclosed quote": (GOOD + '3,"54321,3,6\n4,4,4,4\n', "too few fields", 4),
-    "a very long field": (GOOD + '3,4,5,"' + "54321" * 40_000 + "\n4,4,9,4\n", "too long|too few", 3),
+    "a very long field": (
+        GOOD + '3,4,5,"' + "54321" * 40_000 + "\n4,4,9,4\n",
+        "too long|too few",
+        3,
+    ),
     "first of two": (GOOD + "3,4,54321,6\n,4,3,6\n", "outside the scale", 4),
     "one person": ("user,item,rating\n54321,2,3\n54321,3,3\n", "one person only", None),
 }
@@ -72,8 +84,10 @@ def test_the_cause_shows_no_cell_either(tmp_path: Path) -> None:
     assert caught.value.__suppress_context__
 
 
-def test_a_fault_far_down_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.data import delimited, files
+def test_a_fault_far_down_a_large_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.data.reading import delimited, files
 
     monkeypatch.setattr(files.text_chunks, "__defaults__", (1000,))
     monkeypatch.setattr(delimited, "PATIENCE", 0)
@@ -99,8 +113,10 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         read(path, (1, 5))
 
 
-def test_bytes_that_are_no_text_in_a_later_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.data import files
+def test_bytes_that_are_no_text_in_a_later_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.data.reading import files
 
     monkeypatch.setattr(files.text_chunks, "__defaults__", (1000,))
     path = tmp_path / "r.csv"
@@ -118,7 +134,9 @@ def test_utf_16(tmp_path: Path) -> None:
 
 def test_a_gzip_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.gz"
-    data = gzip.compress("".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000)).encode())
+    data = gzip.compress(
+        "".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000)).encode()
+    )
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(DataError, match="cut short"):
         read(path, (1, 5))
@@ -205,7 +223,9 @@ def test_no_like_is_left(tmp_path: Path) -> None:
         ({"scale": (1, 5), "columns": {"user": "who"}}, "no column 'who'"),
     ],
 )
-def test_bad_settings(tmp_path: Path, settings: dict[str, object], message: str) -> None:
+def test_bad_settings(
+    tmp_path: Path, settings: dict[str, object], message: str
+) -> None:
     path = tmp_path / "r.csv"
     path.write_text(GOOD)
     with pytest.raises(UsageError, match=message):
@@ -213,5 +233,7 @@ def test_bad_settings(tmp_path: Path, settings: dict[str, object], message: str)
 
 
 def test_something_that_is_no_table() -> None:
-    with pytest.raises(SettingError, match="a path, a data frame or a scipy sparse matrix"):
+    with pytest.raises(
+        SettingError, match="a path, a data frame or a scipy sparse matrix"
+    ):
         read(3.5, (1, 5))

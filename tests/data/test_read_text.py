@@ -14,7 +14,12 @@ from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.errors import DataError, SettingError
 
-ROWS = [("7", "20", "4", "100"), ("7", "3", "2", "200"), ("10", "3", "5", "50"), ("2", "20", "1", "60")]
+ROWS = [
+    ("7", "20", "4", "100"),
+    ("7", "3", "2", "200"),
+    ("10", "3", "5", "50"),
+    ("2", "20", "1", "60"),
+]
 
 
 def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
@@ -27,7 +32,9 @@ def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
 EXPECTED = {("7", "20"): 4.0, ("7", "3"): 2.0, ("10", "3"): 5.0, ("2", "20"): 1.0}
 
 
-def text(delimiter: str, end: str = "\n", header: str | None = None, quote: str = "") -> str:
+def text(
+    delimiter: str, end: str = "\n", header: str | None = None, quote: str = ""
+) -> str:
     lines = [delimiter.join(f"{quote}{cell}{quote}" for cell in row) for row in ROWS]
     return "".join(line + end for line in ([header] if header else []) + lines)
 
@@ -38,7 +45,9 @@ def write(folder: Path, content: str | bytes, name: str = "r.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|", "::", " ", "   ", "\t \t", ":", "^", "~", "#"])
+@pytest.mark.parametrize(
+    "delimiter", [",", "\t", ";", "|", "::", " ", "   ", "\t \t", ":", "^", "~", "#"]
+)
 def test_any_delimiter(tmp_path: Path, delimiter: str) -> None:
     assert cells(read(write(tmp_path, text(delimiter)), (1, 5))) == EXPECTED
 
@@ -75,12 +84,18 @@ def test_columns_in_another_order_among_others(tmp_path: Path) -> None:
 
 def test_columns_may_be_named_by_the_caller(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b,c,d\n" + text(","))
-    assert cells(read(path, (1, 5), columns={"user": "a", "item": "b", "rating": "c"})) == EXPECTED
+    assert (
+        cells(read(path, (1, 5), columns={"user": "a", "item": "b", "rating": "c"}))
+        == EXPECTED
+    )
 
 
 def test_columns_may_be_numbered_from_one(tmp_path: Path) -> None:
     path = write(tmp_path, "\n".join(f"{r},{i},{u}" for u, i, r, _ in ROWS))
-    assert cells(read(path, (1, 5), columns={"user": 3, "item": 2, "rating": 1})) == EXPECTED
+    assert (
+        cells(read(path, (1, 5), columns={"user": 3, "item": 2, "rating": 1}))
+        == EXPECTED
+    )
 
 
 def test_quotes(tmp_path: Path) -> None:
@@ -89,7 +104,10 @@ def test_quotes(tmp_path: Path) -> None:
 
 def test_quoted_text_may_hold_delimiters_quotes_and_line_ends(tmp_path: Path) -> None:
     content = 'user,item,rating,review\na,"x, ""y""",3,"two\nlines"\nb,"x, ""y""",4,\n'
-    assert cells(read(write(tmp_path, content), (1, 5))) == {("a", 'x, "y"'): 3.0, ("b", 'x, "y"'): 4.0}
+    assert cells(read(write(tmp_path, content), (1, 5))) == {
+        ("a", 'x, "y"'): 3.0,
+        ("b", 'x, "y"'): 4.0,
+    }
 
 
 def test_a_stray_quote_is_a_character(tmp_path: Path) -> None:
@@ -103,7 +121,10 @@ def test_byte_order_mark(tmp_path: Path) -> None:
 
 
 def test_byte_order_mark_without_a_header(tmp_path: Path) -> None:
-    assert cells(read(write(tmp_path, b"\xef\xbb\xbf" + text(",").encode()), (1, 5))) == EXPECTED
+    assert (
+        cells(read(write(tmp_path, b"\xef\xbb\xbf" + text(",").encode()), (1, 5)))
+        == EXPECTED
+    )
 
 
 def test_blank_lines_and_blanks_around_fields(tmp_path: Path) -> None:
@@ -112,7 +133,12 @@ def test_blank_lines_and_blanks_around_fields(tmp_path: Path) -> None:
 
 
 def test_gzip(tmp_path: Path) -> None:
-    assert cells(read(write(tmp_path, gzip.compress(text(",").encode()), "r.csv.gz"), (1, 5))) == EXPECTED
+    assert (
+        cells(
+            read(write(tmp_path, gzip.compress(text(",").encode()), "r.csv.gz"), (1, 5))
+        )
+        == EXPECTED
+    )
 
 
 def test_zip(tmp_path: Path) -> None:
@@ -123,12 +149,19 @@ def test_zip(tmp_path: Path) -> None:
 
 def test_ids_are_text_as_written(tmp_path: Path) -> None:
     path = write(tmp_path, "1,0104257,3\n01,104257,4\n+1,x,5\n")
-    assert cells(read(path, (1, 5))) == {("1", "0104257"): 3.0, ("01", "104257"): 4.0, ("+1", "x"): 5.0}
+    assert cells(read(path, (1, 5))) == {
+        ("1", "0104257"): 3.0,
+        ("01", "104257"): 4.0,
+        ("+1", "x"): 5.0,
+    }
 
 
 def test_ids_beyond_32_bits(tmp_path: Path) -> None:
     path = write(tmp_path, "99999999999999999999,4294967296,3\n4294967295,1,4\n")
-    assert cells(read(path, (1, 5))) == {("99999999999999999999", "4294967296"): 3.0, ("4294967295", "1"): 4.0}
+    assert cells(read(path, (1, 5))) == {
+        ("99999999999999999999", "4294967296"): 3.0,
+        ("4294967295", "1"): 4.0,
+    }
 
 
 def test_integer_ids_are_in_natural_order(tmp_path: Path) -> None:
@@ -156,7 +189,10 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
 
 def test_items_ascend_in_each_row(tmp_path: Path) -> None:
     ratings = read(write(tmp_path, text(",")), (1, 5))
-    assert all(np.all(np.diff(ratings.item[ratings.row(u)].astype(int)) > 0) for u in range(ratings.n_users))
+    assert all(
+        np.all(np.diff(ratings.item[ratings.row(u)].astype(int)) > 0)
+        for u in range(ratings.n_users)
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,7 +215,9 @@ def test_times_become_seconds(tmp_path: Path, stamp: str, seconds: int) -> None:
 
 
 def test_duplicates_the_latest_wins(tmp_path: Path) -> None:
-    ratings = read(write(tmp_path, "1,2,3,50\n1,2,4,90\n1,2,5,90\n1,2,1,10\n2,2,2,1\n"), (1, 5))
+    ratings = read(
+        write(tmp_path, "1,2,3,50\n1,2,4,90\n1,2,5,90\n1,2,1,10\n2,2,2,1\n"), (1, 5)
+    )
     assert cells(ratings) == {("1", "2"): 5.0, ("2", "2"): 2.0}
     assert ratings.notes.duplicates == 3
     assert ratings.time is not None
@@ -192,7 +230,9 @@ def test_duplicates_without_times_the_last_wins(tmp_path: Path) -> None:
 
 
 def test_duplicates_mean(tmp_path: Path) -> None:
-    ratings = read(write(tmp_path, "1,2,3\n2,2,2\n1,2,4\n1,3,1\n"), (1, 5), duplicates="mean")
+    ratings = read(
+        write(tmp_path, "1,2,3\n2,2,2\n1,2,4\n1,3,1\n"), (1, 5), duplicates="mean"
+    )
     assert cells(ratings) == {("1", "2"): 3.5, ("1", "3"): 1.0, ("2", "2"): 2.0}
 
 
@@ -204,7 +244,9 @@ def test_duplicates_error_names_lines_only(tmp_path: Path) -> None:
 
 
 def test_a_catalogue_sets_the_items_and_drops_others(tmp_path: Path) -> None:
-    ratings = read(write(tmp_path, text(",")), (1, 5), items=Catalogue(["99", "20", "1"]))
+    ratings = read(
+        write(tmp_path, text(",")), (1, 5), items=Catalogue(["99", "20", "1"])
+    )
     assert list(ratings.items) == ["99", "20", "1"]
     assert cells(ratings) == {("7", "20"): 4.0, ("2", "20"): 1.0}
     assert ratings.notes.dropped_items == 2
@@ -214,7 +256,11 @@ def test_a_catalogue_sets_the_items_and_drops_others(tmp_path: Path) -> None:
 def test_likes_need_no_rating_and_no_scale(tmp_path: Path) -> None:
     ratings = read(write(tmp_path, "user,item\n1,2\n2,3\n"), positive=True)
     assert cells(ratings) == {("1", "2"): 1.0, ("2", "3"): 1.0}
-    assert (ratings.schema.low, ratings.schema.high, ratings.schema.positive) == (0, 1, 1.0)
+    assert (ratings.schema.low, ratings.schema.high, ratings.schema.positive) == (
+        0,
+        1,
+        1.0,
+    )
 
 
 def test_likes_from_a_least_rating(tmp_path: Path) -> None:
@@ -243,11 +289,15 @@ def test_the_declared_number_of_people_is_in_the_schema(tmp_path: Path) -> None:
     assert read(write(tmp_path, text(",")), (1, 5), users=1000).schema.users == 1000
 
 
-def test_large_files_take_the_byte_parser_and_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.data import delimited, files
+def test_large_files_take_the_byte_parser_and_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.data.reading import delimited, files
 
     rng = np.random.default_rng(3)
-    user, item, half = rng.integers(1, 90, 4000), rng.integers(1, 40, 4000), rng.integers(1, 11, 4000)
+    user = rng.integers(1, 90, 4000)
+    item = rng.integers(1, 40, 4000)
+    half = rng.integers(1, 11, 4000)
     rows = [f"{user[k]},{item[k]},{half[k] / 2},{k}\n" for k in range(4000)]
     content = "user,item,rating,time\n" + "".join(rows)
     path = write(tmp_path, content)
@@ -260,8 +310,10 @@ def test_large_files_take_the_byte_parser_and_agree(tmp_path: Path, monkeypatch:
     assert (slow.users, slow.items, slow.notes) == (fast.users, fast.items, fast.notes)
 
 
-def test_a_text_id_late_in_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.data import delimited, files
+def test_a_text_id_late_in_a_large_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.data.reading import delimited, files
 
     rows = [(str(k % 50), str(k % 7), 3) for k in range(2000)]
     rows[1500] = ("050", "x", 4)

@@ -12,18 +12,29 @@ from hypothesis import strategies as st
 from tacit.data.read import read
 
 NUMBERS = st.integers(0, 5000).map(str)
-TEXT = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=8)
+TEXT = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S")),
+    min_size=1,
+    max_size=8,
+)
 IDS = st.one_of(NUMBERS, st.integers(0, 99).map("{:04d}".format), TEXT)
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> dict[tuple[str, str], tuple[float, int]]:
-    users, items = draw(st.sampled_from([NUMBERS, IDS])), draw(st.sampled_from([NUMBERS, IDS]))
-    pairs = draw(st.lists(st.tuples(users, items), min_size=2, max_size=30, unique=True))
+    users, items = (
+        draw(st.sampled_from([NUMBERS, IDS])),
+        draw(st.sampled_from([NUMBERS, IDS])),
+    )
+    pairs = draw(
+        st.lists(st.tuples(users, items), min_size=2, max_size=30, unique=True)
+    )
     if len({user for user, _ in pairs}) < 2:
         pairs.append((pairs[0][0] + "0", pairs[0][1]))
     rating = st.integers(1, 10).map(lambda half: half / 2)
-    return {pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9))) for pair in pairs}
+    return {
+        pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9))) for pair in pairs
+    }
 
 
 def written(value: str, delimiter: str, quoted: bool) -> str:
@@ -51,10 +62,17 @@ def test_any_dialect(
     wrapping: str,
 ) -> None:
     rows = [["user", "item", "rating", "timestamp"][: 3 + timed]]
-    rows += [[u, i, f"{rating:g}", str(time)][: 3 + timed] for (u, i), (rating, time) in table.items()]
-    text = end.join(delimiter.join(written(cell, delimiter, quoted) for cell in row) for row in rows)
+    rows += [
+        [u, i, f"{rating:g}", str(time)][: 3 + timed]
+        for (u, i), (rating, time) in table.items()
+    ]
+    text = end.join(
+        delimiter.join(written(cell, delimiter, quoted) for cell in row) for row in rows
+    )
     data = (text + end * final).encode()
-    data = {"plain": data, "mark": b"\xef\xbb\xbf" + data, "gzip": gzip.compress(data)}[wrapping]
+    data = {"plain": data, "mark": b"\xef\xbb\xbf" + data, "gzip": gzip.compress(data)}[
+        wrapping
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.csv"
         path.write_bytes(data)

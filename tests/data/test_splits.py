@@ -32,8 +32,15 @@ def cells(ratings: Ratings) -> set[tuple[str, int, float]]:
 
 
 def same(left: Split, right: Split) -> bool:
-    pairs = zip((left.train, left.fold_in, left.test), (right.train, right.fold_in, right.test), strict=True)
-    return all(np.array_equal(a.item, b.item) and np.array_equal(a.ptr, b.ptr) for a, b in pairs)
+    pairs = zip(
+        (left.train, left.fold_in, left.test),
+        (right.train, right.fold_in, right.test),
+        strict=True,
+    )
+    return all(
+        np.array_equal(a.item, b.item) and np.array_equal(a.ptr, b.ptr)
+        for a, b in pairs
+    )
 
 
 def tiny(counts: list[int], time: list[int] | None = None) -> Ratings:
@@ -72,20 +79,30 @@ class TestEverySplit:
         assert np.diff(splits.make(ratings, how, hold=40).train.ptr).min() >= 1
 
     def test_repeats_itself_for_one_seed(self, ratings: Ratings, how: str) -> None:
-        assert same(splits.make(ratings, how, seed=4, hold=40), splits.make(ratings, how, seed=4, hold=40))
+        assert same(
+            splits.make(ratings, how, seed=4, hold=40),
+            splits.make(ratings, how, seed=4, hold=40),
+        )
 
     def test_ignores_the_values(self, ratings: Ratings, how: str) -> None:
         turned = replace(ratings, value=(6 - ratings.value).astype(np.float32))
-        assert same(splits.make(ratings, how, hold=40), splits.make(turned, how, hold=40))
+        assert same(
+            splits.make(ratings, how, hold=40), splits.make(turned, how, hold=40)
+        )
 
 
 @pytest.mark.parametrize("how", ["90/10", "probe", "people"])
 def test_another_seed_is_another_split(ratings: Ratings, how: str) -> None:
-    assert not same(splits.make(ratings, how, seed=0, hold=40), splits.make(ratings, how, seed=1, hold=40))
+    assert not same(
+        splits.make(ratings, how, seed=0, hold=40),
+        splits.make(ratings, how, seed=1, hold=40),
+    )
 
 
 def test_per_rating_holds_back_its_share(ratings: Ratings) -> None:
-    assert len(splits.per_rating(ratings, 0.25).test) == pytest.approx(0.25 * len(ratings), rel=0.1)
+    assert len(splits.per_rating(ratings, 0.25).test) == pytest.approx(
+        0.25 * len(ratings), rel=0.1
+    )
 
 
 def test_per_rating_folds_in_what_it_trained_on(ratings: Ratings) -> None:
@@ -175,12 +192,28 @@ class TestPerPerson:
             splits.per_person(tiny([1, 5, 1, 5, 1]), hold=hold)
 
 
-@pytest.mark.parametrize(("text", "test"), [("90/10", 0.1), ("80/20", 0.2), (" 99.5 / 0.5 ", 0.005)])
+@pytest.mark.parametrize(
+    ("text", "test"), [("90/10", 0.1), ("80/20", 0.2), (" 99.5 / 0.5 ", 0.005)]
+)
 def test_shares_are_parsed(text: str, test: float) -> None:
     assert splits.parse_shares(text) == pytest.approx(test)
 
 
-@pytest.mark.parametrize("text", ["100/0", "0/100", "90/20", "90", "", "a/b", "90/10/0", "-10/110", "nan/nan", "times"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100/0",
+        "0/100",
+        "90/20",
+        "90",
+        "",
+        "a/b",
+        "90/10/0",
+        "-10/110",
+        "nan/nan",
+        "times",
+    ],
+)
 def test_bad_shares_are_refused_with_a_remedy(text: str) -> None:
     with pytest.raises(SettingError) as caught:
         splits.parse_shares(text)
@@ -205,4 +238,7 @@ def test_rows_stay_ascending(ratings: Ratings) -> None:
 
     for how in HOWS:
         split = splits.make(ratings, how, hold=40)
-        assert all((np.diff(key(part)) > 0).all() for part in (split.train, split.fold_in, split.test))
+        assert all(
+            (np.diff(key(part)) > 0).all()
+            for part in (split.train, split.fold_in, split.test)
+        )

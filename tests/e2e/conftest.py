@@ -1,4 +1,5 @@
-"""A real federation: two server processes, real HTTP, real stores; devices are real too, in this process."""
+"""A real federation: two server processes, real HTTP, real stores; devices are real too, in
+this process."""
 
 from __future__ import annotations
 
@@ -24,18 +25,30 @@ _MAIN = "from tacit.cli.main import main; main()"
 
 
 class Small:
-    """A small training whose end is known: what a federation with faults must reach all the same."""
+    """A small training whose end is known: what a federation with faults must reach all the
+    same."""
 
     def __init__(self) -> None:
         from tacit.data.sample import sample
         from tacit.methods import find
 
         people, self.rounds = 12, 6
-        settings: dict[str, Any] = {"factors": 4, "rounds": self.rounds, "cohort": people}
-        self.faultless = {"method": "mf-federated", "cohort": people, "least": people, "set": settings}
+        settings: dict[str, Any] = {
+            "factors": 4,
+            "rounds": self.rounds,
+            "cohort": people,
+        }
+        self.faultless = {
+            "method": "mf-federated",
+            "cohort": people,
+            "least": people,
+            "set": settings,
+        }
         self.ratings = sample(people=people, ratings=200, seed=8)
         method = find("mf-federated")(calibration="none", **settings)
-        self.expected = method.fit(self.ratings, users=people).model_.shared.arrays["loadings"]
+        self.expected = method.fit(self.ratings, users=people).model_.shared.arrays[
+            "loadings"
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -47,13 +60,20 @@ class Federation:
     """Both servers over one folder. `start` and `kill` act on real processes."""
 
     def __init__(self, folder: Path, ratings: Ratings, **options: Any) -> None:
-        from tacit.engine.federated.keys import Identity
+        from tacit.federation.protocol.keys import Identity
 
-        self.folder, self.ratings, self.options = folder, ratings, options
+        self.folder = folder
+        self.ratings = ratings
+        self.options = options
         self.home = {role: folder / role for role in ("recommender", "aggregator")}
-        self.pin = {role: Identity(home / "identity.json").public.hex() for role, home in self.home.items()}
+        self.pin = {
+            role: Identity(home / "identity.json").public.hex()
+            for role, home in self.home.items()
+        }
         self.port = {role: _free_port() for role in self.home}
-        self.url = {role: f"http://127.0.0.1:{port}" for role, port in self.port.items()}
+        self.url = {
+            role: f"http://127.0.0.1:{port}" for role, port in self.port.items()
+        }
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.items = folder / "items.csv"
         self.items.write_text("item\n" + "\n".join(ratings.items) + "\n")
@@ -68,31 +88,72 @@ class Federation:
         for role in roles or ("aggregator", "recommender"):
             with open(self.folder / f"{role}.log", "ab") as log:
                 self.processes[role] = subprocess.Popen(
-                    [sys.executable, "-c", self.main.get(role, _MAIN), "federate", role, *self._arguments(role)],
-                    stdout=log, stderr=log, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-                )  # fmt: skip
+                    [
+                        sys.executable,
+                        "-c",
+                        self.main.get(role, _MAIN),
+                        "federate",
+                        role,
+                        *self._arguments(role),
+                    ],
+                    stdout=log,
+                    stderr=log,
+                    env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+                )
         if wait:
             for role in roles or ("aggregator", "recommender"):
                 self.ready(role)
 
     def _arguments(self, role: str) -> list[str]:
-        common = ["--port", str(self.port[role]), "--home", str(self.home[role]), "--rate", "1000"]
+        common = [
+            "--port",
+            str(self.port[role]),
+            "--home",
+            str(self.home[role]),
+            "--rate",
+            "1000",
+        ]
         if role in self.store:
             common += ["--store", self.store[role]]
         if role == "aggregator":
-            return [*common, "--recommender-pin", self.pin["recommender"], *self.options.get("aggregator", [])]
+            return [
+                *common,
+                "--recommender-pin",
+                self.pin["recommender"],
+                *self.options.get("aggregator", []),
+            ]
         o = {
-            "method": "popularity", "calibration": "none", "cohort": 20, "least": 20, "seconds": 20, "gather": 0.2,
-            "users": self.ratings.n_users, "scale": "1,5",
-        } | {k: v for k, v in self.options.items() if k not in ("aggregator", "set")}  # fmt: skip
-        flags = [part for name, value in o.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+            "method": "popularity",
+            "calibration": "none",
+            "cohort": 20,
+            "least": 20,
+            "seconds": 20,
+            "gather": 0.2,
+            "users": self.ratings.n_users,
+            "scale": "1,5",
+        } | {k: v for k, v in self.options.items() if k not in ("aggregator", "set")}
+        flags = [
+            part
+            for name, value in o.items()
+            for part in (f"--{name.replace('_', '-')}", str(value))
+        ]
         flags = [f for f in flags if f != "True"]
         for name, value in self.options.get("set", {}).items():
             flags += ["--set", f"{name}={value}"]
         return [
-            *common, *flags, "--items", str(self.items), "--aggregator", self.url["aggregator"],
-            "--aggregator-pin", self.pin["aggregator"], "--out", str(self.out), "--ledger", str(self.folder / "book"),
-        ]  # fmt: skip
+            *common,
+            *flags,
+            "--items",
+            str(self.items),
+            "--aggregator",
+            self.url["aggregator"],
+            "--aggregator-pin",
+            self.pin["aggregator"],
+            "--out",
+            str(self.out),
+            "--ledger",
+            str(self.folder / "book"),
+        ]
 
     def ready(self, role: str, seconds: float = 40) -> None:
         until = time.monotonic() + seconds
@@ -104,12 +165,16 @@ class Federation:
                     return
             except (OSError, ValueError):
                 time.sleep(0.1)
-        raise AssertionError(f"the {role} did not start:\n{(self.folder / f'{role}.log').read_text()[-3000:]}")
+        raise AssertionError(
+            f"the {role} did not start:\n{(self.folder / f'{role}.log').read_text()[-3000:]}"
+        )
 
     def get(self, role: str, path: str) -> Any:
         import json
 
-        with urllib.request.urlopen(self.url[role] + path, timeout=10, context=self.context) as answer:
+        with urllib.request.urlopen(
+            self.url[role] + path, timeout=10, context=self.context
+        ) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
 
@@ -130,8 +195,8 @@ class Federation:
                 process.wait()
 
     def fleet(self, **options: Any) -> Any:
-        from tacit.engine.federated.device import Policy
-        from tacit.engine.federated.fleet import run_fleet
+        from tacit.federation.device.device import Policy
+        from tacit.federation.device.fleet import run_fleet
 
         policy = options.pop("policy", None) or Policy(accept_unbounded=True)
         url, pin = self.url["recommender"], self.pin["recommender"]
@@ -145,12 +210,15 @@ class Federation:
         return report
 
     def train_through(self, *faults: Callable[[], Any], **options: Any) -> None:
-        """All devices until the model is published, while the faults happen one by one, each a round later."""
+        """All devices until the model is published, while the faults happen one by one,
+        each a round later."""
 
         async def run() -> None:
             fleet = asyncio.create_task(self.fleet(**options))
             for number, fault in enumerate(faults, 1):
-                while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))["round"] < number:
+                while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))[
+                    "round"
+                ] < number:
                     assert not fleet.done(), fleet.result()
                     await asyncio.sleep(0.01)
                 await asyncio.to_thread(fault)
@@ -163,7 +231,9 @@ class Federation:
     def published(self, seconds: float = 60) -> None:
         until = time.monotonic() + seconds
         while not self.get("recommender", "/v1/status")["published"]:
-            assert time.monotonic() < until, (self.folder / "recommender.log").read_text()[-3000:]
+            assert time.monotonic() < until, (
+                self.folder / "recommender.log"
+            ).read_text()[-3000:]
             time.sleep(0.05)
 
     def model(self) -> Any:

@@ -11,9 +11,13 @@ from tacit.data.sample import sample
 from tacit.methods import find
 
 
-@pytest.mark.parametrize(("method", "count"), [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)])
+@pytest.mark.parametrize(
+    ("method", "count"),
+    [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)],
+)
 def test_over_http_equals_threads_bit_for_bit(federation, method, count) -> None:
-    """`bayes` with few ratings takes more item sums instead of the covariance, with many the covariance."""
+    """`bayes` with few ratings takes more item sums instead of the covariance, with many
+    the covariance."""
     ratings = sample(people=40, ratings=count, seed=3)
     f = federation(ratings, method=method, cohort=40, least=40)
     f.start()
@@ -21,46 +25,84 @@ def test_over_http_equals_threads_bit_for_bit(federation, method, count) -> None
     expected = find(method)(calibration="none").fit(ratings, users=40).model_
     got = f.model().shared
     assert set(got.arrays) == set(expected.shared.arrays)
-    assert all(np.array_equal(got.arrays[name], array) for name, array in expected.shared.arrays.items())
+    assert all(
+        np.array_equal(got.arrays[name], array)
+        for name, array in expected.shared.arrays.items()
+    )
     assert dict(got.numbers) == dict(expected.shared.numbers)
 
 
 @pytest.mark.parametrize("scheme", ["S2", "S3"])
-def test_printed_rounds_over_http_equal_simulate_bit_for_bit(federation, scheme) -> None:
+def test_printed_rounds_over_http_equal_simulate_bit_for_bit(
+    federation, scheme
+) -> None:
     ratings = sample(people=24, ratings=500, seed=4)
     settings = {"factors": 6, "rounds": 5, "scheme": scheme, "cohort": 24}
     f = federation(ratings, method="mf-federated", cohort=24, least=24, set=settings)
     f.start()
     f.train()
     settings |= {"join": 0.0, "leave": 0.0}  # everybody is there, as over HTTP
-    expected = find("mf-federated")(calibration="none", **settings).fit(ratings, users=24).model_
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"])
+    expected = (
+        find("mf-federated")(calibration="none", **settings)
+        .fit(ratings, users=24)
+        .model_
+    )
+    assert np.array_equal(
+        f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"]
+    )
 
 
 @pytest.mark.parametrize("scheme", ["S2", "S3"])
-def test_printed_noise_is_dealt_out_and_the_blinding_comes_off(federation, scheme) -> None:
-    """At an enormous claimed epsilon the noise is small: profiles must be near those without noise."""
+def test_printed_noise_is_dealt_out_and_the_blinding_comes_off(
+    federation, scheme
+) -> None:
+    """At an enormous claimed epsilon the noise is small: profiles must be near those
+    without noise."""
     ratings = sample(people=24, ratings=500, seed=4)
-    settings = {"factors": 6, "rounds": 4, "scheme": scheme, "cohort": 24, "bounded": True}
+    settings = {
+        "factors": 6,
+        "rounds": 4,
+        "scheme": scheme,
+        "cohort": 24,
+        "bounded": True,
+    }
     f = federation(
-        ratings, method="mf-federated", calibration="paper", unit="value", epsilon=1e5, cohort=24, least=24,
+        ratings,
+        method="mf-federated",
+        calibration="paper",
+        unit="value",
+        epsilon=1e5,
+        cohort=24,
+        least=24,
         set=settings,
-    )  # fmt: skip
+    )
     f.start()
     f.train(vanish=0.0)
-    twin = find("mf-federated")(calibration="none", **settings, join=0.0, leave=0.0).fit(ratings, users=24).model_
+    twin = (
+        find("mf-federated")(calibration="none", **settings, join=0.0, leave=0.0)
+        .fit(ratings, users=24)
+        .model_
+    )
     got, exact = f.model().shared.arrays["loadings"], twin.shared.arrays["loadings"]
     assert 0 < np.abs(got - exact).max() < 0.1
     assert json.loads((f.out / "statement.json").read_text())["certified"] == "claimed"
 
 
 def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
-    from tacit.ledger.book import open_book
+    from tacit.ledger.book.book import open_book
 
     ratings = sample(people=30, ratings=900, seed=5)
-    f = federation(ratings, method="mf-federated", calibration="sound", epsilon=400, delta=1e-3, cohort=30, least=20)
+    f = federation(
+        ratings,
+        method="mf-federated",
+        calibration="sound",
+        epsilon=400,
+        delta=1e-3,
+        cohort=30,
+        least=20,
+    )
     f.start()
-    from tacit.engine.federated.device import Policy
+    from tacit.federation.device.device import Policy
 
     report = f.train(policy=Policy(epsilon=1000, delta=1e-3))
     statement = f.model().statement
@@ -71,7 +113,8 @@ def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
 
 
 def test_one_device_takes_part_and_recommends_for_itself(federation, tmp_path) -> None:
-    """The command itself, as a process: ratings in a csv, a list out, nothing of the ratings at the servers."""
+    """The command itself, as a process: ratings in a csv, a list out, nothing of the
+    ratings at the servers."""
     import os
     import subprocess
     import sys
@@ -83,20 +126,44 @@ def test_one_device_takes_part_and_recommends_for_itself(federation, tmp_path) -
     for person in range(2):
         cells = ratings.row(person)
         mine = tmp_path / f"mine-{person}.csv"
-        lines = [f"{ratings.items[i]},{v:g}" for i, v in zip(ratings.item[cells], ratings.value[cells], strict=True)]
+        lines = [
+            f"{ratings.items[i]},{v:g}"
+            for i, v in zip(ratings.item[cells], ratings.value[cells], strict=True)
+        ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
         homes.append((mine, tmp_path / f"home-{person}"))
     main = "from tacit.cli.main import main; main()"
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", main, "federate", "device", "--recommender", f.url["recommender"], "--ratings", mine,
-             "--home", home, "--pin", f.pin["recommender"], "--accept-unbounded", "--recommend", "3", "--json"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy(),
+            [
+                sys.executable,
+                "-c",
+                main,
+                "federate",
+                "device",
+                "--recommender",
+                f.url["recommender"],
+                "--ratings",
+                mine,
+                "--home",
+                home,
+                "--pin",
+                f.pin["recommender"],
+                "--accept-unbounded",
+                "--recommend",
+                "3",
+                "--json",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ.copy(),
         )
         for mine, home in homes
-    ]  # fmt: skip
+    ]
     for process in processes:
         out, error = process.communicate(timeout=60)
         assert process.returncode == 0, error.decode()[-2000:]
         assert len(json.loads(out)["recommendations"]) == 3
-    assert all((home / "device.json").stat().st_mode & 0o777 == 0o600 for _, home in homes)
+    assert all(
+        (home / "device.json").stat().st_mode & 0o777 == 0o600 for _, home in homes
+    )

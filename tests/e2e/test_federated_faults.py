@@ -1,4 +1,5 @@
-"""What breaks in a federation, with real processes: the round completes or is run again, and nothing counts twice."""
+"""What breaks in a federation, with real processes: the round completes or is run again,
+and nothing counts twice."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from tacit.data.sample import sample
-from tacit.engine.federated.device import Policy
+from tacit.federation.device.device import Policy
 from tacit.methods import find
 
 PEOPLE = 16
@@ -34,7 +35,9 @@ def train_through(f, fault) -> None:
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))["round"] < 2:
+        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
+            "round"
+        ] < 2:
             assert not fleet.done(), fleet.result()
             await asyncio.sleep(0.01)
         await asyncio.to_thread(fault)
@@ -46,8 +49,12 @@ def train_through(f, fault) -> None:
 
 
 @pytest.mark.parametrize("role", ["aggregator", "recommender"])
-def test_a_server_that_is_killed_and_restarted_changes_nothing(federation, ratings, expected, role) -> None:
-    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
+def test_a_server_that_is_killed_and_restarted_changes_nothing(
+    federation, ratings, expected, role
+) -> None:
+    f = federation(
+        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+    )
     f.start()
 
     def fault() -> None:
@@ -58,8 +65,12 @@ def test_a_server_that_is_killed_and_restarted_changes_nothing(federation, ratin
     assert np.array_equal(f.model().shared.arrays["loadings"], expected)
 
 
-def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(federation, ratings, expected) -> None:
-    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
+def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(
+    federation, ratings, expected
+) -> None:
+    f = federation(
+        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+    )
     f.start()
 
     def fault() -> None:
@@ -76,21 +87,39 @@ def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(federation,
 def test_devices_that_vanish_lose_only_their_own_contribution(federation) -> None:
     people = sample(people=30, ratings=600, seed=7)
     f = federation(
-        people, method="popularity", calibration="sound", epsilon=50, delta=1e-3, cohort=30, least=8, honest=0.8,
+        people,
+        method="popularity",
+        calibration="sound",
+        epsilon=50,
+        delta=1e-3,
+        cohort=30,
+        least=8,
+        honest=0.8,
         seconds=3,
-    )  # fmt: skip
+    )
     f.start()
     report = f.train(vanish=0.3, policy=Policy(epsilon=500, delta=1e-3))
     assert f.model().statement.certified == "certified"
     assert 8 <= report.answered < 30
 
 
-def test_a_round_with_too_few_devices_is_run_again_and_nobody_pays_twice(federation, ratings, monkeypatch) -> None:
-    """Six devices answer the first attempt, which is given up; all answer the second, those six with the same words."""
-    from tacit.engine.federated import fleet as fleets
+def test_a_round_with_too_few_devices_is_run_again_and_nobody_pays_twice(
+    federation, ratings, monkeypatch
+) -> None:
+    """Six devices answer the first attempt, which is given up; all answer the second, those
+    six with the same words."""
+    from tacit.federation.device import fleet as fleets
 
-    f = federation(ratings, method="popularity", calibration="sound", epsilon=50, delta=1e-3, cohort=PEOPLE, least=12,
-                   seconds=1.5)  # fmt: skip
+    f = federation(
+        ratings,
+        method="popularity",
+        calibration="sound",
+        epsilon=50,
+        delta=1e-3,
+        cohort=PEOPLE,
+        least=12,
+        seconds=1.5,
+    )
     f.start()
     spent = []
 
@@ -101,7 +130,8 @@ def test_a_round_with_too_few_devices_is_run_again_and_nobody_pays_twice(federat
 
     monkeypatch.setattr(fleets, "DeviceBooks", Watched)
     report = f.train(
-        policy=Policy(epsilon=500, delta=1e-3), vanish=lambda place, told: told.attempt == 0 and place >= 6
+        policy=Policy(epsilon=500, delta=1e-3),
+        vanish=lambda place, told: told.attempt == 0 and place >= 6,
     )
     assert sorted(report.log) == [(0, 0)] * 6 + [(0, 1)] * PEOPLE
     assert len(set(spent)) == 1
@@ -112,14 +142,14 @@ class Stranger:
     """Hand-made requests to the aggregator of a round that is open."""
 
     def __init__(self, f) -> None:
-        from tacit.engine.federated.client import Link, Server, fetch_task
-        from tacit.engine.federated.http import Web
+        from tacit.federation.device.client import Link, Server, fetch_task
+        from tacit.federation.protocol.http import Web
 
         self.f, self.names = f, (Link, Server, fetch_task, Web)
 
     async def __aenter__(self):
-        from tacit.engine.federated.keys import new_exchange
-        from tacit.engine.federated.wire import Announcement, Join, pack, unpack
+        from tacit.federation.protocol.keys import new_exchange
+        from tacit.federation.protocol.wire import Announcement, Join, pack, unpack
 
         link_type, server_type, fetch_task, web = self.names
         self.web = web()
@@ -127,11 +157,16 @@ class Stranger:
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
-        self.links = [link_type(self.web, recommender, aggregator, new_exchange()[0]) for _ in range(2)]
+        self.links = [
+            link_type(self.web, recommender, aggregator, new_exchange()[0])
+            for _ in range(2)
+        ]
         for link in self.links:
             await link.enrol()
         join = Join(task=self.made.task.name, stamp=time.time_ns())
-        found = await asyncio.gather(*(link.call(recommender, "/v1/join", pack(join)) for link in self.links))
+        found = await asyncio.gather(
+            *(link.call(recommender, "/v1/join", pack(join)) for link in self.links)
+        )
         self.told = unpack(Announcement, found[0])[0]
         return self
 
@@ -139,18 +174,21 @@ class Stranger:
         await self.web.close()
 
     def body(self, **changes) -> bytes:
-        from tacit.engine.federated.wire import Upload, pack
+        from tacit.federation.protocol.wire import Upload, pack
 
         size = sum(part.size * part.width * part.word for part in self.made.layouts(0))
         length = changes.pop("length", size)
         facts = {
-            "task": self.told.task, "round": 0, "attempt": self.told.attempt, "least": 2,
+            "task": self.told.task,
+            "round": 0,
+            "attempt": self.told.attempt,
+            "least": 2,
             "layouts": self.made.agreed(0),
-        } | changes  # fmt: skip
+        } | changes
         return pack(Upload(**facts), bytes(length))
 
     async def status(self, body: bytes, link=None) -> int:
-        from tacit.engine.federated.client import Refused
+        from tacit.federation.device.client import Refused
 
         link = link or self.links[0]
         try:
@@ -160,13 +198,15 @@ class Stranger:
         return 200
 
 
-def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(federation, ratings) -> None:
+def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
+    federation, ratings
+) -> None:
     f = federation(ratings, method="popularity", cohort=2, least=2, seconds=60)
     f.start()
 
     async def run() -> dict[str, int]:
-        from tacit.engine.federated.client import Link
-        from tacit.engine.federated.keys import new_exchange
+        from tacit.federation.device.client import Link
+        from tacit.federation.protocol.keys import new_exchange
 
         async with Stranger(f) as s:
             got = {
@@ -178,7 +218,9 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(federation
                 "small cohort": await s.status(s.body(least=1)),
                 "other sums": await s.status(s.body(layouts="ab" * 16)),
             }
-            forged = Link(s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0])
+            forged = Link(
+                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
+            )
             got["stranger"] = await s.status(s.body(), forged)
             forged.name = s.links[0].name  # another's name, one's own key
             got["forged"] = await s.status(s.body(), forged)
@@ -186,12 +228,18 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(federation
             got["first"] = await s.status(good)
             got["again"] = await s.status(good)
             got["changed"] = await s.status(good[:-1] + b"\x01")
-            uploads = [x for x in f.get("aggregator", "/metrics").splitlines() if "uploads_total" in x]
+            uploads = [
+                x
+                for x in f.get("aggregator", "/metrics").splitlines()
+                if "uploads_total" in x
+            ]
             got["counted"] = int(uploads[0].split()[1])
             got["second device"] = await s.status(s.body(), s.links[1])
             while "sum revealed" not in f.log("aggregator"):
                 await asyncio.sleep(0.02)
-            late = Link(s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0])
+            late = Link(
+                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
+            )
             await late.enrol()
             got["late"] = await s.status(s.body(), late)
             while "model published" not in f.log("recommender"):
@@ -200,18 +248,33 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(federation
 
     got = asyncio.run(run())
     assert got == {
-        "truncated": 400, "wrong length": 400, "no frame": 400, "another round": 404, "another task": 404,
-        "small cohort": 403, "other sums": 403,
-        "stranger": 401, "forged": 401, "first": 200, "again": 200, "changed": 409, "counted": 1,
-        "second device": 200, "late": 410,
-    }  # fmt: skip
-    assert "out of range" in f.log("recommender")  # words without a mask are noise: the round counts as nothing
+        "truncated": 400,
+        "wrong length": 400,
+        "no frame": 400,
+        "another round": 404,
+        "another task": 404,
+        "small cohort": 403,
+        "other sums": 403,
+        "stranger": 401,
+        "forged": 401,
+        "first": 200,
+        "again": 200,
+        "changed": 409,
+        "counted": 1,
+        "second device": 200,
+        "late": 410,
+    }
+    assert "out of range" in f.log(
+        "recommender"
+    )  # words without a mask are noise: the round counts as nothing
 
 
 def test_a_message_of_a_gigabyte_is_refused_unread(federation, ratings) -> None:
     f = federation(ratings, method="popularity", cohort=2, least=2)
     f.start("aggregator")
-    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=10)
+    connection = http.client.HTTPConnection(
+        "127.0.0.1", f.port["aggregator"], timeout=10
+    )
     connection.putrequest("POST", "/v1/upload")
     connection.putheader("Content-Length", str(1 << 30))
     connection.endheaders()
@@ -220,26 +283,37 @@ def test_a_message_of_a_gigabyte_is_refused_unread(federation, ratings) -> None:
     connection.close()
 
 
-def test_only_the_pinned_recommender_may_open_rounds(federation, ratings, tmp_path) -> None:
-    from tacit.engine.federated.keys import Identity
-    from tacit.engine.federated.wire import Opening, pack
+def test_only_the_pinned_recommender_may_open_rounds(
+    federation, ratings, tmp_path
+) -> None:
+    from tacit.federation.protocol.keys import Identity
+    from tacit.federation.protocol.wire import Opening, pack
 
     f = federation(ratings, method="popularity", cohort=2, least=2)
     f.start("aggregator")
     stranger = Identity(tmp_path / "stranger.json")
     body = pack(Opening(task="ab" * 16, round=0, attempt=0, parts=(), least=2))
-    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=10)
-    connection.request("POST", "/v1/open", body, {"tacit-signature": stranger.sign(b"POST", b"/v1/open", body)})
+    connection = http.client.HTTPConnection(
+        "127.0.0.1", f.port["aggregator"], timeout=10
+    )
+    connection.request(
+        "POST",
+        "/v1/open",
+        body,
+        {"tacit-signature": stranger.sign(b"POST", b"/v1/open", body)},
+    )
     assert connection.getresponse().status == 401
     connection.close()
 
 
 def test_keys_rotate_without_enrolling_again(federation, ratings, expected) -> None:
-    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
+    f = federation(
+        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+    )
     f.start()
 
     def fault() -> None:
-        from tacit.engine.federated.keys import Identity
+        from tacit.federation.protocol.keys import Identity
 
         f.kill("aggregator")
         Identity(f.home["aggregator"] / "identity.json").rotate()

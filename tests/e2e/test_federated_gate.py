@@ -10,10 +10,10 @@ import random
 import pytest
 
 from tacit.data.sample import sample
-from tacit.engine.federated.client import Away, Link, Refused, Server
-from tacit.engine.federated.http import Web
-from tacit.engine.federated.keys import Identity, new_exchange
-from tacit.engine.federated.wire import Layout, Opening, Upload, layouts_print, pack
+from tacit.federation.device.client import Away, Link, Refused, Server
+from tacit.federation.protocol.http import Web
+from tacit.federation.protocol.keys import Identity, new_exchange
+from tacit.federation.protocol.wire import Layout, Opening, Upload, layouts_print, pack
 
 LAYOUT = Layout(name="x", size=4, width=2, bits=32)
 TASK = "ab" * 16
@@ -26,26 +26,43 @@ def f(federation):
     found.start("aggregator")
     identity = Identity(found.home["recommender"] / "identity.json")
     body = pack(Opening(task=TASK, round=0, attempt=0, parts=(LAYOUT,), least=2))
-    assert send(found, "/v1/open", body, {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)}) == 200
+    assert (
+        send(
+            found,
+            "/v1/open",
+            body,
+            {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)},
+        )
+        == 200
+    )
     return found
 
 
 def send(f, path: str, body, headers=None, **more) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=20)
+    connection = http.client.HTTPConnection(
+        "127.0.0.1", f.port["aggregator"], timeout=20
+    )
     try:
         connection.request("POST", path, body, headers or {}, **more)
         return connection.getresponse().status
-    except (BrokenPipeError, ConnectionResetError):  # it hung up while we were still talking
+    except (
+        BrokenPipeError,
+        ConnectionResetError,
+    ):  # it hung up while we were still talking
         return 413
     finally:
         connection.close()
 
 
 def test_what_strangers_send_is_refused_and_leaves_no_trace(f) -> None:
-    """Long without saying so, garbage, and true frames with garbage inside: short refusals, no words in the logs."""
+    """Long without saying so, garbage, and true frames with garbage inside: short refusals,
+    no words in the logs."""
     megabytes = (b"secret words " * 80_000 for _ in range(40))
     assert send(f, "/v1/upload", megabytes, encode_chunked=True) == 413
-    identity, chance = Identity(f.home["recommender"] / "identity.json"), random.Random(3)
+    identity, chance = (
+        Identity(f.home["recommender"] / "identity.json"),
+        random.Random(3),
+    )
     good = pack(Opening(task=TASK, round=1, attempt=0, parts=(LAYOUT,), least=2))
     for _ in range(60):
         body = bytearray(good)
@@ -62,11 +79,20 @@ def test_what_strangers_send_is_refused_and_leaves_no_trace(f) -> None:
 
 
 def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
-    """A recommender that opens a round of reports of the same length would see each device's words by themselves."""
+    """A recommender that opens a round of reports of the same length would see each
+    device's words by themselves."""
     identity = Identity(f.home["recommender"] / "identity.json")
     listed = Layout(name="x", size=1, width=8, bits=32, report=True)
     body = pack(Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2))
-    assert send(f, "/v1/open", body, {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)}) == 200
+    assert (
+        send(
+            f,
+            "/v1/open",
+            body,
+            {"tacit-signature": identity.sign(b"POST", b"/v1/open", body)},
+        )
+        == 200
+    )
 
     async def run() -> int:
         async with Web() as web:
@@ -74,7 +100,9 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
             await link.enrol("open sesame")
-            honest = Upload(task=TASK, round=1, attempt=0, least=2, layouts=layouts_print((LAYOUT,)))
+            honest = Upload(
+                task=TASK, round=1, attempt=0, least=2, layouts=layouts_print((LAYOUT,))
+            )
             with pytest.raises(Refused) as refused:
                 await link.call(server, "/v1/upload", pack(honest, bytes(32)))
             return refused.value.status
@@ -91,7 +119,16 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
             with pytest.raises(Refused) as refused:
                 await link.enrol("guess")
             await link.enrol("open sesame")
-            body = pack(Upload(task=TASK, round=0, attempt=0, least=2, layouts=layouts_print((LAYOUT,))), bytes(32))
+            body = pack(
+                Upload(
+                    task=TASK,
+                    round=0,
+                    attempt=0,
+                    least=2,
+                    layouts=layouts_print((LAYOUT,)),
+                ),
+                bytes(32),
+            )
             counted, slowed = 0, 0
             for _ in range(25):
                 try:

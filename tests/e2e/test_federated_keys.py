@@ -23,7 +23,8 @@ from tacit.errors import Failure
 
 
 def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """A certificate authority of one's own, and a server's certificate by it: (authority, certificate, key)."""
+    """A certificate authority of one's own, and a server's certificate by it: (authority,
+    certificate, key)."""
     import ipaddress
 
     from cryptography import x509
@@ -32,7 +33,10 @@ def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
 
     now, made = datetime.now(UTC), {}
     keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"{name} {k}")]) for k in ("root", "server")]
+    names = [
+        x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"{name} {k}")])
+        for k in ("root", "server")
+    ]
     for k, key in enumerate(keys):
         builder = (
             x509.CertificateBuilder()
@@ -42,48 +46,79 @@ def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(hours=1))
             .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=k == 0, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), critical=False
+                x509.BasicConstraints(ca=k == 0, path_length=None), critical=True
             )
-        )  # fmt: skip
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
+                critical=False,
+            )
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(
+                    keys[0].public_key()
+                ),
+                critical=False,
+            )
+        )
         if k:
-            local = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+            local = x509.SubjectAlternativeName(
+                [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+            )
             builder = builder.add_extension(local, critical=False)
         else:
-            sign = x509.KeyUsage(*(flag in (5, 6) for flag in range(9)))  # keyCertSign, cRLSign
+            sign = x509.KeyUsage(
+                *(flag in (5, 6) for flag in range(9))
+            )  # keyCertSign, cRLSign
             builder = builder.add_extension(sign, critical=True)
         made[k] = folder / f"{name}-{k}.pem"
-        made[k].write_bytes(builder.sign(keys[0], hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+        made[k].write_bytes(
+            builder.sign(keys[0], hashes.SHA256()).public_bytes(
+                serialization.Encoding.PEM
+            )
+        )
     private = folder / f"{name}-key.pem"
     private.write_bytes(
         keys[1].private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
         )
     )
     return made[0], made[1], private
 
 
-def test_training_over_tls_believes_certificates_and_pins_alone(federation, small, tmp_path) -> None:
+def test_training_over_tls_believes_certificates_and_pins_alone(
+    federation, small, tmp_path
+) -> None:
     ca, certificate, key = authority(tmp_path, "right")
     other, _, _ = authority(tmp_path, "wrong")
     tls = ["--tls-cert", str(certificate), "--tls-key", str(key)]
-    f = federation(small.ratings, **small.faultless, aggregator=tls, tls_cert=certificate, tls_key=key, ca=ca)
+    f = federation(
+        small.ratings,
+        **small.faultless,
+        aggregator=tls,
+        tls_cert=certificate,
+        tls_key=key,
+        ca=ca,
+    )
     f.url = {role: f"https://127.0.0.1:{port}" for role, port in f.port.items()}
     f.context = ssl.create_default_context(cafile=ca)
     f.start()
     with pytest.raises((Failure, OSError)):  # a certificate by someone else
         asyncio.run(asyncio.wait_for(f.fleet(ca=str(other)), 60))
     pinned = dict(f.pin)
-    f.pin["recommender"] = f.pin["aggregator"]  # the certificate is right, the identity is not
+    f.pin["recommender"] = f.pin[
+        "aggregator"
+    ]  # the certificate is right, the identity is not
     with pytest.raises(Failure, match="pinned"):
         asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), 60))
     f.pin = pinned
     f.train_through(ca=str(ca))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     f.url["aggregator"] = f.url["aggregator"].replace("https", "http")
-    with pytest.raises((http.client.HTTPException, OSError)):  # nothing is said without TLS
+    with pytest.raises(
+        (http.client.HTTPException, OSError)
+    ):  # nothing is said without TLS
         f.get("aggregator", "/healthz")
 
 
@@ -98,25 +133,58 @@ def stored(f, role: str, query: str) -> list[tuple]:
         connection.close()
 
 
-def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(federation, tmp_path) -> None:
-    """Two device processes: neither pays for more rounds than there were, nor enrols a second time."""
-    from tacit.engine.device import DeviceBooks
+def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
+    federation, tmp_path
+) -> None:
+    """Two device processes: neither pays for more rounds than there were, nor enrols a
+    second time."""
+    from tacit.ledger.book.devices import DeviceBooks
 
     people = sample(people=2, ratings=60, seed=9)
     settings = {"factors": 2, "rounds": 8, "turns": 8, "cohort": 2}
-    f = federation(people, method="mf-federated", calibration="sound", epsilon=400, delta=1e-3, cohort=2, least=2,
-                   honest=0.5, set=settings)  # fmt: skip
+    f = federation(
+        people,
+        method="mf-federated",
+        calibration="sound",
+        epsilon=400,
+        delta=1e-3,
+        cohort=2,
+        least=2,
+        honest=0.5,
+        set=settings,
+    )
     f.start()
 
     def device(person: int, *more: str) -> subprocess.Popen:
         cells, mine = people.row(person), tmp_path / f"mine-{person}.csv"
-        lines = [f"{people.items[i]},{v:g}" for i, v in zip(people.item[cells], people.value[cells], strict=True)]
+        lines = [
+            f"{people.items[i]},{v:g}"
+            for i, v in zip(people.item[cells], people.value[cells], strict=True)
+        ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
-        command = ["federate", "device", "--recommender", f.url["recommender"], "--ratings", mine, "--home",
-                   tmp_path / f"home-{person}", "--pin", f.pin["recommender"], "--aggregator-pin", f.pin["aggregator"],
-                   "--cap", "500", "--cap-delta", "1e-3", *more]  # fmt: skip
+        command = [
+            "federate",
+            "device",
+            "--recommender",
+            f.url["recommender"],
+            "--ratings",
+            mine,
+            "--home",
+            tmp_path / f"home-{person}",
+            "--pin",
+            f.pin["recommender"],
+            "--aggregator-pin",
+            f.pin["aggregator"],
+            "--cap",
+            "500",
+            "--cap-delta",
+            "1e-3",
+            *more,
+        ]
         main = "from tacit.cli.main import main; main()"
-        return subprocess.Popen([sys.executable, "-c", main, *map(str, command)], stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [sys.executable, "-c", main, *map(str, command)], stderr=subprocess.PIPE
+        )
 
     def reach(number: int) -> None:
         until = time.monotonic() + 60
@@ -138,14 +206,19 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(federation
     assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
     assert f.model().statement.certified == "certified"
     price = f.model().statement.epsilon
-    for person, most in ((0, 1.0), (1, 2.0)):  # a turn that was paid but not sent is wasted
+    for person, most in (
+        (0, 1.0),
+        (1, 2.0),
+    ):  # a turn that was paid but not sent is wasted
         books = DeviceBooks(1, (500, 1e-3), tmp_path / f"home-{person}" / "ledger")
         assert 0 < books.spent(0) <= price * most * 1.001
         books.close()
 
 
 @pytest.mark.parametrize("identity", ["another", "the recommender's own"])
-def test_a_device_wants_the_aggregator_that_it_pinned(federation, small, identity) -> None:
+def test_a_device_wants_the_aggregator_that_it_pinned(
+    federation, small, identity
+) -> None:
     """The recommender names the aggregator: it must not be able to name itself."""
     f = federation(small.ratings, method="popularity", cohort=2, least=2)
     pin = None
@@ -166,11 +239,18 @@ def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, small) -
     def rotate(role: str) -> None:
         command = ["federate", "identity", "--home", str(f.home[role]), "--rotate"]
         main = "from tacit.cli.main import main; main()"
-        done = subprocess.run([sys.executable, "-c", main, *command], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", main, *command],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         assert done.stdout.strip() == f.pin[role]  # the identity stays
         before = json.loads((f.home[role] / "identity.json").read_text())["exchange"]
         assert len(before) == 2
-        assert len(f.get(role, "/v1/keys")["exchange"]) == 2  # the running server shows it
+        assert (
+            len(f.get(role, "/v1/keys")["exchange"]) == 2
+        )  # the running server shows it
 
     f.train_through(lambda: rotate("aggregator"), lambda: rotate("recommender"))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)

@@ -1,4 +1,5 @@
-"""Fifty printed rounds over HTTP equal `simulate` bit for bit with the noise off, also when people come and go."""
+"""Fifty printed rounds over HTTP equal `simulate` bit for bit with the noise off, also when
+people come and go."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.engine.federated.simulate import Federated
+from tacit.engine.federated import Federated
 from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.noise.release import NoNoise
@@ -23,7 +24,9 @@ PEOPLE, ROUNDS = 16, 50
 def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
     """The item profiles after all rounds in one process, with these people in each."""
     method = find("mf-federated")(calibration="none", **settings)
-    public = Public(ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none")
+    public = Public(
+        ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none"
+    )
     engine = Federated(ratings, 1, groups=groups)
     state = {"people": np.array([float(PEOPLE)]), **method.first_state(public)}
     for round_ in method.plan(public).rounds:
@@ -32,10 +35,13 @@ def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
 
 
 class Visitors:
-    """Writes down who came to which round: handed to a fleet as its question whether a device vanishes."""
+    """Writes down who came to which round: handed to a fleet as its question whether a
+    device vanishes."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self.seen: dict[int, dict[int, set[int]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
 
     def counted_from(self, first: int) -> Callable[[int, Any], bool]:
         def ask(place: int, told: Any) -> bool:
@@ -46,14 +52,19 @@ class Visitors:
 
     @property
     def groups(self) -> list[np.ndarray]:
-        return [np.array(sorted(tries[max(tries)])) for _, tries in sorted(self.seen.items())]
+        return [
+            np.array(sorted(tries[max(tries)]))
+            for _, tries in sorted(self.seen.items())
+        ]
 
 
 async def come_and_go(f, visitors: Visitors) -> None:
     """Eight stay, four leave after eight rounds each, four come when ten rounds are over."""
 
     async def late() -> None:
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))["round"] < 10:
+        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
+            "round"
+        ] < 10:
             await asyncio.sleep(0.02)
         await f.fleet(first=12, devices=4, vanish=visitors.counted_from(12))
 
@@ -67,11 +78,15 @@ async def come_and_go(f, visitors: Visitors) -> None:
 def test_fifty_rounds_of_everybody_equal_simulate(federation) -> None:
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S2"}
-    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings)
+    f = federation(
+        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings
+    )
     f.start()
     f.train()
     everybody = [np.arange(PEOPLE)] * ROUNDS
-    assert np.array_equal(f.model().shared.arrays["loadings"], simulated(ratings, settings, everybody))
+    assert np.array_equal(
+        f.model().shared.arrays["loadings"], simulated(ratings, settings, everybody)
+    )
 
 
 @pytest.fixture
@@ -79,7 +94,10 @@ def changing(federation):
     """Fifty rounds of at most seven devices, with people who leave and people who come late."""
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S3", "cohort": 7}
-    f, visitors = federation(ratings, method="mf-federated", cohort=7, least=5, set=settings), Visitors()
+    f, visitors = (
+        federation(ratings, method="mf-federated", cohort=7, least=5, set=settings),
+        Visitors(),
+    )
     f.start()
     asyncio.run(asyncio.wait_for(come_and_go(f, visitors), 90))
     f.published()

@@ -1,4 +1,5 @@
-"""More methods over the same wire: sums of products, one round instead of another, reports of the local model."""
+"""More methods over the same wire: sums of products, one round instead of another, reports
+of the local model."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.data.sample import sample
-from tacit.engine.federated.device import Device, Policy
+from tacit.federation.device.device import Device, Policy
 from tacit.methods import find
 
 PEOPLE = 24
@@ -21,17 +22,24 @@ def ratings():
 
 def same(got, expected) -> bool:
     return set(got.arrays) == set(expected.arrays) and all(
-        np.array_equal(got.arrays[name], array) for name, array in expected.arrays.items()
+        np.array_equal(got.arrays[name], array)
+        for name, array in expected.arrays.items()
     )
 
 
 @pytest.mark.parametrize("method", ["als", "one-bit"])
-def test_without_noise_http_equals_one_process_bit_for_bit(federation, ratings, method) -> None:
+def test_without_noise_http_equals_one_process_bit_for_bit(
+    federation, ratings, method
+) -> None:
     f = federation(ratings, method=method, cohort=PEOPLE, least=PEOPLE)
     f.start()
     f.train()
     engine = "federated" if method == "als" else "simulate"
-    expected = find(method)(calibration="none", engine=engine).fit(ratings, users=PEOPLE).model_
+    expected = (
+        find(method)(calibration="none", engine=engine)
+        .fit(ratings, users=PEOPLE)
+        .model_
+    )
     assert same(f.model().shared, expected.shared)
 
 
@@ -39,10 +47,20 @@ def test_without_noise_http_equals_one_process_bit_for_bit(federation, ratings, 
 def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
     federation, monkeypatch, unit, epsilon
 ) -> None:
-    """The covariance, or item sums instead of it: noise may decide which, but it is one, and for all the same."""
+    """The covariance, or item sums instead of it: noise may decide which, but it is one,
+    and for all the same."""
     people = sample(people=PEOPLE, ratings=500 if unit == "user" else 2000, seed=8)
-    f = federation(people, method="bayes", calibration="sound", unit=unit, epsilon=epsilon, delta=1e-5, users=6000,
-                   cohort=PEOPLE, least=20)  # fmt: skip
+    f = federation(
+        people,
+        method="bayes",
+        calibration="sound",
+        unit=unit,
+        epsilon=epsilon,
+        delta=1e-5,
+        users=6000,
+        cohort=PEOPLE,
+        least=20,
+    )
     f.start()
     seen: dict[int, set[str]] = {}
     answer = Device.answer
@@ -54,13 +72,17 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
 
     monkeypatch.setattr(Device, "answer", watched)
     f.train(policy=Policy(epsilon=2 * epsilon, delta=1e-5))
-    (ran,) = {frozenset(each & {"effects instead", "covariance"}) for each in seen.values()}
+    (ran,) = {
+        frozenset(each & {"effects instead", "covariance"}) for each in seen.values()
+    }
     assert len(ran) == 1
     assert f.model().statement.certified == "certified"
     assert f.model().statement.epsilon <= epsilon
 
 
-def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(federation) -> None:
+def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
+    federation,
+) -> None:
     people = sample(people=PEOPLE, ratings=500, seed=8)
     f = federation(people, method="bayes", cohort=PEOPLE, least=PEOPLE)
     f.start()
@@ -68,7 +90,9 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(federatio
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))["round"] < rounds - 3:  # amid the sweeps
+        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
+            "round"
+        ] < rounds - 3:  # amid the sweeps
             assert not fleet.done(), fleet.result().failed[:3]
             await asyncio.sleep(0.01)
         f.kill("recommender")
@@ -81,15 +105,30 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(federatio
     assert same(f.model().shared, expected.shared)
 
 
-@pytest.mark.parametrize(("method", "form"), [("one-bit", "descent"), ("one-bit-projected", "effects")])
-def test_reports_over_http_equal_simulate(federation, ratings, monkeypatch, method, form) -> None:
-    """With the randomizing switched off both trainings must agree to the last bit: the same people are in the same
-    slices, the same labels ask about the same directions, and all that is between them is the wire."""
+@pytest.mark.parametrize(
+    ("method", "form"), [("one-bit", "descent"), ("one-bit-projected", "effects")]
+)
+def test_reports_over_http_equal_simulate(
+    federation, ratings, monkeypatch, method, form
+) -> None:
+    """With the randomizing switched off both trainings must agree to the last bit: the same
+    people are in the same slices, the same labels ask about the same directions, and all
+    that is between them is the wire."""
     from tacit.engine import simulate
 
     settings = {"form": form} | ({"rounds": 2, "rank": 3} if form == "descent" else {})
-    f = federation(ratings, method=method, calibration="sound", epsilon=4, cohort=PEOPLE, least=1, seconds=2, gather=2,
-                   set=settings, aggregator=["--least", "1"])  # fmt: skip
+    f = federation(
+        ratings,
+        method=method,
+        calibration="sound",
+        epsilon=4,
+        cohort=PEOPLE,
+        least=1,
+        seconds=2,
+        gather=2,
+        set=settings,
+        aggregator=["--least", "1"],
+    )
     f.start()
     places: dict[int, int] = {}
     check = Device.check_task
@@ -99,9 +138,15 @@ def test_reports_over_http_equal_simulate(federation, ratings, monkeypatch, meth
         check(self)
 
     monkeypatch.setattr(Device, "check_task", noted)
-    for module in ("federated.report", "answers"):
-        monkeypatch.setattr(f"tacit.engine.{module}.respond", lambda event, values: np.where(values >= 0, 1, -1))
-        monkeypatch.setattr(f"tacit.engine.{module}.choose", lambda event, favoured: favoured[:, 0].astype(np.int64))
+    for module in ("federation.agreed.report", "engine.answers"):
+        monkeypatch.setattr(
+            f"tacit.{module}.respond",
+            lambda event, values: np.where(values >= 0, 1, -1),
+        )
+        monkeypatch.setattr(
+            f"tacit.{module}.choose",
+            lambda event, favoured: favoured[:, 0].astype(np.int64),
+        )
     report = f.train(policy=Policy(epsilon=5, delta=1e-5))
     assert report.answered <= PEOPLE
     own = simulate.Simulate.__init__
@@ -111,13 +156,18 @@ def test_reports_over_http_equal_simulate(federation, ratings, monkeypatch, meth
         self._places = np.array([places[person] for person in range(PEOPLE)], np.uint64)
 
     monkeypatch.setattr(simulate.Simulate, "__init__", placed)
-    again = find(method)(epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other"))
+    again = find(method)(
+        epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other")
+    )
     assert same(f.model().shared, again.fit(ratings, users=PEOPLE).model_.shared)
     assert "Nobody is trusted" in f.model().statement.trust
 
 
-def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(federation, ratings, monkeypatch) -> None:
-    """A device that sends words far past its clip: the round counts as nothing, the model is published and says so."""
+def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
+    federation, ratings, monkeypatch
+) -> None:
+    """A device that sends words far past its clip: the round counts as nothing, the model
+    is published and says so."""
     whole = Device._whole
 
     def cheat(self, part, layout, given, count):
@@ -125,9 +175,13 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(federation, r
         return found + (1 << 30) if self.label == 3 and part.name == "sums" else found
 
     monkeypatch.setattr(Device, "_whole", cheat)
-    f = federation(ratings, method="bias", cohort=PEOPLE, least=PEOPLE, set={"sweeps": 1})
+    f = federation(
+        ratings, method="bias", cohort=PEOPLE, least=PEOPLE, set={"sweeps": 1}
+    )
     f.start()
     f.train()
     assert "out of range" in f.log("recommender")
-    assert any("taken as nothing: 1 round" in line for line in f.model().statement.settings)
+    assert any(
+        "taken as nothing: 1 round" in line for line in f.model().statement.settings
+    )
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()

@@ -1,4 +1,5 @@
-"""Operating a federation, with real processes: two aggregators on one database, one recommender, upgrades."""
+"""Operating a federation, with real processes: two aggregators on one database, one
+recommender, upgrades."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ import time
 import numpy as np
 import pytest
 
-from tacit.engine.federated.store import Session, Store
 from tacit.errors import Failure, StorageError
+from tacit.federation.server.store import Session, Store
 
 # ------------------------------------------------------------------ two processes, one database
 
@@ -39,7 +40,9 @@ class Balancer:
             self._open.append(near)
             for k in range(len(self._ports)):
                 with contextlib.suppress(OSError):
-                    far = socket.create_connection(("127.0.0.1", self._ports[(first + k) % len(self._ports)]))
+                    far = socket.create_connection(
+                        ("127.0.0.1", self._ports[(first + k) % len(self._ports)])
+                    )
                     self._open.append(far)
                     for pair in ((near, far), (far, near)):
                         self._threads.append(threading.Thread(target=_pipe, args=pair))
@@ -65,18 +68,35 @@ def _pipe(source: socket.socket, sink: socket.socket) -> None:
 
 
 def uploads(f, role: str) -> int:
-    lines = [line for line in f.get(role, "/metrics").splitlines() if "_uploads_total" in line]
+    lines = [
+        line
+        for line in f.get(role, "/metrics").splitlines()
+        if "_uploads_total" in line
+    ]
     return int(float(lines[0].split()[1])) if lines else 0
 
 
-def test_two_aggregators_on_one_database_count_everything_once(federation, postgres, small) -> None:
-    """Messages of a round go to either; then one of the two is killed, and the other goes on alone."""
+def test_two_aggregators_on_one_database_count_everything_once(
+    federation, postgres, small
+) -> None:
+    """Messages of a round go to either; then one of the two is killed, and the other goes
+    on alone."""
     f = federation(small.ratings, **small.faultless)
     f.store = {"aggregator": postgres.database()}
-    f.home["second"], f.pin["second"] = f.home["aggregator"], f.pin["aggregator"]  # one identity
-    f.port["second"] = f.port["aggregator"] + 1 if f.port["aggregator"] < 60_000 else f.port["aggregator"] - 1
+    f.home["second"], f.pin["second"] = (
+        f.home["aggregator"],
+        f.pin["aggregator"],
+    )  # one identity
+    f.port["second"] = (
+        f.port["aggregator"] + 1
+        if f.port["aggregator"] < 60_000
+        else f.port["aggregator"] - 1
+    )
     f.url["second"] = f"http://127.0.0.1:{f.port['second']}"
-    direct, balancer = f.url["aggregator"], Balancer([f.port["aggregator"], f.port["second"]])
+    direct, balancer = (
+        f.url["aggregator"],
+        Balancer([f.port["aggregator"], f.port["second"]]),
+    )
     counted: list[int] = []
     try:
         f.start("aggregator", wait=False)
@@ -85,9 +105,14 @@ def test_two_aggregators_on_one_database_count_everything_once(federation, postg
         with open(f.folder / "second.log", "ab") as log:
             main = "from tacit.cli.main import main; main()"
             f.processes["second"] = subprocess.Popen(
-                [sys.executable, "-c", main, "federate", "aggregator", *arguments], stdout=log, stderr=log
+                [sys.executable, "-c", main, "federate", "aggregator", *arguments],
+                stdout=log,
+                stderr=log,
             )
-        for role in ("aggregator", "second"):  # they make the tables of one database at the same time
+        for role in (
+            "aggregator",
+            "second",
+        ):  # they make the tables of one database at the same time
             f.ready(role)
         f.url["aggregator"] = f"http://127.0.0.1:{balancer.port}"
         f.start("recommender")
@@ -103,14 +128,18 @@ def test_two_aggregators_on_one_database_count_everything_once(federation, postg
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     assert min(counted) > 0  # both took some
     assert (
-        postgres.psql(f.store["aggregator"], "SELECT count(*) FROM round WHERE status = 'revealed'")
+        postgres.psql(
+            f.store["aggregator"],
+            "SELECT count(*) FROM round WHERE status = 'revealed'",
+        )
         == f"{small.rounds}\n"
     )
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> None:
-    """Without a lock, looking and then writing loses changes, and two attempts of one round could both be revealed."""
+    """Without a lock, looking and then writing loses changes, and two attempts of one round
+    could both be revealed."""
     location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
     steps = (("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),)
     stores = [Store(location, steps, "test") for _ in range(2)]
@@ -136,8 +165,9 @@ def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> N
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_one_process_alone_conducts(postgres, tmp_path, monkeypatch, kind) -> None:
-    """Two recommenders on one store would key one round twice; the second waits for the first, and then gives up."""
-    from tacit.engine.federated import store as module
+    """Two recommenders on one store would key one round twice; the second waits for the
+    first, and then gives up."""
+    from tacit.federation.server import store as module
 
     monkeypatch.setattr(module, "HANDOVER", 0.3)
     location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
@@ -151,8 +181,8 @@ def test_one_process_alone_conducts(postgres, tmp_path, monkeypatch, kind) -> No
 
 def test_two_servers_cannot_share_one_database(tmp_path) -> None:
     """They must not collude, and their tables would collide."""
-    from tacit.service.aggregator import MIGRATIONS as AGGREGATOR
-    from tacit.service.recommender import MIGRATIONS as RECOMMENDER
+    from tacit.federation.server.aggregator import MIGRATIONS as AGGREGATOR
+    from tacit.federation.server.recommender import MIGRATIONS as RECOMMENDER
 
     Store(tmp_path / "store", AGGREGATOR, "aggregator").close()
     with pytest.raises(StorageError, match="another server"):
@@ -163,14 +193,16 @@ def test_two_servers_cannot_share_one_database(tmp_path) -> None:
 
 
 NEWER = """
-import tacit.service.{role} as m
+import tacit.federation.server.{role} as m
 m.MIGRATIONS += (("CREATE TABLE of_a_newer_version (x TEXT)",),)
 from tacit.cli.main import main; main()
 """
 
 
 @pytest.mark.parametrize("role", ["aggregator", "recommender"])
-def test_a_newer_version_migrates_its_store_with_a_round_open(federation, small, role) -> None:
+def test_a_newer_version_migrates_its_store_with_a_round_open(
+    federation, small, role
+) -> None:
     f = federation(small.ratings, **small.faultless)
     f.start()
 
@@ -190,10 +222,10 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(federation, small,
 
 
 def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> None:
-    from tacit.engine.federated.client import Link, Server, fetch_task
-    from tacit.engine.federated.http import Web
-    from tacit.engine.federated.keys import new_exchange
-    from tacit.engine.federated.wire import Join, pack
+    from tacit.federation.device.client import Link, Server, fetch_task
+    from tacit.federation.protocol.http import Web
+    from tacit.federation.protocol.keys import new_exchange
+    from tacit.federation.protocol.wire import Join, pack
 
     f = federation(small.ratings, method="popularity", cohort=2, least=2)
     f.start()
@@ -206,7 +238,9 @@ def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> N
             await aggregator.learn(web)
             link = Link(web, recommender, aggregator, new_exchange()[0])
             await link.enrol()
-            join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(mode="json")
+            join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(
+                mode="json"
+            )
             with pytest.raises(Failure, match="another version of the protocol"):
                 await link.call(recommender, "/v1/join", pack(join | {"version": 2}))
 
@@ -214,10 +248,12 @@ def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> N
     assert f.get("recommender", "/healthz")["protocol"] == 1
 
 
-def test_a_recommender_of_another_protocol_version_stops_before_any_round(federation, small) -> None:
+def test_a_recommender_of_another_protocol_version_stops_before_any_round(
+    federation, small
+) -> None:
     f = federation(small.ratings, method="popularity", cohort=2, least=2)
     f.main["recommender"] = """
-import tacit.service.recommender as m
+import tacit.federation.server.recommender as m
 pack = m.pack
 m.pack = lambda header, payload=b"": pack({**header.model_dump(mode="json"), "version": 2}, payload)
 from tacit.cli.main import main; main()

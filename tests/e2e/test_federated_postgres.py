@@ -12,16 +12,22 @@ from tacit.methods import find
 PEOPLE = 12
 
 
-def test_a_database_that_restarts_mid_round_changes_nothing(federation, postgres) -> None:
+def test_a_database_that_restarts_mid_round_changes_nothing(
+    federation, postgres
+) -> None:
     ratings = sample(people=PEOPLE, ratings=200, seed=8)
     settings = {"factors": 4, "rounds": 8, "cohort": PEOPLE}
-    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings)
+    f = federation(
+        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings
+    )
     f.store = {name: postgres.database() for name in ("recommender", "aggregator")}
     f.start()
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))["round"] < 2:
+        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
+            "round"
+        ] < 2:
             assert not fleet.done(), fleet.result()
             await asyncio.sleep(0.01)
         await asyncio.to_thread(postgres.restart)
@@ -30,5 +36,11 @@ def test_a_database_that_restarts_mid_round_changes_nothing(federation, postgres
 
     asyncio.run(run())
     f.published()
-    expected = find("mf-federated")(calibration="none", **settings).fit(ratings, users=PEOPLE).model_
-    assert np.array_equal(f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"])
+    expected = (
+        find("mf-federated")(calibration="none", **settings)
+        .fit(ratings, users=PEOPLE)
+        .model_
+    )
+    assert np.array_equal(
+        f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"]
+    )

@@ -1,4 +1,5 @@
-"""The local engine and its simulation: the same answers, the device's last word, drop-outs and cheats."""
+"""The local engine and its simulation: the same answers, the device's last word, drop-outs
+and cheats."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ import pytest
 import tacit
 from tacit.bound import RowClip, Rows
 from tacit.bound.report import Replaced, Report
-from tacit.engine.device import DeviceBooks
 from tacit.engine.local import Local
 from tacit.engine.simulate import Scenario, Simulate
 from tacit.errors import Failure, SettingError
+from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge, NoNoise
-from tacit.round import Budget, Kind, Part, Personal, Plan, Round, Slice
+from tacit.rounds.round import Budget, Kind, Part, Personal, Plan, Round, Slice
 from tacit.testing import EngineTests
 
 
@@ -25,7 +26,12 @@ class TestLocal(EngineTests):
 
     def round(self, ratings):
         kept = super().round(ratings)
-        return Round("r", (Part("sum", ratings.n_items, Replaced(1.0)),), kept.contribute, kept.absorb)
+        return Round(
+            "r",
+            (Part("sum", ratings.n_items, Replaced(1.0)),),
+            kept.contribute,
+            kept.absorb,
+        )
 
 
 class TestSimulate(TestLocal):
@@ -45,7 +51,13 @@ def mean_bit(block, state):
     counts = np.diff(block.ptr)
     people = np.repeat(np.arange(len(counts)), counts)
     means = np.bincount(people, block.value, len(counts)) / counts / 2
-    return {"bits": Rows(np.arange(len(counts) + 1), (block.people % 3).astype(np.int64), means[:, None])}
+    return {
+        "bits": Rows(
+            np.arange(len(counts) + 1),
+            (block.people % 3).astype(np.int64),
+            means[:, None],
+        )
+    }
 
 
 BITS = Round("r", (Part("bits", 3, Report(), kind=Kind.REPORT),), mean_bit, keep)
@@ -66,7 +78,13 @@ def test_one_device_after_another_and_all_at_once_say_the_same(ratings):
 def test_reports_expect_their_values(ratings, engine):
     exact = Local(ratings).run(BITS, {}, NoNoise())["bits"].value
     runs = 5 if engine is Local else 60
-    got = np.mean([engine(ratings).run(BITS, {}, charge(BITS, 4.0))["bits"].value for _ in range(runs)], axis=0)
+    got = np.mean(
+        [
+            engine(ratings).run(BITS, {}, charge(BITS, 4.0))["bits"].value
+            for _ in range(runs)
+        ],
+        axis=0,
+    )
     sd = engine(ratings).run(BITS, {}, charge(BITS, 4.0))["bits"].sd
     assert np.abs(got - exact).max() < 8 * sd / np.sqrt(runs)
 
@@ -96,7 +114,10 @@ def test_one_bit_goes_up_and_what_changed_comes_down(ratings):
     state = {"factors": np.zeros((5, 2)), "_derived": np.zeros(1000)}
     for _ in range(2):
         engine.run(BITS, state, NoNoise())
-    assert [(t.reports, t.bits_up, t.bytes_down) for t in engine.traffic] == [(200, 1, 80), (200, 1, 0)]
+    assert [(t.reports, t.bits_up, t.bytes_down) for t in engine.traffic] == [
+        (200, 1, 80),
+        (200, 1, 0),
+    ]
 
 
 def test_a_choice_among_eight_takes_three_bits(ratings):
@@ -135,7 +156,11 @@ def test_a_bound_for_people_who_stay_away_is_refused(ratings):
 
 def test_a_device_gives_one_report_and_no_more(ratings):
     def greedy(block, state):
-        return {"bits": Rows(block.ptr, np.zeros(len(block.item), np.int64), block.value[:, None])}
+        return {
+            "bits": Rows(
+                block.ptr, np.zeros(len(block.item), np.int64), block.value[:, None]
+            )
+        }
 
     with pytest.raises(Failure, match="one report"):
         Simulate(ratings).run(Round("r", BITS.parts, greedy, keep), {}, NoNoise())
@@ -143,13 +168,22 @@ def test_a_device_gives_one_report_and_no_more(ratings):
 
 def test_slices_share_nobody_and_leave_nobody_out(ratings):
     engine = Simulate(ratings)
-    rounds = [Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, w)) for i, w in ((0, 3), (3, 1))]
+    rounds = [
+        Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, w))
+        for i, w in ((0, 3), (3, 1))
+    ]
     assert sum(engine.run(r, {}, NoNoise())["bits"].reports for r in rounds) == 200
 
 
 def test_overlapping_slices_are_no_plan():
     with pytest.raises(SettingError, match="share people"):
-        Plan("user", tuple(Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, 2)) for i in (0, 1)))
+        Plan(
+            "user",
+            tuple(
+                Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, 2))
+                for i in (0, 1)
+            ),
+        )
 
 
 def test_drop_outs_late_joiners_and_leavers_are_absent(ratings):
@@ -174,7 +208,11 @@ def test_those_who_are_away_keep_their_state(ratings):
 
 def test_a_cheat_moves_a_sum_by_one_answer_at_most(ratings):
     exact = Simulate(ratings).run(BITS, {}, NoNoise())["bits"].value
-    cheated = Simulate(ratings, scenario=Scenario(cheats=0.1, seed=5)).run(BITS, {}, NoNoise())["bits"].value
+    cheated = (
+        Simulate(ratings, scenario=Scenario(cheats=0.1, seed=5))
+        .run(BITS, {}, NoNoise())["bits"]
+        .value
+    )
     assert 0 < np.abs(cheated - exact).sum() <= 2 * 0.2 * 200
 
 
@@ -186,8 +224,14 @@ def test_a_round_that_nobody_answers_is_a_round(ratings, engine):
 
 
 def test_a_statement_says_how_devices_behaved_and_no_path():
-    told = Scenario.told({"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2}, "simulate")
-    assert told.words() == ["devices: over = 5", "devices: cheats = 0.1", "devices: cap = 2"]
+    told = Scenario.told(
+        {"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2}, "simulate"
+    )
+    assert told.words() == [
+        "devices: over = 5",
+        "devices: cheats = 0.1",
+        "devices: cap = 2",
+    ]
 
 
 def test_a_chance_beyond_one_is_refused():

@@ -1,4 +1,5 @@
-"""The threads engine: exact sums whatever the threads, every kind of release, every way of taking part."""
+"""The threads engine: exact sums whatever the threads, every kind of release, every way of
+taking part."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tacit.engine import threads as module
 from tacit.engine.threads import Threads
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, NoNoise
-from tacit.round import (
+from tacit.rounds.round import (
     Budget,
     Claim,
     Cohort,
@@ -27,7 +28,7 @@ from tacit.round import (
     Plan,
     Round,
     Slice,
-)  # fmt: skip
+)
 
 ITEMS = 12
 
@@ -36,11 +37,20 @@ ITEMS = 12
 def ratings(monkeypatch):
     monkeypatch.setattr(module, "CELLS", 64)  # many blocks
     rng = np.random.default_rng(1)
-    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(300)]
+    rows = [
+        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(300)
+    ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     value = rng.integers(1, 6, len(item)).astype(np.float32)
-    return Ratings(Schema(1, 5), [str(i) for i in range(300)], [str(i) for i in range(ITEMS)], ptr, item, value)
+    return Ratings(
+        Schema(1, 5),
+        [str(i) for i in range(300)],
+        [str(i) for i in range(ITEMS)],
+        ptr,
+        item,
+        value,
+    )
 
 
 def keep(state, released):
@@ -95,7 +105,10 @@ def test_noise_has_the_scale_of_the_event(ratings):
 def test_a_coin_leaves_whole_people_out(ratings):
     everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[0, 0]
     drawn = [
-        sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5))).value[0, 0] for _ in range(40)
+        sums(
+            ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5))
+        ).value[0, 0]
+        for _ in range(40)
     ]
     assert everyone == 300
     assert 120 < np.mean(drawn) < 180
@@ -109,7 +122,11 @@ def person(block, state):
 def test_slices_partition_the_people(ratings):
     engine = Threads(ratings, 2)
     parts = [
-        engine.run(one(Part("sum", 1, CellClip(1.0)), person, takes_part=Slice(i, 3)), {}, NoNoise())["sum"].value[0, 0]
+        engine.run(
+            one(Part("sum", 1, CellClip(1.0)), person, takes_part=Slice(i, 3)),
+            {},
+            NoNoise(),
+        )["sum"].value[0, 0]
         for i in range(3)
     ]
     assert sum(parts) == 300
@@ -117,7 +134,9 @@ def test_slices_partition_the_people(ratings):
 
 
 def test_a_cohort_is_the_people_who_rated_the_item(ratings):
-    got = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4))).value[0, 0]
+    got = sums(
+        ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4))
+    ).value[0, 0]
     assert got == (ratings.item == 4).sum()
 
 
@@ -127,9 +146,15 @@ def test_personal_state_stays_with_its_person_between_rounds(ratings):
         return {"sum": Rows.one_each(block.personal["seen"].copy())}
 
     engine = Threads(ratings, 3)
-    round_ = one(Part("sum", 1, CellClip(1000.0, 1000)), remember, personal=(Personal("seen", 1),))
+    round_ = one(
+        Part("sum", 1, CellClip(1000.0, 1000)),
+        remember,
+        personal=(Personal("seen", 1),),
+    )
     first = engine.run(round_, {}, NoNoise())["sum"].value[0, 0]
-    second = engine.run(replace(round_, takes_part=Slice(0, 1)), {}, NoNoise())["sum"].value[0, 0]
+    second = engine.run(replace(round_, takes_part=Slice(0, 1)), {}, NoNoise())[
+        "sum"
+    ].value[0, 0]
     assert first == sum(range(300))
     assert second == 2 * first
 
@@ -139,7 +164,11 @@ def test_randomized_reports_are_refused_where_taking_part_is_private(ratings):
     part = Part("sum", 1, Report(), kind=Kind.REPORT)
     plan = Plan("user", (one(part, person),))
     with pytest.raises(SettingError, match="who takes part"):
-        sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(4.0, 0.0)).values()))
+        sums(
+            ratings,
+            plan.rounds[0],
+            charge=Charge(plan.events(Budget(4.0, 0.0)).values()),
+        )
 
 
 def test_an_input_release_noises_every_value_once(ratings):
@@ -151,14 +180,20 @@ def test_an_input_release_noises_every_value_once(ratings):
     plan = Plan("value", (one(part, cells),))
     exact = sums(ratings, plan.rounds[0]).value[:, 0]
     assert exact == pytest.approx(ratings.value - 3)
-    noisy = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(2.0, 0.0)).values()))
-    assert np.abs(noisy.value[:, 0] - exact).mean() == pytest.approx(4 / 2, rel=0.2)  # Laplace of scale 4/epsilon
+    noisy = sums(
+        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(2.0, 0.0)).values())
+    )
+    assert np.abs(noisy.value[:, 0] - exact).mean() == pytest.approx(
+        4 / 2, rel=0.2
+    )  # Laplace of scale 4/epsilon
 
 
 @pytest.mark.parametrize("kind", [Kind.OBJECTIVE, Kind.OUTPUT])
 def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
     def wide(block, state):
-        return {"sum": Rows(block.ptr, block.item, np.repeat(block.value[:, None], 3, 1))}
+        return {
+            "sum": Rows(block.ptr, block.item, np.repeat(block.value[:, None], 3, 1))
+        }
 
     part = Part("sum", ITEMS, RowClip(1.0), width=3, kind=kind)
     plan = Plan("user", (one(part, wide),))
@@ -166,17 +201,26 @@ def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
     assert (event.kind, event.rows, event.dimension) == ("knorm", ITEMS, 3)
     got = sums(ratings, plan.rounds[0], charge=Charge([event]))
     assert got.value.shape == (ITEMS, 3)
-    # sqrt(d + 1) / epsilon, and sqrt(rows): a person may move every row, and each has noise of its own
+    # sqrt(d + 1) / epsilon, and sqrt(rows): a person may move every row, and each has noise
+    # of its own
     assert got.sd == pytest.approx(2.0 * ITEMS**0.5, rel=1e-3)
 
 
 def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
     def votes(block, state):
-        return {"sum": Rows(block.ptr, np.full(len(block.item), 7, np.uint32), np.ones((len(block.item), 1)))}
+        return {
+            "sum": Rows(
+                block.ptr,
+                np.full(len(block.item), 7, np.uint32),
+                np.ones((len(block.item), 1)),
+            )
+        }
 
     part = Part("sum", ITEMS, RowClip(1.0, "l1"), kind=Kind.SELECTION)
     plan = Plan("user", (one(part, votes),))
-    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(5.0, 0.0)).values()))
+    got = sums(
+        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(5.0, 0.0)).values())
+    )
     assert got.value[0, 0] == 7
 
 
@@ -189,11 +233,15 @@ def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, ki
         return {"sum": Rows.one_each(np.full((len(block.people), 1), 0.1))}
 
     with pytest.raises(SettingError, match="paper"):
-        Plan("value", (one(Part("sum", 1, CellClip(1.0), kind=kind, tape=50), epoch),)).events(Budget(1, 0))
+        Plan(
+            "value", (one(Part("sum", 1, CellClip(1.0), kind=kind, tape=50), epoch),)
+        ).events(Budget(1, 0))
     claim = Claim("laplace", 3.0, 1.0, 0.0, "a test")
     part = Part("sum", 1, CellClip(1.0), kind=kind, claim=claim, tape=5000)
     plan = Plan("value", (one(part, epoch),))
-    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values()))
+    got = sums(
+        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values())
+    )
     assert got.value[0, 0] == pytest.approx(30)  # what the epoch made, as it is
     (people, tape), *rest = seen
     assert people == 300
@@ -217,7 +265,13 @@ def beyond_the_last_person(block):
 @pytest.mark.parametrize("made", [one_line_a_cell, beyond_the_last_person])
 def test_a_contribution_must_be_listed_person_by_person(ratings, made):
     with pytest.raises(Failure, match="person by person"):
-        sums(ratings, one(Part("sum", ITEMS, RowClip(1.0)), lambda block, state: {"sum": made(block)}))
+        sums(
+            ratings,
+            one(
+                Part("sum", ITEMS, RowClip(1.0)),
+                lambda block, state: {"sum": made(block)},
+            ),
+        )
 
 
 def test_a_contribution_must_have_the_columns_of_its_array(ratings):
@@ -229,14 +283,17 @@ def test_a_contribution_must_have_the_columns_of_its_array(ratings):
 
 
 def test_one_person_less_leaves_everybody_else_in_their_slice(ratings):
-    """Every person has a word of her own, so slices of neighbours can be the same but for one person."""
+    """Every person has a word of her own, so slices of neighbours can be the same but for
+    one person."""
     words = np.arange(300, dtype=np.uint64)
     fewer = ratings.take(ratings.user != 0)
     with_her, without = Threads(ratings), Threads(fewer)
     with_her._places, without._places = words, words[1:]
     for index in range(3):
         kept = with_her._who(Slice(index, 3))
-        assert (without._who(Slice(index, 3)) + 1).tolist() == [person for person in kept.tolist() if person]
+        assert (without._who(Slice(index, 3)) + 1).tolist() == [
+            person for person in kept.tolist() if person
+        ]
 
 
 def test_everyone_takes_part_unless_said():

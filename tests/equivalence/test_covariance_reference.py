@@ -1,7 +1,9 @@
-"""With the noise switched off, covariance-svd and covariance-knn are what a plain float64 numpy program computes.
+"""With the noise switched off, covariance-svd and covariance-knn are what a plain float64
+numpy program computes.
 
-The reference is written out person by person from the definitions (docs/proofs/covariance.md), the integer grid among
-them: no kernel, band, block or compressed row of the program is used.
+The reference is written out person by person from the definitions
+(docs/proofs/covariance.md), the integer grid among them: no kernel, band, block or
+compressed row of the program is used.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
 from tacit.engine.threads import Threads
 from tacit.methods.base import Public
-from tacit.methods.bias import strength
-from tacit.methods.covariance_probe import split_probe
+from tacit.methods.baselines.bias import strength
+from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
-from tacit.model.personal import Cells, personal_model
+from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.round import Block, Budget, Released
+from tacit.rounds.round import Block, Budget, Released
 
-PEOPLE, RANK, ITEMS = 250, 12, 120
+PEOPLE = 250
+RANK = 12
+ITEMS = 120
 ASKED = np.arange(0, 400, 7, dtype=np.uint32)
 
 
@@ -30,9 +34,12 @@ def data():
 
 
 def run(method, data, unit, calibration="sound"):
-    """(public state, its variances those of the effects alone; the published model) without noise."""
+    """(public state, its variances those of the effects alone; the published model) without
+    noise."""
     schema = data.schema.declare(PEOPLE)
-    public = Public(schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6))
+    public = Public(
+        schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6)
+    )
     engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
     for round_ in method.plan(public).rounds:
         before = state
@@ -81,22 +88,33 @@ def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=
             out[u] += ridge(rows, doubt, items, rest, ASKED)
             continue
         for k, asked in enumerate(ASKED):
-            out[u, k] += nearest(rows, doubt, items, rest, asked, closeness[asked, items], neighbours)
+            out[u, k] += nearest(
+                rows, doubt, items, rest, asked, closeness[asked, items], neighbours
+            )
     return out
 
 
 def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
-    """Level and popularity from all own ratings; what they leave, by ridge over the `neighbours` closest."""
+    """Level and popularity from all own ratings; what they leave, by ridge over the
+    `neighbours` closest."""
     whole = variance + (factor**2).sum(axis=1)
-    baseline, whole, shared_rows, factor = as_published(baseline, whole, shared_rows, factor)
+    baseline, whole, shared_rows, factor = as_published(
+        baseline, whole, shared_rows, factor
+    )
     out, doubt = np.empty((PEOPLE, len(ASKED))), noise + whole - (factor**2).sum(axis=1)
     everything = np.arange(len(baseline))
     for u, (items, values) in enumerate(people(data)):
-        mean = baseline + ridge(shared_rows, noise + whole, items, values - baseline[items], everything)
+        mean = baseline + ridge(
+            shared_rows, noise + whole, items, values - baseline[items], everything
+        )
         rest = values - mean[items]
         for k, asked in enumerate(ASKED):
             strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(doubt[items])
-            out[u, k] = 3.0 + mean[asked] + nearest(factor, doubt, items, rest, asked, strength, neighbours)
+            out[u, k] = (
+                3.0
+                + mean[asked]
+                + nearest(factor, doubt, items, rest, asked, strength, neighbours)
+            )
     return out
 
 
@@ -105,7 +123,8 @@ def head_of(state):
 
 
 def matrix_of_people(data, state, head):
-    """Unit user: the sum of qq', q = trunc(8192 y / sqrt(|y|^2 + 1/2)), over 8192^2, without its diagonal."""
+    """Unit user: the sum of qq', q = trunc(8192 y / sqrt(|y|^2 + 1/2)), over 8192^2,
+    without its diagonal."""
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
         rest = np.clip(values - state["level"][0] - state["effect"][items], -2, 2)
@@ -121,11 +140,15 @@ def matrix_of_cells(data, state, head):
     """Unit rating: every entry of y y' / sqrt(|y|^2 + 1/2) on a grid of 2^20, y on one of 2^12."""
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
-        rest = np.trunc(4096 * np.clip(values - state["level"][0] - state["effect"][items], -2, 2))
+        rest = np.trunc(
+            4096 * np.clip(values - state["level"][0] - state["effect"][items], -2, 2)
+        )
         y = np.zeros(len(state["effect"]))
         y[items] = np.clip(rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096)
         y = y[head]
-        weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5)))
+        weight = np.floor(
+            2.0**30 * 2**20 / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5))
+        )
         total += np.floor((weight * np.outer(y, y) + 2.0**29) / 2.0**30)
     return (total - np.diag(np.diag(total))) / 2.0**20
 
@@ -141,7 +164,8 @@ def leading_factors(matrix):
 
 
 def weight_rule(state, head, unit):
-    """a with the expected weight of a pair a_i a_j, and the scatter of an entry for a unit of it: the public rule."""
+    """a with the expected weight of a pair a_i a_j, and the scatter of an entry for a unit
+    of it: the public rule."""
     counts = state["weight"][head]
     mean = counts.sum() / PEOPLE
     if unit == "user":
@@ -149,17 +173,23 @@ def weight_rule(state, head, unit):
         pair = 1 / (1.5 * 0.45 * each + 0.5)
     else:
         each, pair = mean, 1 / np.sqrt(1.5 * 0.45 * mean + 0.5)
-    return counts**0.9 * np.sqrt(PEOPLE * 1.35 * each**2 * pair) / (counts**0.9).sum(), 0.45**2 * pair
+    return counts**0.9 * np.sqrt(PEOPLE * 1.35 * each**2 * pair) / (
+        counts**0.9
+    ).sum(), 0.45**2 * pair
 
 
 def spectral_start(matrix, a, scatter):
-    """The block of items that stand out most: its whitened eigenvalues beyond the edge 2 sqrt(size), shrunk."""
+    """The block of items that stand out most: its whitened eigenvalues beyond the edge 2
+    sqrt(size), shrunk."""
     signal = a**2 / np.sqrt(scatter * a**2)
     order = np.argsort(-signal, kind="stable")
     best = np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1))) + 1
     block = np.sort(order[: max(2 * best, 50)])
     white = (scatter * a[block] ** 2) ** -0.25
-    work, edge = matrix[np.ix_(block, block)] * np.outer(white, white), 2 * np.sqrt(len(block))
+    work, edge = (
+        matrix[np.ix_(block, block)] * np.outer(white, white),
+        2 * np.sqrt(len(block)),
+    )
     for _ in range(3):
         values, vectors = np.linalg.eigh(work)
         kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[::-1][:RANK]
@@ -171,7 +201,8 @@ def spectral_start(matrix, a, scatter):
 
 
 def spectrum_cleaned(matrix, a, scatter):
-    """Bayesian regressions of every item's row on the loadings of the others; item by item, in four turns a round."""
+    """Bayesian regressions of every item's row on the loadings of the others; item by item,
+    in four turns a round."""
     loadings, block = spectral_start(matrix, a, scatter)
     scatter = 3 * scatter  # entries of a row err together
     size, rank = loadings.shape
@@ -182,8 +213,12 @@ def spectrum_cleaned(matrix, a, scatter):
         for i in items:
             j = on[on != i]
             second = loadings[j, :, None] * loadings[j, None, :] + spread[j]
-            precision = np.diag(1 / prior) + np.tensordot(a[i] * a[j] / scatter, second, 1)
-            made.append((np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j]))
+            precision = np.diag(1 / prior) + np.tensordot(
+                a[i] * a[j] / scatter, second, 1
+            )
+            made.append(
+                (np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j])
+            )
         for i, (covariance, right) in zip(items, made, strict=True):
             loadings[i], spread[i] = covariance @ right, covariance
 
@@ -202,7 +237,10 @@ def spectrum_cleaned(matrix, a, scatter):
                 others = everyone != i
                 pair = a[i] * a[others]
                 missed = matrix[i, others] - pair * (loadings[others] @ loadings[i])
-                above, below = above + (missed**2 / pair).sum() / scatter**2, below + others.sum() / scatter**2
+                above, below = (
+                    above + (missed**2 / pair).sum() / scatter**2,
+                    below + others.sum() / scatter**2,
+                )
         prior, scatter = widths(everyone), 3 * above / below
     return loadings, np.trace(spread, axis1=1, axis2=2)
 
@@ -211,28 +249,49 @@ def uncleaned(matrix, a, scatter):
     return leading_factors(matrix) / a[:, None], np.zeros(len(a))
 
 
-@pytest.mark.parametrize(("cleaning", "clean"), [("spectrum", spectrum_cleaned), ("none", uncleaned)])
+@pytest.mark.parametrize(
+    ("cleaning", "clean"), [("spectrum", spectrum_cleaned), ("none", uncleaned)]
+)
 @pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
-@pytest.mark.parametrize(("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)])
-def test_without_noise_the_sound_release_is_the_plain_one(data, method, unit, matrix, cleaning, clean):
-    made = method(epsilon=20.0, unit=unit, cleaning=cleaning, items=ITEMS, rank=RANK, **near(method))
+@pytest.mark.parametrize(
+    ("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)]
+)
+def test_without_noise_the_sound_release_is_the_plain_one(
+    data, method, unit, matrix, cleaning, clean
+):
+    made = method(
+        epsilon=20.0,
+        unit=unit,
+        cleaning=cleaning,
+        items=ITEMS,
+        rank=RANK,
+        **near(method),
+    )
     state, shared = run(made, data, unit)
     head = head_of(state)
     found, spread = clean(
-        matrix(data, state, head).astype(np.float32).astype(np.float64), *weight_rule(state, head, unit)
+        matrix(data, state, head).astype(np.float32).astype(np.float64),
+        *weight_rule(state, head, unit),
     )
     assert found.shape[1] > 0
-    learned, variance = np.zeros((len(data.items), found.shape[1])), state["variance"].copy()
+    learned, variance = (
+        np.zeros((len(data.items), found.shape[1])),
+        state["variance"].copy(),
+    )
     learned[head] = found
     variance[head] += spread
     level = np.sqrt(0.17 + state["level"][1])
-    popularity = shared.arrays["loadings"][:, 1].astype(np.float64)  # of the released weights: tests/model
+    popularity = shared.arrays["loadings"][:, 1].astype(
+        np.float64
+    )  # of the released weights: tests/model
     common = np.column_stack([np.full(len(learned), level), popularity])
     baseline = state["level"][0] + state["effect"]
     if method is CovarianceKNN:
         wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))
     else:
-        wanted = reference(data, baseline, variance, np.column_stack([common, learned]), 0.9)
+        wanted = reference(
+            data, baseline, variance, np.column_stack([common, learned]), 0.9
+        )
     np.testing.assert_allclose(predictions(data, shared), wanted, rtol=1e-6)
 
 
@@ -241,11 +300,17 @@ def near(method):
 
 
 def printed(data, *, fine):
-    """McSherry & Mironov from raw ratings: (item averages, G', covariance, weights); `fine` puts y on its grid."""
-    block = Block(np.arange(PEOPLE), data.ptr, data.item, data.value.astype(np.float64), data.time)
+    """McSherry & Mironov from raw ratings: (item averages, G', covariance, weights); `fine`
+    puts y on its grid."""
+    block = Block(
+        np.arange(PEOPLE), data.ptr, data.item, data.value.astype(np.float64), data.time
+    )
     kept, _ = split_probe(block, 0)
     size = len(data.items)
-    sums, counts = np.bincount(kept.item, kept.value, size), np.bincount(kept.item, minlength=size)
+    sums, counts = (
+        np.bincount(kept.item, kept.value, size),
+        np.bincount(kept.item, minlength=size),
+    )
     average = (sums + 15 * kept.value.mean()) / (counts + 15)
     rest = kept.value - average[kept.item]
     again = rest.mean()
@@ -254,17 +319,28 @@ def printed(data, *, fine):
         cells = slice(kept.ptr[u], kept.ptr[u + 1])
         items, v = kept.item[cells].astype(int), rest[cells]
         y = np.clip(v - (v.sum() + 20 * again) / (len(v) + 20), -1, 1)
-        pairs = [np.outer(y, y) / np.sqrt(len(items)), np.full((len(items), len(items)), 1 / np.sqrt(len(items)))]
+        pairs = [
+            np.outer(y, y) / np.sqrt(len(items)),
+            np.full((len(items), len(items)), 1 / np.sqrt(len(items))),
+        ]
         if fine:
             steps = np.trunc(4096 * (v - again))
             y = np.clip(steps - np.trunc(steps.sum() / (len(v) + 20)), -4096, 4096)
             weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt(len(items))))
             products = np.outer(y, y), np.full((len(items), len(items)), 4096.0**2)
-            pairs = [np.floor((weight * each + 2.0**29) / 2.0**30) / 2.0**20 for each in products]
+            pairs = [
+                np.floor((weight * each + 2.0**29) / 2.0**30) / 2.0**20
+                for each in products
+            ]
         covariance[np.ix_(items, items)] += pairs[0]
         weights[np.ix_(items, items)] += pairs[1]
     kept_as = np.float32 if fine else np.float64  # what a release is kept in
-    return average, again, counts, *(m.astype(kept_as).astype(np.float64) for m in (covariance, weights))
+    return (
+        average,
+        again,
+        counts,
+        *(m.astype(kept_as).astype(np.float64) for m in (covariance, weights)),
+    )
 
 
 def cleaned(covariance, weights, counts, shrink_diagonal, shrink_off):
@@ -282,24 +358,34 @@ def cleaned(covariance, weights, counts, shrink_diagonal, shrink_off):
 
 @pytest.fixture(scope="module", params=[CovarianceSVD, CovarianceKNN])
 def as_printed(request, data):
-    return request.param, *run(request.param(epsilon=20.0, calibration="paper"), data, "rating", "paper")
+    return request.param, *run(
+        request.param(epsilon=20.0, calibration="paper"), data, "rating", "paper"
+    )
 
 
 @pytest.mark.parametrize(("fine", "near_enough"), [(True, 1e-6), (False, 1e-3)])
-def test_without_noise_the_printed_algorithm_is_the_plain_one(data, as_printed, fine, near_enough):
+def test_without_noise_the_printed_algorithm_is_the_plain_one(
+    data, as_printed, fine, near_enough
+):
     """To 1e-6 with the numbers on their grids, and to the grids' own error without them."""
     method, state, shared = as_printed
     average, again, counts, covariance, weights = printed(data, fine=fine)
     pulls = state["parameters"]
     found = cleaned(covariance, weights, counts, pulls[0], pulls[1])
     rows = np.column_stack([np.full(len(found), np.sqrt(pulls[2] / 20)), found])
-    closest = {"neighbours": 20, "closeness": shared.arrays["similarity"]} if method is CovarianceKNN else {}
-    wanted = reference(data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **closest)
+    closest = (
+        {"neighbours": 20, "closeness": shared.arrays["similarity"]}
+        if method is CovarianceKNN
+        else {}
+    )
+    wanted = reference(
+        data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **closest
+    )
     np.testing.assert_allclose(predictions(data, shared), wanted, rtol=near_enough)
 
 
 def test_what_is_published_without_noise_says_so(data):
-    from tacit.fitting import trial
+    from tacit.fitting.run import trial
 
     model = trial(CovarianceSVD(calibration="none"), data)
     assert isinstance(model, Model)
@@ -312,9 +398,12 @@ def on_grid(row):
 
 
 def first_order_sums(data, state, unit, spread):
-    """What the rounds before the covariance release, person by person: level, weights, and sums of residuals."""
+    """What the rounds before the covariance release, person by person: level, weights, and
+    sums of residuals."""
     items = len(data.items)
-    level, weights, sums = np.zeros(2 if unit == "user" else 3), np.zeros(items), np.zeros(items)
+    level = np.zeros(2 if unit == "user" else 3)
+    weights = np.zeros(items)
+    sums = np.zeros(items)
     effect = state.get("effect", np.zeros(items))
     typical = state["level"][2] if "level" in state else 1.0
     if "weight" in state and unit == "user":
@@ -324,14 +413,22 @@ def first_order_sums(data, state, unit, spread):
     for own, values in people(data):
         count = len(own)
         if unit == "user":
-            level += on_grid([0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6])
+            level += on_grid(
+                [0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6]
+            )
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
             weights[own] += on_grid(np.full(count, each))
             if "weight" in state:
                 rest = np.clip(values - state["level"][0] - effect[own], -3, 3)
-                sums[own] += on_grid((rest - rest.sum() / (count + 5)) * each * effort[own] / clip)
+                sums[own] += on_grid(
+                    (rest - rest.sum() / (count + 5)) * each * effort[own] / clip
+                )
         else:
-            level += [values.sum() / (count + 5), count / (count + 5), np.log2(1 + count) / 6]
+            level += [
+                values.sum() / (count + 5),
+                count / (count + 5),
+                np.log2(1 + count) / 6,
+            ]
             weights[own] += 1.0
             if "level" in state:
                 rest = np.clip(values - state["level"][0] - effect[own], -2, 2)
@@ -341,7 +438,13 @@ def first_order_sums(data, state, unit, spread):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_first_order_releases_are_what_people_add_up_to(data, unit):
-    public = Public(data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6))
+    public = Public(
+        data.schema.declare(PEOPLE),
+        Catalogue(data.items),
+        unit,
+        "sound",
+        Budget(20.0, 1e-6),
+    )
     engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
     plan = CovarianceSVD(unit=unit).plan(public)
     seen = 0
@@ -352,8 +455,14 @@ def test_first_order_releases_are_what_people_add_up_to(data, unit):
             spread = 1 / (strength(public.budget) * np.sqrt(part.share))
             expected = first_order_sums(data, state, unit, spread)[part.name]
             found = released[part.name].value.reshape(expected.shape)
-            adding = PEOPLE if part.name == "level" else np.bincount(data.item, minlength=len(data.items))
-            assert (np.abs(found - expected) <= 3 * adding / part.bound.steps).all()  # what rounding to the grid can do
+            adding = (
+                PEOPLE
+                if part.name == "level"
+                else np.bincount(data.item, minlength=len(data.items))
+            )
+            assert (
+                np.abs(found - expected) <= 3 * adding / part.bound.steps
+            ).all()  # what rounding to the grid can do
             seen += 1
         state = round_.absorb(state, released)
     assert seen >= 3
@@ -362,9 +471,16 @@ def test_first_order_releases_are_what_people_add_up_to(data, unit):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
 def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
-    """No engine and no kernel between the ratings and the released numbers: only what people add up to."""
+    """No engine and no kernel between the ratings and the released numbers: only what
+    people add up to."""
     made = method(unit=unit, rank=RANK, items=ITEMS)
-    public = Public(data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6))
+    public = Public(
+        data.schema.declare(PEOPLE),
+        Catalogue(data.items),
+        unit,
+        "sound",
+        Budget(20.0, 1e-6),
+    )
     state = {"people": np.array([float(PEOPLE)])}
     for round_ in made.plan(public).rounds:
         (part,) = round_.parts
@@ -373,7 +489,13 @@ def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
             value = matrix(data, state, head_of(state))
         else:
             spread = 1 / (strength(public.budget) * np.sqrt(part.share))
-            value = first_order_sums(data, state, unit, spread)[part.name].reshape(part.size, part.width)
+            value = first_order_sums(data, state, unit, spread)[part.name].reshape(
+                part.size, part.width
+            )
         state = round_.absorb(state, {part.name: Released(value, 0.0, False)})
     _, shared = run(method(unit=unit, rank=RANK, items=ITEMS), data, unit)
-    np.testing.assert_allclose(predictions(data, shared), predictions(data, made.finish(public, state)), rtol=1e-6)
+    np.testing.assert_allclose(
+        predictions(data, shared),
+        predictions(data, made.finish(public, state)),
+        rtol=1e-6,
+    )

@@ -1,13 +1,16 @@
-"""The kernels of `bayes` against plain linear algebra, one person and one left-out rating at a time."""
+"""The kernels of `bayes` against plain linear algebra, one person and one left-out rating
+at a time."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tacit.kernels.bayes import left_out_tastes, taste_moments
+from tacit.methods.bayes.kernels import left_out_tastes, taste_moments
 
-ITEMS, WIDTH, AXES = 30, 7, 3
+ITEMS = 30
+WIDTH = 7
+AXES = 3
 
 
 @pytest.fixture
@@ -17,7 +20,14 @@ def people():
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     axes = np.linalg.qr(rng.normal(size=(WIDTH, AXES)))[0]
-    return ptr, item, rng.normal(size=len(item)), rng.normal(0, 0.4, (ITEMS, WIDTH)), rng.uniform(0.5, 2, ITEMS), axes
+    return (
+        ptr,
+        item,
+        rng.normal(size=len(item)),
+        rng.normal(0, 0.4, (ITEMS, WIDTH)),
+        rng.uniform(0.5, 2, ITEMS),
+        axes,
+    )
 
 
 def posterior(items, residual, loadings, precision):
@@ -32,9 +42,13 @@ def test_a_rating_is_predicted_from_the_others_alone(people):
     left_out_tastes(ptr, item, residual, loadings, precision, axes, error, taste)
     for person in range(len(ptr) - 1):
         for cell in range(ptr[person], ptr[person + 1]):
-            others = np.array([c for c in range(ptr[person], ptr[person + 1]) if c != cell], np.int64)
+            others = np.array(
+                [c for c in range(ptr[person], ptr[person + 1]) if c != cell], np.int64
+            )
             mean, _ = posterior(item[others], residual[others], loadings, precision)
-            assert error[cell] == pytest.approx(residual[cell] - loadings[item[cell]] @ mean, abs=1e-10)
+            assert error[cell] == pytest.approx(
+                residual[cell] - loadings[item[cell]] @ mean, abs=1e-10
+            )
             assert taste[cell] == pytest.approx(axes.T @ mean, abs=1e-10)
 
 
@@ -48,7 +62,9 @@ def test_moments_are_those_of_the_posterior(people):
         mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
         moment = axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
         expected = moment[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
-        assert out[person] == pytest.approx(expected if ptr[person + 1] > ptr[person] else 0 * expected, abs=1e-10)
+        assert out[person] == pytest.approx(
+            expected if ptr[person + 1] > ptr[person] else 0 * expected, abs=1e-10
+        )
 
 
 def test_the_packed_row_has_the_norm_of_the_matrix(people):
@@ -68,6 +84,15 @@ def test_the_cut_into_blocks_changes_no_bit(people):
     left_out_tastes(ptr, item, residual, loadings, precision, axes, whole, tastes)
     cut = ptr[3]
     part, part_tastes = np.empty(len(item) - cut), np.empty((len(item) - cut, AXES))
-    left_out_tastes(ptr[3:] - cut, item[cut:], residual[cut:], loadings, precision, axes, part, part_tastes)
+    left_out_tastes(
+        ptr[3:] - cut,
+        item[cut:],
+        residual[cut:],
+        loadings,
+        precision,
+        axes,
+        part,
+        part_tastes,
+    )
     assert (part == whole[cut:]).all()
     assert (part_tastes == tastes[cut:]).all()

@@ -1,4 +1,5 @@
-"""The loops of the factorizations against plain numpy, and that nobody's numbers depend on anybody else's block."""
+"""The loops of the factorizations against plain numpy, and that nobody's numbers depend on
+anybody else's block."""
 
 from __future__ import annotations
 
@@ -9,16 +10,24 @@ from tacit.kernels.als import gram_rows, half_step, half_step_likes, solve_rows
 from tacit.kernels.cholesky import solve_many
 from tacit.kernels.factors import fold_in_rows, implicit_values, person_rows
 from tacit.kernels.order import by_item
-from tacit.kernels.sgd import biased_epoch, full_gradient, noisy_epoch
-from tacit.kernels.svdpp import noisy_plus_epoch, svdpp_epoch
+from tacit.methods.factorization.kernels_sgd import (
+    biased_epoch,
+    full_gradient,
+    noisy_epoch,
+)
+from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch, svdpp_epoch
 
-PEOPLE, ITEMS, WIDTH = 40, 25, 6
+PEOPLE = 40
+ITEMS = 25
+WIDTH = 6
 
 
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
-    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(0, 15)]) for _ in range(PEOPLE)]
+    rows = [
+        np.sort(rng.permutation(ITEMS)[: rng.integers(0, 15)]) for _ in range(PEOPLE)
+    ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     return ptr, item, rng.normal(size=len(item)), rng.normal(size=(ITEMS, WIDTH))
@@ -41,16 +50,26 @@ def test_a_half_step_is_ridge_regression(data):
     out = np.empty((PEOPLE, WIDTH))
     half_step(ptr, item, value, factors, ridge, 0, PEOPLE, out)
     for person in range(PEOPLE):
-        rows, own = factors[item[ptr[person] : ptr[person + 1]]], value[ptr[person] : ptr[person + 1]]
-        assert np.allclose(out[person], np.linalg.solve(rows.T @ rows + np.diag(ridge[person]), rows.T @ own))
+        rows, own = (
+            factors[item[ptr[person] : ptr[person + 1]]],
+            value[ptr[person] : ptr[person + 1]],
+        )
+        assert np.allclose(
+            out[person],
+            np.linalg.solve(rows.T @ rows + np.diag(ridge[person]), rows.T @ own),
+        )
 
 
 def test_rows_do_not_depend_on_the_block(data):
     ptr, item, value, factors = data
-    ridge, whole, parts = np.ones((PEOPLE, WIDTH)), np.empty((PEOPLE, WIDTH)), np.empty((PEOPLE, WIDTH))
+    ridge = np.ones((PEOPLE, WIDTH))
+    whole = np.empty((PEOPLE, WIDTH))
+    parts = np.empty((PEOPLE, WIDTH))
     half_step(ptr, item, value, factors, ridge, 0, PEOPLE, whole)
     for start in range(0, PEOPLE, 7):
-        half_step(ptr, item, value, factors, ridge, start, min(start + 7, PEOPLE), parts)
+        half_step(
+            ptr, item, value, factors, ridge, start, min(start + 7, PEOPLE), parts
+        )
     assert np.array_equal(whole, parts)
 
 
@@ -62,7 +81,10 @@ def test_likes_are_weighted_least_squares_over_all_items(data):
         liked = np.zeros(ITEMS)
         liked[item[ptr[person] : ptr[person + 1]]] = 1.0
         weight = np.diag(1 + 3.0 * liked)
-        told = np.linalg.solve(factors.T @ weight @ factors + 0.5 * np.eye(WIDTH), factors.T @ weight @ liked)
+        told = np.linalg.solve(
+            factors.T @ weight @ factors + 0.5 * np.eye(WIDTH),
+            factors.T @ weight @ liked,
+        )
         assert np.allclose(out[person], told)
 
 
@@ -81,7 +103,9 @@ def test_the_other_order_gives_the_same_cells(data):
     for row in range(ITEMS):
         mine = slice(starts[row], starts[row + 1])
         assert (item[cell[mine]] == row).all()
-        assert np.array_equal(np.searchsorted(ptr, cell[mine], side="right") - 1, person[mine])
+        assert np.array_equal(
+            np.searchsorted(ptr, cell[mine], side="right") - 1, person[mine]
+        )
 
 
 def _singles(data):
@@ -95,13 +119,19 @@ def test_a_biased_epoch_is_what_it_says(data):
     ptr, item, value, own, factors = _singles(data)
     level, bias = np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)
     order = np.random.default_rng(2).permutation(PEOPLE)
-    p, q, b, c = own.astype(float), factors.astype(float), level.astype(float), bias.astype(float)
+    p = own.astype(float)
+    q = factors.astype(float)
+    b = level.astype(float)
+    c = bias.astype(float)
     for u in order:
         for cell in range(ptr[u], ptr[u + 1]):
             i = item[cell]
             e = value[cell] - b[u] - c[i] - p[u] @ q[i]
             b[u], c[i] = b[u] + 0.05 * (e - 0.2 * b[u]), c[i] + 0.05 * (e - 0.2 * c[i])
-            p[u], q[i] = p[u] + 0.05 * (e * q[i] - 0.1 * p[u]), q[i] + 0.05 * (e * p[u] - 0.1 * q[i])
+            p[u], q[i] = (
+                p[u] + 0.05 * (e * q[i] - 0.1 * p[u]),
+                q[i] + 0.05 * (e * p[u] - 0.1 * q[i]),
+            )
     biased_epoch(ptr, item, value, order, level, bias, own, factors, 0.05, 0.1, 0.2)
     for got, told in ((own, p), (factors, q), (level, b), (bias, c)):
         assert np.allclose(got, told, atol=1e-5)
@@ -110,12 +140,26 @@ def test_a_biased_epoch_is_what_it_says(data):
 def test_svdpp_without_implicit_steps_is_the_biased_epoch(data):
     ptr, item, value, own, factors = _singles(data)
     one, two = (own.copy(), factors.copy()), (own.copy(), factors.copy())
-    biases = [(np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)) for _ in range(2)]
+    biases = [
+        (np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)) for _ in range(2)
+    ]
     order = np.arange(PEOPLE)
     biased_epoch(ptr, item, value, order, *biases[0], *one, 0.05, 0.1, 0.2)
     implicit = np.zeros((ITEMS, WIDTH), np.float32)
-    for person in order:  # fresh implicit factors for each person: the deferred step comes after her ratings
-        svdpp_epoch(ptr, item, value, np.array([person]), *biases[1], *two, implicit, 0.05, 0.1, 0.2)
+    # fresh implicit factors for each person: the deferred step comes after her ratings
+    for person in order:
+        svdpp_epoch(
+            ptr,
+            item,
+            value,
+            np.array([person]),
+            *biases[1],
+            *two,
+            implicit,
+            0.05,
+            0.1,
+            0.2,
+        )
         implicit[:] = 0.0
     assert np.allclose(one[0], two[0], atol=1e-6)
     assert np.allclose(one[1], two[1], atol=1e-6)
@@ -126,7 +170,20 @@ def test_svdpp_learns_from_having_rated(data):
     implicit = np.zeros((ITEMS, WIDTH), np.float32)
     level, bias = np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)
     errors = [
-        svdpp_epoch(ptr, item, value, np.arange(PEOPLE), level, bias, own, factors, implicit, 0.02, 0.01, 0.01)
+        svdpp_epoch(
+            ptr,
+            item,
+            value,
+            np.arange(PEOPLE),
+            level,
+            bias,
+            own,
+            factors,
+            implicit,
+            0.02,
+            0.01,
+            0.01,
+        )
         for _ in range(60)
     ]
     assert implicit.any()
@@ -141,7 +198,10 @@ def test_a_printed_epoch_clamps_the_noisy_error(data):
         for cell in range(ptr[u], ptr[u + 1]):
             i = item[cell]
             e = np.clip(value[cell] - (p[u] + 0.3) @ q[i] + noise[cell], -2, 2)
-            p[u], q[i] = p[u] + 0.01 * (e * q[i] - 0.125 * p[u]), q[i] + 0.01 * (e * (p[u] + 0.3) - 0.125 * q[i])
+            p[u], q[i] = (
+                p[u] + 0.01 * (e * q[i] - 0.125 * p[u]),
+                q[i] + 0.01 * (e * (p[u] + 0.3) - 0.125 * q[i]),
+            )
     lift = np.full(PEOPLE, 0.3, np.float32)
     noisy_epoch(ptr, item, value, lift, own, factors, 0.01, 0.125, 2.0, noise)
     assert np.allclose(own, p, atol=1e-5)
@@ -166,7 +226,22 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
     weight = np.linspace(0.2, 2.0, ITEMS)
     out = np.empty((len(item), d + d * (d + 1) // 2))
     none = np.zeros((0, WIDTH))
-    person_rows(ptr, item, value, factors, precision, fixed, none, np.zeros(0), weight, 5.0, 3.0, 0.4, False, out)
+    person_rows(
+        ptr,
+        item,
+        value,
+        factors,
+        precision,
+        fixed,
+        none,
+        np.zeros(0),
+        weight,
+        5.0,
+        3.0,
+        0.4,
+        False,
+        out,
+    )
     u = int(np.argmax(np.diff(ptr)))
     cells = np.arange(ptr[u], ptr[u + 1])
     others = cells[1:]
@@ -183,23 +258,34 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
     y = np.clip(value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3)
     assert np.allclose(out[cells[0], :d], w * y * z[fixed:])
     square = np.outer(everything[fixed:], everything[fixed:])
-    assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(0.4 * w * np.linalg.norm(square))
+    assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(
+        0.4 * w * np.linalg.norm(square)
+    )
 
 
 def test_a_lift_moves_where_every_factor_of_a_person_starts(data):
     ptr, item, value, factors = data
-    fixed, none, lift = 2, np.zeros((0, WIDTH)), np.linspace(0.1, 0.5, PEOPLE)
+    fixed = 2
+    none = np.zeros((0, WIDTH))
+    lift = np.linspace(0.1, 0.5, PEOPLE)
     given = np.ones(ITEMS), fixed, none
-    rest, out = np.empty((len(item), WIDTH - fixed)), np.empty((len(item), WIDTH - fixed))
+    rest, out = (
+        np.empty((len(item), WIDTH - fixed)),
+        np.empty((len(item), WIDTH - fixed)),
+    )
     ones = np.ones(ITEMS)
     person_rows(ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out)
     told = np.repeat(lift, np.diff(ptr))  # z = lift + what the rest of the ratings says
     left = value - told * factors[item, fixed:].sum(axis=1)
-    person_rows(ptr, item, left, factors, *given, np.zeros(0), ones, 5.0, 9.0, 0.0, True, rest)
+    person_rows(
+        ptr, item, left, factors, *given, np.zeros(0), ones, 5.0, 9.0, 0.0, True, rest
+    )
     u = int(np.argmax(np.diff(ptr)))
     cell = ptr[u]
     rows, others = factors[item[ptr[u] : ptr[u + 1]]], slice(cell + 1, ptr[u + 1])
-    z = np.linalg.solve(np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others])
+    z = np.linalg.solve(
+        np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others]
+    )
     share, error = 1 / np.sqrt(max(len(rows), 5)), left[cell] - rows[0] @ z
     assert np.allclose(rest[cell], share * error * z[fixed:])
     assert np.allclose(out[cell], share * error * (z[fixed:] + lift[u]))
@@ -212,15 +298,22 @@ def test_implicit_values_are_products_with_the_implicit_mean(data):
     implicit_values(ptr, item, factors, implicit, out)
     u = int(np.argmax(np.diff(ptr)))
     mine = item[ptr[u] : ptr[u + 1]]
-    assert np.allclose(out[ptr[u] : ptr[u + 1]], factors[mine] @ implicit[mine].sum(axis=0) / np.sqrt(len(mine)))
+    assert np.allclose(
+        out[ptr[u] : ptr[u + 1]],
+        factors[mine] @ implicit[mine].sum(axis=0) / np.sqrt(len(mine)),
+    )
 
 
 def test_a_printed_epoch_may_learn_implicit_factors(data):
     ptr, item, value, own, factors = _singles(data)
     implicit, noise = np.full((ITEMS, WIDTH), 0.1, np.float32), np.zeros(len(value))
-    before = noisy_plus_epoch(ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise)
+    before = noisy_plus_epoch(
+        ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise
+    )
     for _ in range(60):
-        after = noisy_plus_epoch(ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise)
+        after = noisy_plus_epoch(
+            ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise
+        )
     assert after < 0.7 * before
 
 
@@ -228,11 +321,23 @@ def test_folding_in_with_implicit_ratings(data):
     ptr, item, value, factors = data
     implicit = np.random.default_rng(4).normal(size=(ITEMS, WIDTH)) * 0.1
     out = np.empty((PEOPLE, WIDTH))
-    fold_in_rows(ptr, item, value, factors, np.ones(ITEMS), implicit, np.zeros((PEOPLE, WIDTH)), 0.3, out)
+    fold_in_rows(
+        ptr,
+        item,
+        value,
+        factors,
+        np.ones(ITEMS),
+        implicit,
+        np.zeros((PEOPLE, WIDTH)),
+        0.3,
+        out,
+    )
     u = int(np.argmax(np.diff(ptr)))
     mine = item[ptr[u] : ptr[u + 1]]
     rows, start = factors[mine], implicit[mine].sum(axis=0) / np.sqrt(len(mine))
     ridge = np.eye(WIDTH) * (1 + 0.3 * len(mine))
     ridge[0, 0] = 1.0
-    told = start + np.linalg.solve(ridge + rows.T @ rows, rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start))
+    told = start + np.linalg.solve(
+        ridge + rows.T @ rows, rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start)
+    )
     assert np.allclose(out[u], told)

@@ -8,21 +8,32 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tacit.engine import kernels as gram
 from tacit.errors import SettingError
-from tacit.kernels import gram
 
 
-def people(seed: int, users: int, items: int, top: int, dtype: type = np.int16) -> tuple[gram.Cells, NDArray[np.int64]]:
+def people(
+    seed: int, users: int, items: int, top: int, dtype: type = np.int16
+) -> tuple[gram.Cells, NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
-    dense = rng.integers(-top, top + 1, (users, items)) * (rng.random((users, items)) < 0.3)
+    dense = rng.integers(-top, top + 1, (users, items)) * (
+        rng.random((users, items)) < 0.3
+    )
     dense[0] = 0  # someone without a rating
     rated = dense != 0
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     item = np.nonzero(rated)[1].astype(np.uint32)
-    return gram.arrange(ptr, item, dense[rated].astype(dtype), items), dense.astype(np.int64)
+    return gram.arrange(ptr, item, dense[rated].astype(dtype), items), dense.astype(
+        np.int64
+    )
 
 
-def whole(cells: gram.Cells, rows: int, weight: NDArray[np.int64] | None = None, threads: int = 1) -> NDArray[np.int64]:
+def whole(
+    cells: gram.Cells,
+    rows: int,
+    weight: NDArray[np.int64] | None = None,
+    threads: int = 1,
+) -> NDArray[np.int64]:
     out = np.full((cells.n_items, cells.n_items), -7, np.int64)
 
     def band(first: int, last: int) -> None:
@@ -48,7 +59,9 @@ def test_entry_form_rounds_every_entry_of_every_person() -> None:
     for row, scale in zip(dense.tolist(), weight.tolist(), strict=True):
         for i, x in enumerate(row):
             for j in range(i, 33):
-                expected[i, j] += (scale * x * row[j] + 2 ** (gram.SHIFT - 1)) // 2**gram.SHIFT  # unbounded integers
+                expected[i, j] += (
+                    scale * x * row[j] + 2 ** (gram.SHIFT - 1)
+                ) // 2**gram.SHIFT  # unbounded integers
     assert np.array_equal(whole(cells, 32, weight), expected)
 
 

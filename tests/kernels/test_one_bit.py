@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.kernels import one_bit, one_bit_descent
-from tacit.model.gaussian import GaussianModel, fold_in
+from tacit.methods.one_bit import kernels as one_bit
+from tacit.methods.one_bit import kernels_printed as one_bit_descent
+from tacit.model.person.gaussian import GaussianModel, fold_in
 
-ITEMS, PAIRS, KEY = 40, 8, np.uint64(12345)
+ITEMS = 40
+PAIRS = 8
+KEY = np.uint64(12345)
 
 
 def directions(person):
@@ -22,7 +25,9 @@ def directions(person):
 @pytest.fixture
 def people():
     rng = np.random.default_rng(0)
-    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(25)]
+    rows = [
+        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(25)
+    ]
     ptr = np.cumsum([0, *(len(r) for r in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     return ptr, item, rng.normal(size=len(item))
@@ -58,21 +63,44 @@ def test_directions_are_signs_without_a_pattern():
 
 def test_a_person_without_ratings_still_answers():
     found = np.empty((1, 2))
-    one_bit.favour(np.array([3]), np.array([0, 0]), np.zeros(0, np.uint32), np.zeros(0), KEY, PAIRS, found)
+    one_bit.favour(
+        np.array([3]),
+        np.array([0, 0]),
+        np.zeros(0, np.uint32),
+        np.zeros(0),
+        KEY,
+        PAIRS,
+        found,
+    )
     assert sorted(found[0].tolist()) == [0.0, 2.0]
 
 
 def test_tastes_are_the_personal_posterior(people):
     ptr, item, value = people
     rng = np.random.default_rng(1)
-    model = GaussianModel(rng.normal(size=ITEMS), np.zeros(ITEMS), rng.normal(size=(ITEMS, 4)), 0.9)
+    model = GaussianModel(
+        rng.normal(size=ITEMS), np.zeros(ITEMS), rng.normal(size=(ITEMS, 4)), 0.9
+    )
     taste, left = np.empty((25, 4)), np.empty(len(item))
-    one_bit.tastes(ptr, item, value - model.baseline[item], model.loadings, model.precision, taste, left)
+    one_bit.tastes(
+        ptr,
+        item,
+        value - model.baseline[item],
+        model.loadings,
+        model.precision,
+        taste,
+        left,
+    )
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
         mean = fold_in(model, item[cells].astype(np.int64), value[cells]).mean
         assert np.allclose(taste[row], mean)
-        assert np.allclose(left[cells], value[cells] - model.baseline[item[cells]] - model.loadings[item[cells]] @ mean)
+        assert np.allclose(
+            left[cells],
+            value[cells]
+            - model.baseline[item[cells]]
+            - model.loadings[item[cells]] @ mean,
+        )
 
 
 def plain_steps(rows, rating, path, start, rate, ridge):
@@ -93,7 +121,9 @@ def test_own_factors_follow_the_path_and_catch_up(people):
     one_bit_descent.advance(ptr, item, value, path, start, 0.1, 0.01, own)
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
-        assert np.allclose(own[row, :3], plain_steps(item[cells], value[cells], path, start, 0.1, 0.01))
+        assert np.allclose(
+            own[row, :3], plain_steps(item[cells], value[cells], path, start, 0.1, 0.01)
+        )
 
 
 def test_gradients_at_the_drawn_coordinate(people):
@@ -107,7 +137,9 @@ def test_gradients_at_the_drawn_coordinate(people):
     at_item, at_row = rng.integers(0, ITEMS * 3, 25), rng.integers(0, 6 * 3, 25)
     one, two = np.empty(25), np.empty(25)
     one_bit_descent.item_gradient(ptr, item, value, factors, own, at_item, one)
-    one_bit_descent.projected_gradient(ptr, item, value, factors, own, projection, at_row, two)
+    one_bit_descent.projected_gradient(
+        ptr, item, value, factors, own, projection, at_row, two
+    )
     for row in range(25):
         dense = np.zeros((ITEMS, 3))
         cells = slice(ptr[row], ptr[row + 1])
@@ -115,7 +147,9 @@ def test_gradients_at_the_drawn_coordinate(people):
         dense[item[cells]] = -2 * error[:, None] * own[row, :3]
         assert np.allclose(whole[cells], dense[item[cells]])
         assert one[row] == pytest.approx(dense.ravel()[at_item[row]])
-        assert two[row] == pytest.approx((projection.astype(np.float64) @ dense).ravel()[at_row[row]], rel=1e-5)
+        assert two[row] == pytest.approx(
+            (projection.astype(np.float64) @ dense).ravel()[at_row[row]], rel=1e-5
+        )
 
 
 def test_coordinates_are_drawn_evenly():

@@ -1,4 +1,5 @@
-"""Learned neighbourhoods: the gradient is the derivative of the loss, whatever the signs and the floor."""
+"""Learned neighbourhoods: the gradient is the derivative of the loss, whatever the signs
+and the floor."""
 
 from __future__ import annotations
 
@@ -7,11 +8,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tacit.kernels.pnbm import gradient_rows, predict_cells, similar_rows
-from tacit.kernels.pnbm_pairs import covariance_pairs, gradient_pairs, judge_people, pair_starts, residuals
-from tacit.methods.pnbm_twin import Data, square, train
-from tacit.model.gaussian import GaussianModel, fold_in
-from tacit.round import Block
+from tacit.methods.neighbourhood.kernels import (
+    covariance_pairs,
+    gradient_pairs,
+    judge_people,
+    pair_starts,
+    residuals,
+)
+from tacit.methods.neighbourhood.kernels_printed import (
+    gradient_rows,
+    predict_cells,
+    similar_rows,
+)
+from tacit.methods.neighbourhood.twin import Data, square, train
+from tacit.model.person.gaussian import GaussianModel, fold_in
+from tacit.rounds.round import Block
 
 ITEMS = 9
 STEP = 1e-6
@@ -20,10 +31,14 @@ STEP = 1e-6
 @pytest.fixture
 def block():
     rng = np.random.default_rng(4)
-    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)]) for _ in range(25)]
+    rows = [
+        np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)]) for _ in range(25)
+    ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
-    return Block(np.arange(25), ptr, item, rng.integers(-2, 3, len(item)).astype(np.float64))
+    return Block(
+        np.arange(25), ptr, item, rng.integers(-2, 3, len(item)).astype(np.float64)
+    )
 
 
 @pytest.fixture
@@ -33,7 +48,12 @@ def data(block):
 
 def neighbours(seed=0, most=6):
     rng = np.random.default_rng(seed)
-    index = np.array([np.sort(rng.permutation([j for j in range(ITEMS) if j != i])[:most]) for i in range(ITEMS)])
+    index = np.array(
+        [
+            np.sort(rng.permutation([j for j in range(ITEMS) if j != i])[:most])
+            for i in range(ITEMS)
+        ]
+    )
     return index.astype(np.int32), rng.normal(size=(ITEMS, most))
 
 
@@ -44,7 +64,9 @@ def loss(data, index, value, shrink, floor):
         cells = np.arange(data.ptr[u], data.ptr[u + 1])
         for k in cells:
             others = cells[cells != k]
-            level = data.dev[others].sum() / (len(others) + shrink) if shrink >= 0 else 0.0
+            level = (
+                data.dev[others].sum() / (len(others) + shrink) if shrink >= 0 else 0.0
+            )
             row = np.zeros(ITEMS)
             row[index[data.item[k]]] = value[data.item[k]]
             s = row[data.item[others]]
@@ -54,20 +76,42 @@ def loss(data, index, value, shrink, floor):
 
 
 @pytest.mark.parametrize("shrink", [-1.0, 5.0], ids=["item means", "levels"])
-@pytest.mark.parametrize("floor", [1e-9, 2.0, 50.0], ids=["no floor", "some on the floor", "all on the floor"])
+@pytest.mark.parametrize(
+    "floor",
+    [1e-9, 2.0, 50.0],
+    ids=["no floor", "some on the floor", "all on the floor"],
+)
 def test_the_gradient_of_rows_is_the_derivative_of_the_loss(data, shrink, floor):
     index, value = neighbours()
     got = np.zeros_like(value)
     drawn = np.ones(len(data.item), np.bool_)
     gradient_rows(
-        data.ptr, data.item, data.dev, data.total, data.start, data.user, data.cell, drawn, index, value, shrink, floor,
-        np.inf, np.inf, 0, ITEMS, got,
-    )  # fmt: skip
+        data.ptr,
+        data.item,
+        data.dev,
+        data.total,
+        data.start,
+        data.user,
+        data.cell,
+        drawn,
+        index,
+        value,
+        shrink,
+        floor,
+        np.inf,
+        np.inf,
+        0,
+        ITEMS,
+        got,
+    )
     for i, c in [(0, 0), (3, 2), (5, 5), (8, 1), (2, 4)]:
         up, down = value.copy(), value.copy()
         up[i, c] += STEP
         down[i, c] -= STEP
-        slope = (loss(data, index, up, shrink, floor) - loss(data, index, down, shrink, floor)) / (2 * STEP)
+        slope = (
+            loss(data, index, up, shrink, floor)
+            - loss(data, index, down, shrink, floor)
+        ) / (2 * STEP)
         assert got[i, c] == pytest.approx(slope, abs=1e-6)
 
 
@@ -75,19 +119,48 @@ def test_only_drawn_ratings_count_and_errors_are_clamped(data):
     index, value = neighbours()
     got = np.ones_like(value)
     args = (data.ptr, data.item, data.dev, data.total, data.start, data.user, data.cell)
-    gradient_rows(*args, np.zeros(len(data.item), np.bool_), index, value, -1.0, 1.0, 1.0, 4.0, 0, ITEMS, got)
+    gradient_rows(
+        *args,
+        np.zeros(len(data.item), np.bool_),
+        index,
+        value,
+        -1.0,
+        1.0,
+        1.0,
+        4.0,
+        0,
+        ITEMS,
+        got,
+    )
     assert not got.any()
     small, large = np.zeros_like(value), np.zeros_like(value)
     everyone = np.ones(len(data.item), np.bool_)
-    gradient_rows(*args, everyone, index, value, -1.0, 1.0, 1e-3, np.inf, 0, ITEMS, small)
-    gradient_rows(*args, everyone, index, value, -1.0, 1.0, np.inf, np.inf, 0, ITEMS, large)
+    gradient_rows(
+        *args, everyone, index, value, -1.0, 1.0, 1e-3, np.inf, 0, ITEMS, small
+    )
+    gradient_rows(
+        *args, everyone, index, value, -1.0, 1.0, np.inf, np.inf, 0, ITEMS, large
+    )
     assert np.abs(small).max() < 0.1 * np.abs(large).max()
 
 
 @pytest.mark.parametrize("cosine", [True, False])
 def test_similarities_are_those_of_the_textbook(data, cosine):
     index, value = np.empty((ITEMS, ITEMS), np.int32), np.empty((ITEMS, ITEMS))
-    similar_rows(data.ptr, data.item, data.dev, data.start, data.user, data.cell, cosine, 0.0, 0, ITEMS, index, value)
+    similar_rows(
+        data.ptr,
+        data.item,
+        data.dev,
+        data.start,
+        data.user,
+        data.cell,
+        cosine,
+        0.0,
+        0,
+        ITEMS,
+        index,
+        value,
+    )
     table = np.full((len(data.ptr) - 1, ITEMS), np.nan)
     person = np.repeat(np.arange(len(table)), np.diff(data.ptr))
     table[person, data.item] = data.dev
@@ -106,12 +179,25 @@ def test_threads_change_no_bit_of_the_training(data):
 
 
 def test_predictions_are_weighted_means_over_a_floor():
-    ptr, item, rest = np.array([0, 2]), np.array([1, 2], np.uint32), np.array([1.0, -3.0])
+    ptr = np.array([0, 2])
+    item = np.array([1, 2], np.uint32)
+    rest = np.array([1.0, -3.0])
     start, near = np.array([0, 2, 2, 2]), np.array([1, 2], np.int32)
     for floor, wanted in ((0.1, (0.3 - 0.6) / 0.5), (5.0, (0.3 - 0.6) / 5)):
         out = np.empty(2)
         asked = np.array([0, 1], np.uint32)
-        predict_cells(ptr, item, rest, np.array([0, 2]), asked, start, near, np.array([0.3, 0.2]), floor, out)
+        predict_cells(
+            ptr,
+            item,
+            rest,
+            np.array([0, 2]),
+            asked,
+            start,
+            near,
+            np.array([0.3, 0.2]),
+            floor,
+            out,
+        )
         assert out == pytest.approx([wanted, 0.0])
 
 
@@ -145,10 +231,26 @@ def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(block, pla
     np.fill_diagonal(s, 0)
     rest, target = rng.normal(size=(2, len(block.item)))
     starts, index, values = pair_arrays(block, place)
-    gradient_pairs(block.ptr, block.item, rest, target, place, s, 10.0, np.inf, starts, index, values)
+    gradient_pairs(
+        block.ptr,
+        block.item,
+        rest,
+        target,
+        place,
+        s,
+        10.0,
+        np.inf,
+        starts,
+        index,
+        values,
+    )
     rows, columns = np.triu_indices(5)
     for person in range(6):
-        cells = [k for k in range(block.ptr[person], block.ptr[person + 1]) if place[block.item[k]] >= 0]
+        cells = [
+            k
+            for k in range(block.ptr[person], block.ptr[person + 1])
+            if place[block.item[k]] >= 0
+        ]
         length = 10.0 + sum(rest[k] ** 2 for k in cells)
         for at in range(starts[person], starts[person + 1]):
             a, b = rows[index[at]], columns[index[at]]
@@ -164,7 +266,9 @@ def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(block, pla
 def test_the_covariance_triangle_is_bounded_and_right(block, place):
     rest = np.random.default_rng(2).normal(size=len(block.item)) * 50
     starts, index, values = pair_arrays(block, place)
-    covariance_pairs(block.ptr, block.item, rest, place, 5, 10.0, 1e9, starts, index, values)
+    covariance_pairs(
+        block.ptr, block.item, rest, place, 5, 10.0, 1e9, starts, index, values
+    )
     for first, last in pairwise(starts):
         assert np.sqrt((values[first:last] ** 2).sum()) < np.sqrt(0.5)
     cells = [k for k in range(block.ptr[0], block.ptr[1]) if place[block.item[k]] >= 0]
@@ -179,9 +283,19 @@ def test_the_covariance_triangle_is_bounded_and_right(block, place):
 
 def test_what_is_left_without_a_rating_is_what_a_fit_without_it_leaves(block):
     rng = np.random.default_rng(3)
-    model = GaussianModel(np.zeros(ITEMS), np.full(ITEMS, 0.1), rng.normal(size=(ITEMS, 2)))
+    model = GaussianModel(
+        np.zeros(ITEMS), np.full(ITEMS, 0.1), rng.normal(size=(ITEMS, 2))
+    )
     rest, target = np.empty(len(block.item)), np.empty(len(block.item))
-    residuals(block.ptr, block.item, block.value, model.loadings, model.precision, rest, target)
+    residuals(
+        block.ptr,
+        block.item,
+        block.value,
+        model.loadings,
+        model.precision,
+        rest,
+        target,
+    )
     cells = np.arange(block.ptr[1], block.ptr[2])
     others = cells[1:]
     without = fold_in(model, block.item[others], block.value[others])
@@ -194,11 +308,15 @@ def test_the_judge_adds_up_squared_errors(block, place):
     rest, target = np.random.default_rng(5).normal(size=(2, len(block.item)))
     s = np.full((5, 5), 0.4)
     out = np.empty((25, 3))
-    judge_people(block.ptr, block.item, rest, target, place, np.array([s, 0 * s]), np.inf, out)
+    judge_people(
+        block.ptr, block.item, rest, target, place, np.array([s, 0 * s]), np.inf, out
+    )
     cells = np.arange(block.ptr[2], block.ptr[3])
     counting = [k for k in cells if place[block.item[k]] >= 0]
     zero = person_loss(counting, block, rest, target, place, 0 * s)
     assert out[2, 0] == pytest.approx((target[cells] ** 2).mean())
     assert out[2, 2] == pytest.approx(0)
-    gain = 2 * (person_loss(counting, block, rest, target, place, s) - zero) / len(cells)
+    gain = (
+        2 * (person_loss(counting, block, rest, target, place, s) - zero) / len(cells)
+    )
     assert out[2, 1] == pytest.approx(gain)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import BookError, SettingError, StorageError
-from tacit.ledger import advisories
-from tacit.ledger.book import Book, open_book
-from tacit.ledger.sqlite import SQLiteStore
-from tacit.ledger.store import home
+from tacit.ledger.book import advisories
+from tacit.ledger.book.book import Book, open_book
+from tacit.ledger.book.sqlite import SQLiteStore
+from tacit.ledger.book.store import home
 from tacit.testing.book import BookTests, charge, gaussian, laplace
 
 
@@ -36,7 +36,9 @@ def test_nothing_is_created_by_looking(path: Path) -> None:
 
 def test_book_and_key_are_the_owners_alone(path: Path) -> None:
     charge(open_book(path), laplace(1))
-    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+    modes = {
+        each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()
+    }
     assert modes == {"ledger.sqlite": 0o600, "ledger.sqlite.key": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -95,7 +97,9 @@ def test_a_folder_that_is_a_file_cannot_hold_a_book(tmp_path: Path) -> None:
         charge(open_book(tmp_path / "file" / "ledger.sqlite"), laplace(1))
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere"
+)
 def test_an_unwritable_folder_is_a_storage_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
@@ -135,13 +139,19 @@ def test_no_version_is_affected_yet(path: Path) -> None:
     assert book.affected() == []
 
 
-def test_entries_of_a_defective_version_are_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_of_a_defective_version_are_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     book = open_book(path)
     charge(book, gaussian(1))
     version = book.entries()[0].version
-    known = advisories.Advisory(id="T-1", versions=(f"<={version}",), methods=("bias",), text="too little noise")
+    known = advisories.Advisory(
+        id="T-1", versions=(f"<={version}",), methods=("bias",), text="too little noise"
+    )
     monkeypatch.setattr(advisories, "load", lambda: (known,))
-    assert [(entry.number, text) for entry, text in book.affected()] == [(1, "T-1: too little noise")]
+    assert [(entry.number, text) for entry, text in book.affected()] == [
+        (1, "T-1: too little noise")
+    ]
     assert [entry.number for entry, _ in book.affected(version=version)] == [1]
     assert book.affected(version="9.9") == []
 
@@ -156,8 +166,12 @@ def test_entries_of_a_defective_version_are_named(path: Path, monkeypatch: pytes
         ((">=0.1,<0.3",), "ease", False),
     ],
 )
-def test_an_advisory_names_versions_and_methods(versions: tuple[str, ...], method: str, concerned: bool) -> None:
-    advisory = advisories.Advisory(id="T", versions=versions, methods=("bias",), text="")
+def test_an_advisory_names_versions_and_methods(
+    versions: tuple[str, ...], method: str, concerned: bool
+) -> None:
+    advisory = advisories.Advisory(
+        id="T", versions=versions, methods=("bias",), text=""
+    )
     assert advisory.concerns("0.2.0", method) is concerned
 
 

@@ -8,7 +8,7 @@ import mpmath  # type: ignore[import-untyped]
 import pytest
 from scipy.stats import norm
 
-from tacit.ledger.gaussian import delta_at, epsilon_at, log_delta, mills
+from tacit.ledger.account.gaussian import delta_at, epsilon_at, log_delta, mills
 
 
 def exact_log_delta(mu: float, epsilon: float) -> mpmath.mpf:
@@ -18,14 +18,18 @@ def exact_log_delta(mu: float, epsilon: float) -> mpmath.mpf:
         def below(x: mpmath.mpf) -> mpmath.mpf:
             return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
 
-        delta = below(mu_ / 2 - epsilon_ / mu_) - mpmath.exp(epsilon_) * below(-mu_ / 2 - epsilon_ / mu_)
+        delta = below(mu_ / 2 - epsilon_ / mu_) - mpmath.exp(epsilon_) * below(
+            -mu_ / 2 - epsilon_ / mu_
+        )
         return mpmath.log(delta)
 
 
 @pytest.mark.parametrize("x", [0.0, 0.5, 3.999, 4.0, 7.0, 30.0, 1e3])
 def test_the_mills_ratio_is_right(x: float) -> None:
     with mpmath.workdps(60):
-        right = mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2 / mpmath.npdf(mpmath.mpf(x))
+        right = (
+            mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2 / mpmath.npdf(mpmath.mpf(x))
+        )
     assert mills(x) == pytest.approx(float(right), rel=1e-14)
 
 
@@ -39,12 +43,16 @@ def test_delta_is_right_and_rounded_up(mu: float, share: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [-3.0, -0.1, 0.0, 0.2])
 def test_delta_is_right_left_of_the_middle(epsilon: float) -> None:
-    assert log_delta(2.0, epsilon) == pytest.approx(float(exact_log_delta(2.0, epsilon)), abs=1e-12)
+    assert log_delta(2.0, epsilon) == pytest.approx(
+        float(exact_log_delta(2.0, epsilon)), abs=1e-12
+    )
 
 
 def test_delta_agrees_with_scipy() -> None:
     mu, epsilon = 0.7, 1.3
-    plain = norm.cdf(mu / 2 - epsilon / mu) - 2.718281828459045**epsilon * norm.cdf(-mu / 2 - epsilon / mu)
+    plain = norm.cdf(mu / 2 - epsilon / mu) - 2.718281828459045**epsilon * norm.cdf(
+        -mu / 2 - epsilon / mu
+    )
     assert delta_at(mu, epsilon) == pytest.approx(plain, rel=1e-9)
 
 

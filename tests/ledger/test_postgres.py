@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import BookError, SettingError, StorageError
-from tacit.ledger import postgres as module
-from tacit.ledger.book import Book, open_book
-from tacit.ledger.postgres import PostgresStore
+from tacit.ledger.book import postgres as module
+from tacit.ledger.book.book import Book, open_book
+from tacit.ledger.book.postgres import PostgresStore
 from tacit.testing.book import BookTests, MakeBook, charge, laplace
 
 
@@ -24,7 +24,11 @@ def database(postgres) -> str:
 @pytest.fixture
 def url(postgres, database: str) -> str:
     """Empty for each test; a new database for each would take a second."""
-    postgres.psql(database, "SET client_min_messages = warning", "DROP SCHEMA IF EXISTS tacit_ledger CASCADE")
+    postgres.psql(
+        database,
+        "SET client_min_messages = warning",
+        "DROP SCHEMA IF EXISTS tacit_ledger CASCADE",
+    )
     return database
 
 
@@ -40,11 +44,18 @@ def test_nothing_is_created_by_looking(postgres, url: str, tacit_home: Path) -> 
     book = open_book(url)
     book.entries()
     book.check([laplace(1)], unit="user", budget=None)
-    assert postgres.psql(url, "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'") == "0\n"
+    assert (
+        postgres.psql(
+            url, "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'"
+        )
+        == "0\n"
+    )
     assert list(tacit_home.iterdir()) == []
 
 
-def test_the_key_is_the_owners_alone_and_not_in_the_database(postgres, url: str, tacit_home: Path) -> None:
+def test_the_key_is_the_owners_alone_and_not_in_the_database(
+    postgres, url: str, tacit_home: Path
+) -> None:
     charge(open_book(url), laplace(1))
     [key] = tacit_home.iterdir()
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -53,13 +64,17 @@ def test_the_key_is_the_owners_alone_and_not_in_the_database(postgres, url: str,
     assert key.read_bytes().hex().encode() not in dump
 
 
-def test_the_key_may_be_kept_elsewhere(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_may_be_kept_elsewhere(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACIT_LEDGER_KEY", str(tmp_path / "secret"))
     charge(open_book(url), laplace(1))
     assert (tmp_path / "secret").stat().st_size == 32
 
 
-def test_another_machine_needs_the_key(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_machine_needs_the_key(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     charge(open_book(url), laplace(1))
     monkeypatch.setenv("TACIT_HOME", str(tmp_path))
     with pytest.raises(BookError, match="key of the book is missing"):
@@ -98,25 +113,40 @@ def test_a_newer_book_says_so(postgres, url: str) -> None:
         charge(open_book(url), laplace(1))
 
 
-def test_tables_of_an_older_version_are_brought_up_to_date(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_an_older_version_are_brought_up_to_date(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     charge(open_book(url), laplace(1))
     monkeypatch.setattr(
-        module, "MIGRATIONS", (*module.MIGRATIONS, "ALTER TABLE tacit_ledger.fingerprint ADD COLUMN made TEXT")
+        module,
+        "MIGRATIONS",
+        (
+            *module.MIGRATIONS,
+            "ALTER TABLE tacit_ledger.fingerprint ADD COLUMN made TEXT",
+        ),
     )
     charge(open_book(url), laplace(1))
     assert open_book(url).verify().entries == 2
 
 
-def test_a_step_that_fails_leaves_the_tables_as_they_were(postgres, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_fails_leaves_the_tables_as_they_were(
+    postgres, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     charge(open_book(url), laplace(1))
-    monkeypatch.setattr(module, "MIGRATIONS", (*module.MIGRATIONS, "CREATE TABLE tacit_ledger.half (x TEXT); nonsense"))
+    monkeypatch.setattr(
+        module,
+        "MIGRATIONS",
+        (*module.MIGRATIONS, "CREATE TABLE tacit_ledger.half (x TEXT); nonsense"),
+    )
     with pytest.raises(BookError):
         charge(open_book(url), laplace(1))
     assert postgres.psql(url, "SELECT to_regclass('tacit_ledger.half')") == "\n"
 
 
 def test_another_databases_tables_are_no_book(postgres, url: str) -> None:
-    postgres.psql(url, "CREATE SCHEMA tacit_ledger", "CREATE TABLE tacit_ledger.entry (x TEXT)")
+    postgres.psql(
+        url, "CREATE SCHEMA tacit_ledger", "CREATE TABLE tacit_ledger.entry (x TEXT)"
+    )
     with pytest.raises(BookError, match="no ledger"):
         charge(open_book(url), laplace(1))
 
@@ -158,10 +188,16 @@ def test_readers_see_whole_entries_while_others_write(url: str) -> None:
     assert open_book(url).verify().entries == 31
 
 
-def test_a_server_without_fsync_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_fsync_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usual = PostgresStore._one
     monkeypatch.setattr(
-        PostgresStore, "_one", staticmethod(lambda c, query: "off" if query == "SHOW fsync" else usual(c, query))
+        PostgresStore,
+        "_one",
+        staticmethod(
+            lambda c, query: "off" if query == "SHOW fsync" else usual(c, query)
+        ),
     )
     with pytest.raises(StorageError, match="fsync"):
         charge(open_book(url), laplace(1))
@@ -177,16 +213,21 @@ def test_a_user_needs_few_rights_after_the_first_charge(postgres, url: str) -> N
     """The rights that docs/operate.md lists: none to change or remove an entry."""
     charge(open_book(url), laplace(1))
     postgres.psql(
-        url, "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk LOGIN", "GRANT USAGE ON SCHEMA tacit_ledger TO clerk",
+        url,
+        "DROP ROLE IF EXISTS clerk",
+        "CREATE ROLE clerk LOGIN",
+        "GRANT USAGE ON SCHEMA tacit_ledger TO clerk",
         "GRANT SELECT ON ALL TABLES IN SCHEMA tacit_ledger TO clerk",
         "GRANT INSERT ON tacit_ledger.entry, tacit_ledger.fingerprint TO clerk",
         "GRANT INSERT, UPDATE ON tacit_ledger.head TO clerk",
-    )  # fmt: skip
+    )
     charge(open_book(url.replace("tacit@", "clerk@")), laplace(1))
     assert open_book(url).verify().entries == 2
 
 
-def test_a_store_without_psycopg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_without_psycopg_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -199,7 +240,9 @@ def test_a_fit_is_charged_to_an_address(url: str) -> None:
     from tacit.data.sample import sample
     from tacit.methods import find
 
-    find("popularity")(epsilon=1.0, ledger=url).fit(sample(people=50, ratings=500, seed=1), users=50)
+    find("popularity")(epsilon=1.0, ledger=url).fit(
+        sample(people=50, ratings=500, seed=1), users=50
+    )
     assert [entry.kind for entry in open_book(url).entries()] == ["reserve", "commit"]
 
 
@@ -209,5 +252,7 @@ def test_the_command_line_takes_an_address(url: str) -> None:
     from tacit.cli.main import tacit
 
     run = CliRunner().invoke
-    assert run(tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]).exit_code == 0
+    assert (
+        run(tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]).exit_code == 0
+    )
     assert "1 entries" in run(tacit, ["ledger", "verify", "--ledger", url]).output

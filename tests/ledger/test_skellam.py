@@ -1,4 +1,5 @@
-"""The price of noise in shares against the law itself: exact divergences of the Skellam law, by summing it up."""
+"""The price of noise in shares against the law itself: exact divergences of the Skellam
+law, by summing it up."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.special import ive
 
-from tacit.ledger.account import epsilon
-from tacit.ledger.cost import cost
-from tacit.ledger.event import Skellam
+from tacit.ledger.account.account import epsilon
+from tacit.ledger.account.cost import cost
+from tacit.ledger.account.event import Skellam
 
 CASES = [
     (v, s)
@@ -23,8 +24,12 @@ ORDERS = (2, 3, 4, 8, 16, 32, 64)
 
 @lru_cache(maxsize=8)
 def log_law(variance: float, reach: int) -> np.ndarray:
-    """log of exp(-v) I_k(v) for k = -reach..reach; ratios I_k/I_(k-1) by the downward recurrence, which is stable."""
-    ratio, last = np.empty(reach), variance / (reach + 1 + sqrt((reach + 1) ** 2 + variance**2))
+    """log of exp(-v) I_k(v) for k = -reach..reach; ratios I_k/I_(k-1) by the downward
+    recurrence, which is stable."""
+    ratio, last = (
+        np.empty(reach),
+        variance / (reach + 1 + sqrt((reach + 1) ** 2 + variance**2)),
+    )
     for k in range(reach, 0, -1):
         last = 1 / (2 * k / variance + last)
         ratio[k - 1] = last
@@ -71,7 +76,9 @@ def test_nine_tenths_of_the_price_would_be_caught() -> None:
 
 def test_divergences_add_over_coordinates() -> None:
     """A move of (s, t) costs what its coordinates cost: L2 adds in squares and L1 as it is."""
-    both = Skellam(name="x", sensitivity=sqrt(30**2 + 40**2), l1=70, variance=1e4, draws=2)
+    both = Skellam(
+        name="x", sensitivity=sqrt(30**2 + 40**2), l1=70, variance=1e4, draws=2
+    )
     exact = divergence(1e4, 30, 8) + divergence(1e4, 40, 8)
     assert 0.95 * 4 * cost((both,)).renyi < exact <= 4 * cost((both,)).renyi
 
@@ -79,8 +86,11 @@ def test_divergences_add_over_coordinates() -> None:
 @pytest.mark.parametrize(("variance", "shift"), [(400.0, 20), (1e4, 50), (1e6, 3000)])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
 def test_what_is_stated_covers_the_exact_privacy_loss(variance, shift, delta) -> None:
-    """The exact delta at the stated epsilon, from the whole privacy loss distribution of one coordinate."""
+    """The exact delta at the stated epsilon, from the whole privacy loss distribution of
+    one coordinate."""
     stated = epsilon([event(variance, shift)], delta)
     p, q = shifted(variance, shift, 2)
     assert np.maximum(np.exp(p) - exp(stated) * np.exp(q), 0).sum() <= delta
-    assert np.maximum(np.exp(p) - exp(0.6 * stated) * np.exp(q), 0).sum() > delta  # and not by far
+    assert (
+        np.maximum(np.exp(p) - exp(0.6 * stated) * np.exp(q), 0).sum() > delta
+    )  # and not by far

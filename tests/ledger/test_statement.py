@@ -10,11 +10,19 @@ from typing import Any
 import pytest
 
 from tacit.errors import ModelError, SettingError
-from tacit.ledger.book import Book, open_book
-from tacit.ledger.event import Evaluation, Event, Gaussian, Laplace, Response, Unbounded, Unit
-from tacit.ledger.registry import registry_record
-from tacit.ledger.statement import Statement, build_statement, check_against
-from tacit.ledger.words import ENGINES, mechanism
+from tacit.ledger.account.event import (
+    Evaluation,
+    Event,
+    Gaussian,
+    Laplace,
+    Response,
+    Unbounded,
+    Unit,
+)
+from tacit.ledger.book.book import Book, open_book
+from tacit.ledger.statement.registry import registry_record
+from tacit.ledger.statement.statement import Statement, build_statement, check_against
+from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace
 
 BUDGET = (1.0, 1e-6)
@@ -27,28 +35,58 @@ def book(tmp_path: Path) -> Book:
 
 def certify(book: Book, **changes: Any) -> Statement:
     events: list[Event] = [gaussian(1.0)]
-    receipt = book.reserve(events, unit="user", budget=BUDGET, purpose="film night", method="bias")
+    receipt = book.reserve(
+        events, unit="user", budget=BUDGET, purpose="film night", method="bias"
+    )
     given: dict[str, Any] = {
-        "method": "bias", "unit": "user", "engine": "threads", "events": events, "budget": BUDGET, "receipt": receipt,
-        "per_person": ["a row of norm 1"], "settings": ["by rule"], "public": ["the scale"], "purpose": "film night",
-    }  # fmt: skip
+        "method": "bias",
+        "unit": "user",
+        "engine": "threads",
+        "events": events,
+        "budget": BUDGET,
+        "receipt": receipt,
+        "per_person": ["a row of norm 1"],
+        "settings": ["by rule"],
+        "public": ["the scale"],
+        "purpose": "film night",
+    }
     return build_statement(**{**given, **changes})
 
 
 def test_a_certified_statement_tells_everything(book: Book) -> None:
     text = " ".join(str(certify(book)).split())
     for words in (
-        "CERTIFIED", "(1, 1e-06)-differentially private", "`user`", "is added or removed", "all other people see",
-        "epsilon 1.22 at delta 1e-08", "trusted curator", "discrete Gaussian noise", "a row of norm 1", "by rule",
-        "the scale", "how long the computation took", "memory", "took part", "is shown", "film night", "`readers`",
-        "entry 1", book.head, "Made with tacit",
-    ):  # fmt: skip
+        "CERTIFIED",
+        "(1, 1e-06)-differentially private",
+        "`user`",
+        "is added or removed",
+        "all other people see",
+        "epsilon 1.22 at delta 1e-08",
+        "trusted curator",
+        "discrete Gaussian noise",
+        "a row of norm 1",
+        "by rule",
+        "the scale",
+        "how long the computation took",
+        "memory",
+        "took part",
+        "is shown",
+        "film night",
+        "`readers`",
+        "entry 1",
+        book.head,
+        "Made with tacit",
+    ):
         assert words in text
 
 
 def test_paragraphs_are_numbered_and_fit_a_terminal(book: Book) -> None:
     lines = str(certify(book)).splitlines()
-    assert [line[:3] for line in lines if line[2:4] == ". "][:3] == [" 1.", " 2.", " 3."]
+    assert [line[:3] for line in lines if line[2:4] == ". "][:3] == [
+        " 1.",
+        " 2.",
+        " 3.",
+    ]
     assert max(map(len, lines)) <= 96
 
 
@@ -77,19 +115,30 @@ def test_the_profile_holds_the_promise(book: Book) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
 def test_every_engine_and_unit_has_its_words(engine: str, unit: Unit) -> None:
-    statement = build_statement(method="bias", unit=unit, engine=engine, events=[], calibration="none")
+    statement = build_statement(
+        method="bias", unit=unit, engine=engine, events=[], calibration="none"
+    )
     assert statement.neighbours
     assert statement.trust
 
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(SettingError, match="engine"):
-        build_statement(method="bias", unit="user", engine="magic", events=[], calibration="none")
+        build_statement(
+            method="bias", unit="user", engine="magic", events=[], calibration="none"
+        )
 
 
 def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> None:
     told = {
-        local: build_statement(method="x", unit="user", engine="simulate", events=[], calibration="none", local=local)
+        local: build_statement(
+            method="x",
+            unit="user",
+            engine="simulate",
+            events=[],
+            calibration="none",
+            local=local,
+        )
         for local in (True, False)
     }
     assert "any two records" in told[True].neighbours
@@ -98,9 +147,16 @@ def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> 
 
 def test_a_claim_is_told_as_a_claim(book: Book) -> None:
     claim = Unbounded(name="epoch", claimed_epsilon=0.1, reason="item means are raw")
-    receipt = book.reserve([claim], unit="rating", budget=None, purpose="", method="pnbm-sgd")
+    receipt = book.reserve(
+        [claim], unit="rating", budget=None, purpose="", method="pnbm-sgd"
+    )
     statement = build_statement(
-        method="pnbm-sgd", unit="rating", engine="threads", events=[claim], calibration="paper", receipt=receipt
+        method="pnbm-sgd",
+        unit="rating",
+        engine="threads",
+        events=[claim],
+        calibration="paper",
+        receipt=receipt,
     )
     assert statement.certified == "claimed"
     assert (statement.claimed_epsilon, statement.epsilon) == (0.1, None)
@@ -114,7 +170,11 @@ def test_a_claim_is_told_as_a_claim(book: Book) -> None:
         {"calibration": "none"},
         {"real_noise": False},
         {"receipt": None},
-        {"receipt": None, "calibration": "paper", "events": [Unbounded(name="x", claimed_epsilon=1, reason="y")]},
+        {
+            "receipt": None,
+            "calibration": "paper",
+            "events": [Unbounded(name="x", claimed_epsilon=1, reason="y")],
+        },
         {"events": [Evaluation(name="evaluate")]},
     ],
 )
@@ -136,7 +196,9 @@ def test_the_book_confirms_its_statement(book: Book) -> None:
     assert "entry 1" in text
 
 
-def test_a_book_restored_from_an_old_copy_is_exposed(book: Book, tmp_path: Path) -> None:
+def test_a_book_restored_from_an_old_copy_is_exposed(
+    book: Book, tmp_path: Path
+) -> None:
     certify(book)
     old = tmp_path / "old"
     shutil.copy(tmp_path / "ledger.sqlite", old)
@@ -149,7 +211,9 @@ def test_a_book_restored_from_an_old_copy_is_exposed(book: Book, tmp_path: Path)
     assert "restored from an old copy" in text
 
 
-def test_a_book_charged_again_after_a_restore_is_exposed(book: Book, tmp_path: Path) -> None:
+def test_a_book_charged_again_after_a_restore_is_exposed(
+    book: Book, tmp_path: Path
+) -> None:
     certify(book)
     shutil.copy(tmp_path / "ledger.sqlite", tmp_path / "old")
     later = certify(book)
@@ -171,27 +235,51 @@ def test_a_book_charged_again_after_a_restore_is_exposed(book: Book, tmp_path: P
         {"book_head": None},
     ],
 )
-def test_a_statement_that_was_changed_is_not_confirmed(book: Book, changes: dict[str, Any]) -> None:
+def test_a_statement_that_was_changed_is_not_confirmed(
+    book: Book, changes: dict[str, Any]
+) -> None:
     assert not check_against(certify(book).model_copy(update=changes), book)[0]
 
 
 def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
     claim = Unbounded(name="a/x", claimed_epsilon=1.0, reason="a test")
-    receipt = book.reserve([claim], unit="user", budget=(1.0, 1e-6), purpose="", method="bias")
+    receipt = book.reserve(
+        [claim], unit="user", budget=(1.0, 1e-6), purpose="", method="bias"
+    )
     made = build_statement(
-        method="bias", unit="user", engine="threads", events=[claim], calibration="paper", budget=(1.0, 1e-6),
+        method="bias",
+        unit="user",
+        engine="threads",
+        events=[claim],
+        calibration="paper",
+        budget=(1.0, 1e-6),
         receipt=receipt,
-    )  # fmt: skip
-    forged = made.model_copy(update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6})
+    )
+    forged = made.model_copy(
+        update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6}
+    )
     assert [check_against(each, book)[0] for each in (made, forged)] == [True, False]
 
 
 def test_the_registry_record_has_every_field(book: Book) -> None:
-    record = registry_record(certify(book), deployment="films", curator="a library", date="2030-01-01")
+    record = registry_record(
+        certify(book), deployment="films", curator="a library", date="2030-01-01"
+    )
     wanted = {
-        "deployment", "curator", "purpose", "privacy_unit", "per_person_bound", "privacy_profile", "trust_model",
-        "accounting", "mechanisms", "software", "public", "not_covered", "date",
-    }  # fmt: skip
+        "deployment",
+        "curator",
+        "purpose",
+        "privacy_unit",
+        "per_person_bound",
+        "privacy_profile",
+        "trust_model",
+        "accounting",
+        "mechanisms",
+        "software",
+        "public",
+        "not_covered",
+        "date",
+    }
     assert wanted <= set(record)
     assert all(record[name] for name in wanted)
     json.dumps(record, allow_nan=False)
@@ -203,12 +291,17 @@ def test_mechanisms_are_told_in_a_clause() -> None:
     assert mechanism(event) == f"a: {noise}, 3 times"
     event = Laplace(name="a", sensitivity=2, scale=20, draws=1, sampled=0.1)
     noise = "discrete Laplace noise of scale 20 on 1 number (L1 sensitivity 2)"
-    assert mechanism(event) == f"a: {noise}, each person taking part with chance 0.1 by a secret coin"
+    assert (
+        mechanism(event)
+        == f"a: {noise}, each person taking part with chance 0.1 by a secret coin"
+    )
     event = Response(name="a", epsilon=0.5, reports=2, beside="b")
     noise = "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
     assert mechanism(event) == f"a: {noise}; over other people than b"
 
 
 def test_a_statement_that_is_not_certified_survives_its_file():
-    made = build_statement(method="m", unit="user", engine="threads", events=(), calibration="none")
+    made = build_statement(
+        method="m", unit="user", engine="threads", events=(), calibration="none"
+    )
     assert Statement.from_json(made.to_json()) == made

@@ -1,4 +1,5 @@
-"""Bayes: conformance, every bound hunted through the rounds themselves, and better than `bias` where it can be."""
+"""Bayes: conformance, every bound hunted through the rounds themselves, and better than
+`bias` where it can be."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ from tacit import Bayes, Bias, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.data.splits import per_rating
-from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
-from tacit.ledger import account
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import trial
+from tacit.ledger.account import account
 from tacit.methods.base import Public
-from tacit.methods.bayes_plan import split as divide
-from tacit.model import gaussian
-from tacit.round import Block, Budget
+from tacit.methods.bayes.plan import split as divide
+from tacit.model.person import gaussian
+from tacit.rounds.round import Block, Budget
 from tacit.testing import MethodTests
 
 
@@ -35,7 +36,10 @@ def error(method, split, **options):
 
 @pytest.mark.parametrize(("unit", "epsilon"), [("user", 10.0), ("rating", 5.0)])
 def test_it_is_no_worse_than_bias(split, unit, epsilon):
-    assert error(Bayes, split, epsilon=epsilon, unit=unit) < error(Bias, split, epsilon=epsilon, unit=unit) + 0.002
+    assert (
+        error(Bayes, split, epsilon=epsilon, unit=unit)
+        < error(Bias, split, epsilon=epsilon, unit=unit) + 0.002
+    )
 
 
 def test_a_tiny_budget_gives_about_the_own_mean(split):
@@ -44,11 +48,17 @@ def test_a_tiny_budget_gives_about_the_own_mean(split):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_intervals_cover_what_they_say(split, unit):
-    model = trial(Bayes(epsilon=5, unit=unit), split.train, items=sample_catalogue(), users=3000)
-    schema, given, asked = split.train.schema, split.fold_in, split.test
+    model = trial(
+        Bayes(epsilon=5, unit=unit), split.train, items=sample_catalogue(), users=3000
+    )
+    schema = split.train.schema
+    given = split.fold_in
+    asked = split.test
     own = (given.value.astype(float) - schema.middle) / schema.unit_width
     true = (asked.value.astype(float) - schema.middle) / schema.unit_width
-    mean, sd = gaussian.predict_cells(model.personal.model, given.ptr, given.item, own, asked.ptr, asked.item)
+    mean, sd = gaussian.predict_cells(
+        model.personal.model, given.ptr, given.item, own, asked.ptr, asked.item
+    )
     assert 0.75 < np.mean(np.abs(true - mean) < 1.2816 * sd) < 0.85
 
 
@@ -68,7 +78,9 @@ def test_shares_add_up(unit, mu, users, columns):
 def test_the_closed_form_agrees_with_the_accountant(unit):
     items = Catalogue([str(i) for i in range(500)])
     budget = Budget(5.0, 1e-6)
-    plan = Bayes(unit=unit).plan(Public(Schema(1, 5, users=6000), items, unit, "sound", budget))
+    plan = Bayes(unit=unit).plan(
+        Public(Schema(1, 5, users=6000), items, unit, "sound", budget)
+    )
     events = plan.events(budget)
     closed = account.epsilon(events.values(), 1e-6, unit=unit)
     checked = account.epsilon(events.values(), 1e-6, unit=unit, verify=True)
@@ -83,18 +95,28 @@ def state_of(rng, width=6):
     """Some public state: any will do, because a bound may not depend on it."""
     weight = rng.uniform(1, 60, ITEMS)
     return {
-        "people": np.array([900.0]), "level": np.array([0.3, 0.01, 12.0]),
-        "weight": weight, "weight_square": weight**2 + 1, "weight_log": np.log(weight), "weight_spread": np.ones(1),
-        "effect": rng.normal(0, 0.6, ITEMS), "variance": rng.uniform(0.001, 0.2, ITEMS), "gain": np.full(ITEMS, 0.01),
-        "evidence": np.ones((3, ITEMS)), "loadings": rng.normal(0, 0.4, (ITEMS, width)),
+        "people": np.array([900.0]),
+        "level": np.array([0.3, 0.01, 12.0]),
+        "weight": weight,
+        "weight_square": weight**2 + 1,
+        "weight_log": np.log(weight),
+        "weight_spread": np.ones(1),
+        "effect": rng.normal(0, 0.6, ITEMS),
+        "variance": rng.uniform(0.001, 0.2, ITEMS),
+        "gain": np.full(ITEMS, 0.01),
+        "evidence": np.ones((3, ITEMS)),
+        "loadings": rng.normal(0, 0.4, (ITEMS, width)),
         "doubt": rng.uniform(0, 0.1, ITEMS),
-    }  # fmt: skip
+    }
 
 
 def summed(round_, state, items, values):
     """One person's integers in every part of a round, in one long vector a part."""
     block = Block(
-        np.zeros(1, np.int64), np.array([0, len(items)], np.int64), items.astype(np.uint32), np.asarray(values, float)
+        np.zeros(1, np.int64),
+        np.array([0, len(items)], np.int64),
+        items.astype(np.uint32),
+        np.asarray(values, float),
     )
     found = {}
     for part in round_.parts:
@@ -118,7 +140,8 @@ def summed(round_, state, items, values):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_no_neighbour_breaks_the_bound_of_any_round(unit):
-    """Rounds as they are run, on hostile rows and any state: moves stay within the sensitivity that was paid for."""
+    """Rounds as they are run, on hostile rows and any state: moves stay within the
+    sensitivity that was paid for."""
     rng = np.random.default_rng(5)
     items = Catalogue([str(i) for i in range(ITEMS)])
     public = Public(Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6))
@@ -131,19 +154,35 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit):
         size = int(rng.choice([0, 1, 2, 5, 15, ITEMS - 1]))
         chosen = rng.permutation(ITEMS)[: size + 1]
         order = np.argsort(chosen)
-        values = np.where(rng.random(size + 1) < 0.6, rng.choice([-2.0, 2.0], size + 1), rng.uniform(-9, 9, size + 1))
+        values = np.where(
+            rng.random(size + 1) < 0.6,
+            rng.choice([-2.0, 2.0], size + 1),
+            rng.uniform(-9, 9, size + 1),
+        )
         kept = np.ones(size + 1, bool)
         kept[order[-1] if trial_ % 2 else 0] = False
         for round_ in plan.rounds:
             whole = summed(round_, state, chosen[order], values[order])
-            less = summed(round_, state, chosen[order][kept[order]], values[order][kept[order]])
+            less = summed(
+                round_, state, chosen[order][kept[order]], values[order][kept[order]]
+            )
             for part in round_.parts:
                 move = whole[part.name] - (less[part.name] if unit == "rating" else 0)
                 claimed = part.bound.sensitivity(unit)
-                assert np.linalg.norm(move) <= claimed.l2 * (1 + 1e-9), f"{round_.name}/{part.name}"
+                assert np.linalg.norm(move) <= claimed.l2 * (1 + 1e-9), (
+                    f"{round_.name}/{part.name}"
+                )
 
 
 def test_a_plan_without_delta_is_that_of_first_order():
     items = Catalogue([str(i) for i in range(50)])
-    plan = Bayes().plan(Public(Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0)))
-    assert {r.name for r in plan.rounds} == {"people", "weights", "effects 1", "effects 2", "choice"}
+    plan = Bayes().plan(
+        Public(Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0))
+    )
+    assert {r.name for r in plan.rounds} == {
+        "people",
+        "weights",
+        "effects 1",
+        "effects 2",
+        "choice",
+    }

@@ -9,9 +9,9 @@ from tacit import Bias, sample, sample_catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.data.splits import per_rating
-from tacit.evaluate.metrics import rmse
-from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
+from tacit.evaluation.metrics import rmse
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import trial
 from tacit.testing import MethodTests
 
 
@@ -26,7 +26,9 @@ def split():
 
 def error(split, **options):
     items = sample_catalogue() if options.pop("features", False) else None
-    return measure(trial(Bias(**options), split.train, items=items, users=2000), split, lists=False)["rmse"]
+    return measure(
+        trial(Bias(**options), split.train, items=items, users=2000), split, lists=False
+    )["rmse"]
 
 
 def own_mean(split):
@@ -55,11 +57,17 @@ def test_planted_effects_are_found():
     effect = rng.normal(0, 0.6, items)
     rows = [np.sort(rng.permutation(items)[:15]) for _ in range(people)]
     item = np.concatenate(rows).astype(np.uint32)
-    value = np.clip(3 + effect[item] + rng.normal(0, 0.7, len(item)), 1, 5).astype(np.float32)
+    value = np.clip(3 + effect[item] + rng.normal(0, 0.7, len(item)), 1, 5).astype(
+        np.float32
+    )
     data = Ratings(
-        Schema(1, 5), [str(i) for i in range(people)], [str(i) for i in range(items)],
-        np.arange(0, 15 * people + 1, 15), item, value,
-    )  # fmt: skip
+        Schema(1, 5),
+        [str(i) for i in range(people)],
+        [str(i) for i in range(items)],
+        np.arange(0, 15 * people + 1, 15),
+        item,
+        value,
+    )
     model = trial(Bias(epsilon=5), data, users=people)
     found = np.asarray(model.shared.arrays["baseline"])
     assert np.corrcoef(found, effect)[0, 1] > 0.98
@@ -68,11 +76,16 @@ def test_planted_effects_are_found():
 def sparse(people, items, each, seed=0):
     """Four to six ratings a person, more items than people, no item effects worth the noise."""
     rng = np.random.default_rng(seed)
-    rows = [np.sort(rng.permutation(items)[: rng.integers(each - 1, each + 2)]) for _ in range(people)]
+    rows = [
+        np.sort(rng.permutation(items)[: rng.integers(each - 1, each + 2)])
+        for _ in range(people)
+    ]
     item = np.concatenate(rows).astype(np.uint32)
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     person = np.repeat(rng.normal(0.4, 0.5, people), np.diff(ptr))
-    value = np.clip(np.rint(3 + person + rng.normal(0, 0.9, len(item))), 1, 5).astype(np.float32)
+    value = np.clip(np.rint(3 + person + rng.normal(0, 0.9, len(item))), 1, 5).astype(
+        np.float32
+    )
     names = [str(i) for i in range(max(people, items))]
     return Ratings(Schema(1, 5), names[:people], names[:items], ptr, item, value)
 
@@ -80,10 +93,16 @@ def sparse(people, items, each, seed=0):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 20.0])
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_never_worse_than_ones_own_mean_on_sparse_and_small_data(epsilon, unit):
-    """MECHANISMS 8.7, where the recipe failed: the fit must shrink to nothing where the noise drowns the items."""
+    """MECHANISMS 8.7, where the recipe failed: the fit must shrink to nothing where the
+    noise drowns the items."""
     split = per_rating(sparse(600, 900, 5), 0.1, 1)
     errors = [
-        measure(trial(Bias(epsilon=epsilon, unit=unit), split.train, users=600), split, lists=False) for _ in range(3)
+        measure(
+            trial(Bias(epsilon=epsilon, unit=unit), split.train, users=600),
+            split,
+            lists=False,
+        )
+        for _ in range(3)
     ]
     assert (
         np.mean([e["rmse"] for e in errors]) < own_mean(split) + 0.012

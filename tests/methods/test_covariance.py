@@ -7,14 +7,21 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from tacit import EASE, CovarianceKNN, CovarianceSVD, Popularity, sample, sample_catalogue
+from tacit import (
+    EASE,
+    CovarianceKNN,
+    CovarianceSVD,
+    Popularity,
+    sample,
+    sample_catalogue,
+)
 from tacit.data.splits import per_person, per_rating
 from tacit.errors import SettingError
-from tacit.evaluate.sweep import measure
-from tacit.fitting import fit, trial
-from tacit.model.ease import EasePersonal
-from tacit.model.personal import Cells, Own
-from tacit.model.staged_neighbours import KeptNeighbours
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import fit, trial
+from tacit.model.person.base import Cells, Own
+from tacit.model.person.ease import EasePersonal
+from tacit.model.person.staged_neighbours import KeptNeighbours
 from tacit.testing import MethodTests
 
 
@@ -37,7 +44,9 @@ def split():
 
 
 def error(split, cls, **options):
-    return measure(trial(cls(**options), split.train, users=2000), split, lists=False)["rmse"]
+    return measure(trial(cls(**options), split.train, users=2000), split, lists=False)[
+        "rmse"
+    ]
 
 
 @pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
@@ -50,7 +59,10 @@ def test_a_generous_budget_finds_the_tastes(split, cls, unit):
 def test_little_budget_falls_back_to_effects(split):
     from tacit import Bias
 
-    assert error(split, CovarianceSVD, epsilon=0.5) < error(split, Bias, epsilon=0.5) + 0.02
+    assert (
+        error(split, CovarianceSVD, epsilon=0.5)
+        < error(split, Bias, epsilon=0.5) + 0.02
+    )
 
 
 def test_ease_beats_popularity():
@@ -58,23 +70,29 @@ def test_ease_beats_popularity():
     part = per_person(likes, 300, 0.8, 0)
 
     def recall(cls, **options):
-        return measure(trial(cls(**options), part.train, users=2000), part, lists=True)["recall@20"]
+        return measure(trial(cls(**options), part.train, users=2000), part, lists=True)[
+            "recall@20"
+        ]
 
-    assert recall(EASE, epsilon=20, unit="rating") > 1.1 * recall(Popularity, epsilon=20, unit="rating")
+    assert recall(EASE, epsilon=20, unit="rating") > 1.1 * recall(
+        Popularity, epsilon=20, unit="rating"
+    )
 
 
 def test_ease_places_what_it_does_not_cover_after_the_rest_by_popularity():
     arrays = {
-        "weight": np.array([9.0, 5.0, 7.0, 1.0]), "left": np.array([[1.0], [-2.0]]), "right": np.array([[1.0], [1.0]]),
+        "weight": np.array([9.0, 5.0, 7.0, 1.0]),
+        "left": np.array([[1.0], [-2.0]]),
+        "right": np.array([[1.0], [1.0]]),
         "head": np.array([0, 1]),
-    }  # fmt: skip
+    }
     scores = EasePersonal(arrays, {}).scores(Own(np.array([0]), np.zeros(1)))
     assert np.argsort(-scores).tolist() == [1, 0, 2, 3]
     assert scores.min() > -2
 
 
 def test_a_forecast_of_lists_promises_no_ratings():
-    from tacit.evaluate.forecast import forecast
+    from tacit.evaluation.forecast import forecast
 
     assert forecast(EASE(epsilon=5.0), 200, 60).private is None
 
@@ -96,11 +114,15 @@ class TestKeptNeighbours(MethodTests):
 
 @pytest.fixture(scope="module")
 def kept(split):
-    return trial(CovarianceKNN(epsilon=50, unit="rating", keep=30), split.train, users=2000)
+    return trial(
+        CovarianceKNN(epsilon=50, unit="rating", keep=30), split.train, users=2000
+    )
 
 
 def test_fewer_kept_neighbours_make_a_smaller_model(split, kept):
-    fewer = trial(CovarianceKNN(epsilon=50, unit="rating", keep=5), split.train, users=2000)
+    fewer = trial(
+        CovarianceKNN(epsilon=50, unit="rating", keep=5), split.train, users=2000
+    )
     assert np.diff(fewer.shared.arrays["start"]).max() <= 5
     assert fewer.shared.nbytes < kept.shared.nbytes
 
@@ -117,16 +139,23 @@ def test_the_compiled_kept_neighbours_are_the_plain_ones(split, kept):
     everything = np.arange(len(mean), dtype=np.uint32)
     ends = np.array([0, len(items)]), np.array([0, len(mean)])
     cells = Cells(ends[0], items.astype(np.uint32), own.values, ends[1], everything)
-    np.testing.assert_allclose(kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9
+    )
 
 
 def test_kept_neighbours_that_contradict_each_other_are_used_in_part():
-    """Three items that all covary by .9, of variance 1, the last two of them by -.9: no such items can be."""
+    """Three items that all covary by .9, of variance 1, the last two of them by -.9: no
+    such items can be."""
     arrays = {
-        "baseline": np.zeros(4), "variance": np.full(4, 0.9), "loadings": np.zeros((4, 1)), "weight": np.ones(4),
-        "start": np.array([0, 3, 5, 7, 9]), "neighbour": np.array([1, 2, 3, 2, 3, 1, 3, 1, 2]),
+        "baseline": np.zeros(4),
+        "variance": np.full(4, 0.9),
+        "loadings": np.zeros((4, 1)),
+        "weight": np.ones(4),
+        "start": np.array([0, 3, 5, 7, 9]),
+        "neighbour": np.array([1, 2, 3, 2, 3, 1, 3, 1, 2]),
         "similarity": np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, -0.9, 0.9, -0.9]),
-    }  # fmt: skip
+    }
     model = KeptNeighbours(arrays, {"noise": 0.1, "neighbours": 50.0})
     told = model.explain(Own(np.array([1, 2, 3]), np.ones(3)), 0)
     assert told.own.tolist() == pytest.approx([0.9, 0.0, 0.0])
@@ -136,12 +165,17 @@ def test_explaining_kept_neighbours_adds_up(kept):
     ids = kept.shared.catalogue.ids
     own = {ids[i]: 1.0 + i % 5 for i in range(40)}
     told = kept.explain(own, ids[60])
-    assert told.rating == pytest.approx(kept.predict(own, [ids[60]])[0].rating, abs=1e-6)
+    assert told.rating == pytest.approx(
+        kept.predict(own, [ids[60]])[0].rating, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
 def test_the_twin_is_no_worse_than_a_private_fit(split, cls):
-    assert error(split, cls, calibration="none") < error(split, cls, epsilon=50, unit="rating") + 0.005
+    assert (
+        error(split, cls, calibration="none")
+        < error(split, cls, epsilon=50, unit="rating") + 0.005
+    )
 
 
 class TestPaperCleaning(MethodTests):
@@ -154,7 +188,9 @@ class TestPaperCleaning(MethodTests):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_the_default_cleaning_beats_the_papers(split, unit):
     for epsilon in (2, 50):
-        paper = error(split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper")
+        paper = error(
+            split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper"
+        )
         assert error(split, CovarianceSVD, epsilon=epsilon, unit=unit) < paper + 0.002
 
 
@@ -169,9 +205,19 @@ def test_a_pure_promise_is_kept_by_laplace_noise(unit, cleaning):
 @pytest.mark.parametrize(("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)])
 def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
     made = CovarianceSVD(
-        epsilon=0.9, calibration="paper", theta=0.15, noise=noise, cleaning="none", ledger=str(tmp_path / "book")
+        epsilon=0.9,
+        calibration="paper",
+        theta=0.15,
+        noise=noise,
+        cleaning="none",
+        ledger=str(tmp_path / "book"),
     )
-    model = fit(made, sample(people=80, ratings=2000, seed=1), items=sample_catalogue(), users=80)
+    model = fit(
+        made,
+        sample(people=80, ratings=2000, seed=1),
+        items=sample_catalogue(),
+        users=80,
+    )
     statement = model.statement
     assert (statement.certified, statement.unit) == ("claimed", "rating")
     assert statement.claimed_epsilon == pytest.approx(claimed, abs=1e-3)
@@ -184,24 +230,39 @@ def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
 
 def test_a_theta_beyond_the_budget_is_refused():
     with pytest.raises(SettingError, match=r"theta 0\.15 claims epsilon 0\.838"):
-        trial(CovarianceKNN(epsilon=0.5, calibration="paper", theta=0.15), sample(people=50, ratings=600, seed=1))
+        trial(
+            CovarianceKNN(epsilon=0.5, calibration="paper", theta=0.15),
+            sample(people=50, ratings=600, seed=1),
+        )
 
 
 def test_the_printed_neighbours_are_those_of_largest_weight():
-    model = trial(CovarianceKNN(epsilon=50.0, calibration="paper"), sample(people=200, ratings=9000, seed=1), users=200)
+    model = trial(
+        CovarianceKNN(epsilon=50.0, calibration="paper"),
+        sample(people=200, ratings=9000, seed=1),
+        users=200,
+    )
     own = {model.shared.catalogue.ids[i]: 1.0 + i % 5 for i in range(30)}
     told = model.explain(own, model.shared.catalogue.ids[40])
     heavy = np.argsort(-model.shared.arrays["similarity"][40, :30])[:20]
     names = [model.shared.catalogue.ids[i] for i in range(30)]
     by_name = dict(told.own)
-    speak = {i for i in range(30) if abs(by_name.get(names[i], by_name.get(model.label(i), 0.0))) > 0}
+    speak = {
+        i
+        for i in range(30)
+        if abs(by_name.get(names[i], by_name.get(model.label(i), 0.0))) > 0
+    }
     assert speak <= set(heavy.tolist())
-    assert model.predict(own, [model.shared.catalogue.ids[40]])[0].rating == pytest.approx(
-        min(max(told.rating, 1.0), 5.0), abs=1e-4
+    assert model.predict(own, [model.shared.catalogue.ids[40]])[
+        0
+    ].rating == pytest.approx(min(max(told.rating, 1.0), 5.0), abs=1e-4)
+
+
+def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(
+    monkeypatch, split
+):
+    monkeypatch.setattr(
+        "os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000
     )
-
-
-def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(monkeypatch, split):
-    monkeypatch.setattr("os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
     with pytest.raises(SettingError, match=r"need [\d,]+ bytes"):
         CovarianceSVD(epsilon=1.0).fit(split.train, users=2000)

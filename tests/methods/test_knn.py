@@ -1,4 +1,5 @@
-"""Item neighbours: conformance, similarities that are what they are called, planted structure, and size."""
+"""Item neighbours: conformance, similarities that are what they are called, planted
+structure, and size."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ import pytest
 
 from tacit import CosineKNN, PearsonKNN, Ratings, Schema, sample
 from tacit.data.splits import per_rating
-from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import trial
 from tacit.testing import MethodTests
 
 
@@ -24,12 +25,23 @@ def planted(people=3000, items=60, each=20, seed=0):
     """Items of one third are loved and hated together; who rates what is by chance."""
     rng = np.random.default_rng(seed)
     taste = rng.choice([-1.0, 1.0], (people, 3))
-    item = np.concatenate([np.sort(rng.choice(items, each, replace=False)) for _ in range(people)]).astype(np.uint32)
+    item = np.concatenate(
+        [np.sort(rng.choice(items, each, replace=False)) for _ in range(people)]
+    ).astype(np.uint32)
     user = np.repeat(np.arange(people), each)
-    value = np.clip(np.round(3 + 1.2 * taste[user, item % 3] + rng.normal(0, 0.5, len(item))), 1, 5)
+    value = np.clip(
+        np.round(3 + 1.2 * taste[user, item % 3] + rng.normal(0, 0.5, len(item))), 1, 5
+    )
     ptr = np.arange(0, people * each + 1, each, dtype=np.int64)
     names = [str(i) for i in range(items)]
-    return Ratings(Schema(1, 5), [str(u) for u in range(people)], names, ptr, item, value.astype(np.float32))
+    return Ratings(
+        Schema(1, 5),
+        [str(u) for u in range(people)],
+        names,
+        ptr,
+        item,
+        value.astype(np.float32),
+    )
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
@@ -49,7 +61,10 @@ def test_the_twins_similarity_is_the_cosine_of_scaled_rows():
     gram = rows.T @ rows
     wanted = gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
     got = np.stack([model.personal.similar(i) for i in range(60)])
-    assert np.corrcoef(got[~np.eye(60, dtype=bool)], wanted[~np.eye(60, dtype=bool)])[0, 1] > 0.9
+    assert (
+        np.corrcoef(got[~np.eye(60, dtype=bool)], wanted[~np.eye(60, dtype=bool)])[0, 1]
+        > 0.9
+    )
 
 
 def test_neighbours_beat_effects_where_tastes_differ():

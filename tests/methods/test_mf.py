@@ -1,4 +1,5 @@
-"""Every factorization: conformance, sensitivity of what people really add, determinism, and that noise never hurts."""
+"""Every factorization: conformance, sensitivity of what people really add, determinism, and
+that noise never hurts."""
 
 from __future__ import annotations
 
@@ -6,21 +7,28 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.auditing.hunt import hunt
 from tacit.bound import RowClip
 from tacit.data.splits import per_rating
-from tacit.evaluate.metrics import rmse
-from tacit.evaluate.sweep import measure
-from tacit.fitting import trial
+from tacit.evaluation.metrics import rmse
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import trial
 from tacit.methods import find
 from tacit.methods.base import Pattern, Public
-from tacit.methods.mf_paper import knorm_rows
-from tacit.methods.mf_rounds import Learning, learning_round
-from tacit.round import Block, Budget
+from tacit.methods.factorization.printed.descent import knorm_rows
+from tacit.methods.factorization.rounds import Learning, learning_round
+from tacit.rounds.round import Block, Budget
 from tacit.testing import MethodTests
-from tacit.testing.hunt import hunt
 
 USER = ("als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin")
-XIAN = ("svd-gradient", "svdpp-gradient", "svd-objective", "svdpp-objective", "svd-output", "svdpp-output")
+XIAN = (
+    "svd-gradient",
+    "svdpp-gradient",
+    "svd-objective",
+    "svdpp-objective",
+    "svd-output",
+    "svdpp-output",
+)
 INPUT = ("mf-input-sgd", "mf-input-als")
 ALL = USER + XIAN + INPUT
 PAPER = tuple(name for name in ALL if "paper" in find(name).calibrations)
@@ -90,9 +98,12 @@ def error(split, name, **options):
 
 @pytest.fixture(scope="module")
 def middle(split):
-    """What a guess without any data scores: the middle of the scale plus everyone's own shrunk mean."""
+    """What a guess without any data scores: the middle of the scale plus everyone's own
+    shrunk mean."""
     counts = np.diff(split.fold_in.ptr)
-    own = np.bincount(split.fold_in.user, split.fold_in.value - 3.0, len(counts)) / (counts + 5.0)
+    own = np.bincount(split.fold_in.user, split.fold_in.value - 3.0, len(counts)) / (
+        counts + 5.0
+    )
     return rmse(3.0 + own[split.test.user], split.test.value)
 
 
@@ -103,13 +114,19 @@ def test_drowned_in_noise_it_is_no_worse_than_ones_own_mean(split, middle, name)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "user" in find(name).units])
-@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(50.0, 0.0)], ids=["small", "pure"])
+@pytest.mark.parametrize(
+    "budget", [Budget(1.0, 1e-6), Budget(50.0, 0.0)], ids=["small", "pure"]
+)
 def test_where_factors_would_not_pay_the_plan_is_that_of_bias(name, budget):
     catalogue = tacit.Catalogue([str(i) for i in range(30)])
     public = Public(tacit.Schema(1, 5, users=2000), catalogue, "user", "sound", budget)
-    ours, theirs = (find(n)(unit="user").plan(public).events(budget) for n in (name, "bias"))
+    ours, theirs = (
+        find(n)(unit="user").plan(public).events(budget) for n in (name, "bias")
+    )
     assert list(ours) == list(theirs)
-    assert [noise_of(event) for event in ours.values()] == pytest.approx([noise_of(e) for e in theirs.values()])
+    assert [noise_of(event) for event in ours.values()] == pytest.approx(
+        [noise_of(e) for e in theirs.values()]
+    )
 
 
 def noise_of(event):
@@ -125,34 +142,53 @@ def test_with_a_large_budget_it_beats_item_effects_alone(split, name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_twin_learns_and_a_seed_decides_it(split, middle, name):
-    first, second = (trial(find(name)(calibration="none", threads=k), split.train) for k in (1, 2))
+    first, second = (
+        trial(find(name)(calibration="none", threads=k), split.train) for k in (1, 2)
+    )
     assert first.shared.digest() == second.shared.digest()
     assert measure(first, split, lists=False)["rmse"] < 0.95 * middle
 
 
 @pytest.mark.parametrize("name", PAPER)
 def test_a_printed_form_is_claimed_and_not_certified(split, name, tmp_path):
-    method = find(name)(epsilon=5.0, calibration="paper", ledger=str(tmp_path / "book"), accept_unbounded=True)
+    method = find(name)(
+        epsilon=5.0,
+        calibration="paper",
+        ledger=str(tmp_path / "book"),
+        accept_unbounded=True,
+    )
     statement = method.fit(split.train, users=1500).statement_
     assert statement.certified == "claimed"
     assert statement.unit == method.paper_unit
 
 
 @pytest.mark.parametrize(
-    "how", [Learning(3, 0), Learning(3, 0, second=0.0, gradient=True, implicit=True)], ids=["stats", "gradient"]
+    "how",
+    [Learning(3, 0), Learning(3, 0, second=0.0, gradient=True, implicit=True)],
+    ids=["stats", "gradient"],
 )
 def test_no_person_adds_more_than_the_clip(how):
     items, rng = 30, np.random.default_rng(0)
     public = Public(
-        tacit.Schema(1, 5, users=100), tacit.Catalogue([str(i) for i in range(items)]), "user", "sound", Budget(1, 1e-6)
+        tacit.Schema(1, 5, users=100),
+        tacit.Catalogue([str(i) for i in range(items)]),
+        "user",
+        "sound",
+        Budget(1, 1e-6),
     )
     round_ = learning_round(public, how, "r", 1.0)
     state = {
-        "people": np.array([100.0]), "level": np.array([0.3, 0.01, 40.0]), "effect": rng.normal(size=items),
-        "variance": np.full(items, 0.1), "weight": rng.uniform(0.1, 50, items), "weight_square": np.full(items, 100.0),
-        "weight_log": rng.normal(size=items), "weight_spread": np.array([1.0]), "factors": rng.normal(size=(items, 3)),
+        "people": np.array([100.0]),
+        "level": np.array([0.3, 0.01, 40.0]),
+        "effect": rng.normal(size=items),
+        "variance": np.full(items, 0.1),
+        "weight": rng.uniform(0.1, 50, items),
+        "weight_square": np.full(items, 100.0),
+        "weight_log": rng.normal(size=items),
+        "weight_spread": np.array([1.0]),
+        "factors": rng.normal(size=(items, 3)),
         "implicit": rng.normal(size=(items, 3)),
-    }  # fmt: skip
+    }
     part = round_.parts[0]
 
     def contribute(person):
@@ -185,10 +221,14 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
     )
     plan = find(name)(epsilon=1.0, delta=0.0, unit="value").plan(public)
     state = {
-        "people": np.ones(1), "level": np.array([0.1, 0.01, 12.0]), "effect": rng.normal(size=items),
-        "variance": np.zeros(items), "own": rng.normal(size=1), "vectors": np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
+        "people": np.ones(1),
+        "level": np.array([0.1, 0.01, 12.0]),
+        "effect": rng.normal(size=items),
+        "variance": np.zeros(items),
+        "own": rng.normal(size=1),
+        "vectors": np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
         "left": rng.uniform(size=(items, 1, 1)) * np.eye(5),
-    }  # fmt: skip
+    }
     for round_ in plan.rounds:
         part = round_.parts[0]
         worst = 0.0
@@ -198,19 +238,30 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
             other[rng.integers(12)] = rng.choice([-2.0, 2.0])
             moved = [np.zeros((part.size, part.width), np.int64) for _ in range(2)]
             for out, given in zip(moved, (values, other), strict=True):
-                rows = round_.contribute(Block(np.zeros(1, np.int64), pattern.ptr, picked, given), state)[part.name]
+                rows = round_.contribute(
+                    Block(np.zeros(1, np.int64), pattern.ptr, picked, given), state
+                )[part.name]
                 np.add.at(out, rows.index, part.bound.apply(rows))
             worst = max(worst, float(np.linalg.norm(moved[0] - moved[1])))
         assert 0 < worst <= part.bound.sensitivity("value").l2
 
 
-WAYS = [("svdpp-gradient", "sound", "user"), ("svdpp-objective", "sound", "user"), ("svdpp-gradient", "sound", "value"),
-        ("svdpp-gradient", "paper", "value"), ("svdpp-gradient", "none", "user")]  # fmt: skip
+WAYS = [
+    ("svdpp-gradient", "sound", "user"),
+    ("svdpp-objective", "sound", "user"),
+    ("svdpp-gradient", "sound", "value"),
+    ("svdpp-gradient", "paper", "value"),
+    ("svdpp-gradient", "none", "user"),
+]
 
 
 @pytest.mark.parametrize(("name", "calibration", "unit"), WAYS)
-@pytest.mark.parametrize(("way", "array"), [("scalar", "lift"), ("learned", "implicit")])
-def test_implicit_ratings_are_a_scalar_or_learned(split, middle, name, calibration, unit, way, array):
+@pytest.mark.parametrize(
+    ("way", "array"), [("scalar", "lift"), ("learned", "implicit")]
+)
+def test_implicit_ratings_are_a_scalar_or_learned(
+    split, middle, name, calibration, unit, way, array
+):
     options = {"calibration": calibration, "unit": unit, "implicit": way}
     if calibration != "none":
         options["epsilon"] = 200.0
@@ -219,9 +270,13 @@ def test_implicit_ratings_are_a_scalar_or_learned(split, middle, name, calibrati
     assert measure(model, split, lists=False)["rmse"] < 0.95 * middle
 
 
-@pytest.mark.parametrize(("calibration", "way"), [("paper", "learned"), ("sound", "scalar")])
+@pytest.mark.parametrize(
+    ("calibration", "way"), [("paper", "learned"), ("sound", "scalar")]
+)
 def test_solves_at_value_have_one_implicit_form(split, calibration, way):
-    method = find("svdpp-objective")(epsilon=5.0, unit="value", calibration=calibration, implicit=way)
+    method = find("svdpp-objective")(
+        epsilon=5.0, unit="value", calibration=calibration, implicit=way
+    )
     with pytest.raises(tacit.TacitError, match="implicit"):
         trial(method, split.train, users=1500)
 
@@ -255,4 +310,6 @@ def test_knorm_vectors_from_a_tape():
     assert radius.mean() == pytest.approx(5.0, rel=0.05)  # Gamma(5): mean 5, variance 5
     assert radius.var() == pytest.approx(5.0, rel=0.2)
     assert np.abs(rows.mean(axis=0)).max() < 0.2
-    assert np.allclose(np.cov(rows.T), 6.0 * np.eye(5), atol=0.6)  # (d + 1) a coordinate
+    assert np.allclose(
+        np.cov(rows.T), 6.0 * np.eye(5), atol=0.6
+    )  # (d + 1) a coordinate

@@ -9,16 +9,16 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.splits import per_rating
 from tacit.errors import SettingError
-from tacit.evaluate.sweep import measure
-from tacit.fitting import fit, trial
-from tacit.kernels.one_bit import favour, tally
-from tacit.ledger.account import epsilon as account
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import fit, trial
+from tacit.ledger.account.account import epsilon as account
 from tacit.methods.base import Public
-from tacit.methods.one_bit_carrier import padded
-from tacit.methods.one_bit_descent import LARGEST
-from tacit.methods.one_bit_effects import gathered, spread_out
-from tacit.refine.reports import best_report
-from tacit.round import Budget, Slice
+from tacit.methods.one_bit.carrier import padded
+from tacit.methods.one_bit.kernels import favour, tally
+from tacit.methods.one_bit.printed import LARGEST
+from tacit.methods.one_bit.rounds import gathered, spread_out
+from tacit.methods.refine.reports import best_report
+from tacit.rounds.round import Budget, Slice
 from tacit.testing import MethodTests
 
 
@@ -50,29 +50,52 @@ def rmse(method, split, items=None):
 
 def public(epsilon=1.0, delta=0.0, calibration="sound", items=20):
     schema = tacit.Schema(1, 5)
-    return Public(schema, Catalogue([str(i) for i in range(items)]), "user", calibration, Budget(epsilon, delta))
+    return Public(
+        schema,
+        Catalogue([str(i) for i in range(items)]),
+        "user",
+        calibration,
+        Budget(epsilon, delta),
+    )
 
 
 @pytest.mark.parametrize(("width", "size"), [(2, 400), (63, 64), (5, 0)])
-def test_a_vector_spread_over_many_coordinates_keeps_its_length_and_comes_back(width, size):
+def test_a_vector_spread_over_many_coordinates_keeps_its_length_and_comes_back(
+    width, size
+):
     vectors = np.random.default_rng(0).normal(0, 0.4, (30, width))
     whole = spread_out(vectors, size)
     norm = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
     assert np.linalg.norm(whole, axis=1) == pytest.approx(1.0)
     assert whole.shape[1] <= max(size, width + 1)
-    assert gathered(whole.sum(axis=0), width, size) == pytest.approx((vectors / norm).sum(axis=0))
+    assert gathered(whole.sum(axis=0), width, size) == pytest.approx(
+        (vectors / norm).sum(axis=0)
+    )
 
 
 @pytest.mark.parametrize("bits", [1, 7])
 @pytest.mark.parametrize(("size", "close"), [(320, True), (0, False)])
-def test_a_short_vector_is_heard_without_bias_only_if_it_is_spread_out(bits, size, close):
+def test_a_short_vector_is_heard_without_bias_only_if_it_is_spread_out(
+    bits, size, close
+):
     """Of a vector with three coordinates the largest alone settles the answers."""
     people, report = 20_000, best_report(50.0, bits)
     whole = spread_out(np.tile([0.3, 0.1], (people, 1)), size)
     width = whole.shape[1]
     favoured = np.empty((people, report.favoured))
-    ptr, index = np.arange(people + 1) * width, np.tile(np.arange(width, dtype=np.uint32), people)
-    favour(np.arange(people), ptr, index, whole.ravel(), np.uint64(5), report.pairs, favoured)
+    ptr, index = (
+        np.arange(people + 1) * width,
+        np.tile(np.arange(width, dtype=np.uint32), people),
+    )
+    favour(
+        np.arange(people),
+        ptr,
+        index,
+        whole.ravel(),
+        np.uint64(5),
+        report.pairs,
+        favoured,
+    )
     said = np.random.default_rng(1).permuted(favoured, axis=1)[:, 0].astype(np.int64)
     total = np.zeros(width, np.int64)
     tally(np.arange(people), said, np.uint64(5), total)
@@ -85,7 +108,11 @@ def test_every_person_answers_once_with_the_whole_budget():
     events = plan.events(Budget(3.0, 0.0))
     assert all(event.epsilon == pytest.approx(3.0) for event in events.values())
     assert account(events.values(), 0.0) == pytest.approx(3.0)
-    taken = [place for r in plan.rounds for place in range(r.takes_part.index, r.takes_part.index + r.takes_part.width)]
+    taken = [
+        place
+        for r in plan.rounds
+        for place in range(r.takes_part.index, r.takes_part.index + r.takes_part.width)
+    ]
     assert sorted(taken) == list(range(plan.rounds[0].takes_part.of))
 
 
@@ -98,7 +125,10 @@ def test_a_smaller_error_for_a_larger_budget_and_never_worse_than_alone(split):
 
 
 def test_few_bits_tell_more_than_one_where_epsilon_is_large():
-    one, few = (cls(epsilon=8.0).plan(public(8.0)) for cls in (tacit.OneBitMF, tacit.ProjectedOneBitMF))
+    one, few = (
+        cls(epsilon=8.0).plan(public(8.0))
+        for cls in (tacit.OneBitMF, tacit.ProjectedOneBitMF)
+    )
     assert one.rounds[0].parts[0].choices == 2
     assert few.rounds[0].parts[0].choices > 16
     strict = tacit.ProjectedOneBitMF(epsilon=8.0, bits=1).plan(public(8.0))
@@ -112,7 +142,9 @@ def test_the_sound_descent_runs_k_rounds_over_people_of_their_own():
 
 
 def test_people_who_answer_often_profit_from_delta():
-    plan = tacit.OneBitMF(epsilon=1.0, form="descent", rounds=50, each=50).plan(public())
+    plan = tacit.OneBitMF(epsilon=1.0, form="descent", rounds=50, each=50).plan(
+        public()
+    )
     each = [e.epsilon for e in plan.events(Budget(1.0, 1e-6)).values()]
     assert each[0] == pytest.approx(0.0344, abs=1e-4)  # MECHANISMS: .0344 against .0200
     assert account(plan.events(Budget(1.0, 1e-6)).values(), 1e-6) <= 1.0
@@ -129,7 +161,9 @@ def test_people_may_answer_in_some_of_the_rounds():
 
 
 def test_the_paper_runs_a_round_too_many_and_says_so():
-    plan = tacit.OneBitMF(epsilon=1.0, calibration="paper", rounds=10).plan(public(calibration="paper"))
+    plan = tacit.OneBitMF(epsilon=1.0, calibration="paper", rounds=10).plan(
+        public(calibration="paper")
+    )
     events = plan.events(Budget(1.0, 0.0))
     assert len(events) == 11
     assert {event.kind for event in events.values()} == {"unbounded"}
@@ -144,7 +178,9 @@ def test_without_noise_the_descent_learns(split, cls):
 
 def test_the_naive_paper_diverges_and_nothing_wild_is_kept():
     ratings = tacit.sample(people=60, ratings=1000, seed=1)
-    method = tacit.NaiveLocalMF(epsilon=0.5, calibration="paper", rank=2, rounds=3, correction="one", rate=1e30)
+    method = tacit.NaiveLocalMF(
+        epsilon=0.5, calibration="paper", rank=2, rounds=3, correction="one", rate=1e30
+    )
     model = trial(method, ratings)
     path = model.shared.arrays["path"]
     assert np.isfinite(path).all()
@@ -153,23 +189,34 @@ def test_the_naive_paper_diverges_and_nothing_wild_is_kept():
 
 
 def test_a_square_projection_gives_the_gradient_back():
-    from tacit.methods.one_bit import ProjectedSettings
-    from tacit.methods.one_bit_descent import _Projection
+    from tacit.methods.one_bit.one_bit import ProjectedSettings
+    from tacit.methods.one_bit.printed import _Projection
 
     rng = np.random.default_rng(0)
     for entries in ("gaussian", "sign"):
-        project = _Projection(300, ProjectedSettings(projection=60, entries=entries), rng)
+        project = _Projection(
+            300, ProjectedSettings(projection=60, entries=entries), rng
+        )
         inside = project.matrix.T.astype(np.float64) @ rng.normal(size=(60, 2))
-        assert np.allclose(project.back(project.matrix @ inside), inside, rtol=1e-2, atol=1e-2)
+        assert np.allclose(
+            project.back(project.matrix @ inside), inside, rtol=1e-2, atol=1e-2
+        )
         outside = rng.normal(size=(300, 2))
         twice = project.back(project.matrix @ project.back(project.matrix @ outside))
-        assert np.allclose(twice, project.back(project.matrix @ outside), atol=1e-2)  # a projection, so biased
+        assert np.allclose(
+            twice, project.back(project.matrix @ outside), atol=1e-2
+        )  # a projection, so biased
 
 
 def test_ratings_recovered_from_the_projection_are_an_option(split):
     few = tacit.sample(people=100, ratings=2000, seed=2)
     method = tacit.ProjectedOneBitMF(
-        calibration="none", form="descent", rank=3, rounds=3, projection=60, recover="ratings"
+        calibration="none",
+        form="descent",
+        rank=3,
+        rounds=3,
+        projection=60,
+        recover="ratings",
     )
     model = trial(method, few)
     phi, own = model.personal.projection, np.ones((1, 3))
@@ -186,7 +233,10 @@ def test_padding_brings_every_row_to_norm_one():
     rows = padded(ptr, np.arange(5), values, 9)
     assert rows.ptr.tolist() == [0, 3, 4, 8]
     assert rows.index.tolist() == [0, 1, 9, 9, 2, 3, 4, 9]
-    norms = [np.sum(rows.values[a:b] ** 2) for a, b in zip(rows.ptr[:-1], rows.ptr[1:], strict=True)]
+    norms = [
+        np.sum(rows.values[a:b] ** 2)
+        for a, b in zip(rows.ptr[:-1], rows.ptr[1:], strict=True)
+    ]
     assert norms == pytest.approx([1.0, 1.0, 1.0])
 
 
@@ -201,6 +251,9 @@ def test_a_fit_states_what_is_promised_to_whom(tmp_path):
 
 def test_the_engines_agree_without_noise(split):
     few = tacit.sample(people=80, ratings=1500, seed=6)
-    one, all_ = (trial(tacit.OneBitMF(calibration="none", engine=name), few) for name in ("local", "simulate"))
+    one, all_ = (
+        trial(tacit.OneBitMF(calibration="none", engine=name), few)
+        for name in ("local", "simulate")
+    )
     for name, array in one.shared.arrays.items():
         assert np.allclose(array, all_.shared.arrays[name], atol=1e-6)

@@ -5,24 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit import CosineKNN, NeighborhoodLangevin, NeighborhoodSGD, PearsonKNN, sample, sample_catalogue
+from tacit import (
+    CosineKNN,
+    NeighborhoodLangevin,
+    NeighborhoodSGD,
+    PearsonKNN,
+    sample,
+    sample_catalogue,
+)
+from tacit.auditing.hunt import hunt
 from tacit.data import splits
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.evaluate.sweep import measure
-from tacit.fitting import fit, trial
-from tacit.ledger import account
-from tacit.methods import pnbm_paper as printed
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import fit, trial
+from tacit.ledger.account import account
 from tacit.methods.base import Public
-from tacit.methods.first_order import FirstOrder
-from tacit.methods.pnbm_rounds import Pairs
-from tacit.model.neighbours import carried_over
-from tacit.model.personal import Cells
-from tacit.round import Block, Budget
+from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.neighbourhood import printed
+from tacit.methods.neighbourhood.rounds import Pairs
+from tacit.model.person.base import Cells
+from tacit.model.person.neighbours import carried_over
+from tacit.rounds.round import Block, Budget
 from tacit.testing import MethodTests
-from tacit.testing.hunt import hunt
 
 SMALL = {"items": 30, "neighbours": 20}
 
@@ -52,10 +59,18 @@ def planted(users=1500, items=40, seed=0):
     taste = rng.choice([-1.0, 1.0], users)
     rated = rng.random((users, items)) < 0.5
     rated[:, 0] = True
-    value = np.clip(np.rint(3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)), 1, 5)
+    value = np.clip(
+        np.rint(3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)), 1, 5
+    )
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     names = [str(i) for i in range(users)], [str(i) for i in range(items)]
-    return Ratings(Schema(1, 5), *names, ptr, np.nonzero(rated)[1].astype(np.uint32), value[rated].astype(np.float32))
+    return Ratings(
+        Schema(1, 5),
+        *names,
+        ptr,
+        np.nonzero(rated)[1].astype(np.uint32),
+        value[rated].astype(np.float32),
+    )
 
 
 def error(model, split):
@@ -72,36 +87,54 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
     public = people(Budget(1.0, delta), items=items)
     pairs = Pairs(public, FirstOrder(public, None, delta == 0), size, 0.5)
     round_ = {
-        "covariance": pairs.covariance(0.5), "gradient": pairs.gradient(1, 0.5), "judge": pairs.judge(0.5, True)
-    }[name]  # fmt: skip
+        "covariance": pairs.covariance(0.5),
+        "gradient": pairs.gradient(1, 0.5),
+        "judge": pairs.judge(0.5, True),
+    }[name]
     rng = np.random.default_rng(0)
     s = rng.normal(size=(size, size))
     s = s + s.T
     np.fill_diagonal(s, 0)
     weight = np.arange(items, 0, -1.0)
     state = {
-        "people": np.array([400.0]), "level": np.array([0.1, 0.01, 12.0]), "effect": rng.normal(0, 0.3, items),
-        "variance": np.full(items, 0.05), "weight": weight, "weight_square": weight**2, "weight_log": np.log(weight),
-        "weight_spread": np.array([1.0]), "scales": np.ones(2), "noise": np.array([0.8]), "similarity": s,
-        "cosine": np.clip(s, -1, 1), "start": s, "iterates": s[None],
-    }  # fmt: skip
+        "people": np.array([400.0]),
+        "level": np.array([0.1, 0.01, 12.0]),
+        "effect": rng.normal(0, 0.3, items),
+        "variance": np.full(items, 0.05),
+        "weight": weight,
+        "weight_square": weight**2,
+        "weight_log": np.log(weight),
+        "weight_spread": np.array([1.0]),
+        "scales": np.ones(2),
+        "noise": np.array([0.8]),
+        "similarity": s,
+        "cosine": np.clip(s, -1, 1),
+        "start": s,
+        "iterates": s[None],
+    }
     part = round_.parts[0]
 
     def contribution(person):
         item, value = person
         order = np.argsort(item)
-        block = Block(np.zeros(1, np.int64), np.array([0, len(item)]), item[order], value[order])
+        block = Block(
+            np.zeros(1, np.int64), np.array([0, len(item)]), item[order], value[order]
+        )
         rows = round_.contribute(block, state)[part.name]
         out = np.zeros((part.size, part.width), np.int64)
         np.add.at(out, rows.index, part.bound.apply(rows))
         return out.ravel()
 
-    worst = hunt(contribution, "user", items=items, sizes=(1, 2, 3, 8, 20), starts=15, climbs=25)
+    worst = hunt(
+        contribution, "user", items=items, sizes=(1, 2, 3, 8, 20), starts=15, climbs=25
+    )
     claimed = part.bound.sensitivity("user")
     assert worst.l2 <= claimed.l2 * (1 + 1e-12)
     assert worst.l1 <= claimed.l1
     if delta > 0:
-        assert worst.l2 > 0.4 * claimed.l2  # the hunt comes near: the bound is not slack
+        assert (
+            worst.l2 > 0.4 * claimed.l2
+        )  # the hunt comes near: the bound is not slack
 
 
 # Plans.
@@ -117,23 +150,34 @@ def test_few_people_get_item_means_and_many_get_neighbours():
 
 def test_a_pure_plan_costs_its_budget():
     plan = NeighborhoodLangevin(items=30, rounds=2).plan(people(Budget(3.0, 0.0)))
-    assert account.epsilon(plan.events(Budget(3.0, 0.0)).values(), 0.0) == pytest.approx(3.0)
+    assert account.epsilon(
+        plan.events(Budget(3.0, 0.0)).values(), 0.0
+    ) == pytest.approx(3.0)
 
 
 def test_a_secret_coin_buys_gradients_with_less_noise_and_not_more_epsilon():
     budget = Budget(3.0, 1e-6)
 
     def events(sampled):
-        return NeighborhoodLangevin(items=30, rounds=2, sampled=sampled).plan(people(budget)).events(budget)
+        return (
+            NeighborhoodLangevin(items=30, rounds=2, sampled=sampled)
+            .plan(people(budget))
+            .events(budget)
+        )
 
     coin = events(0.1)
     assert coin["gradient 1/gradient"].sampled == 0.1
     assert account.epsilon(coin.values(), 1e-6) <= 3.0 * (1 + 1e-9)
-    assert coin["gradient 1/gradient"].sigma < 0.5 * events(1.0)["gradient 1/gradient"].sigma
+    assert (
+        coin["gradient 1/gradient"].sigma
+        < 0.5 * events(1.0)["gradient 1/gradient"].sigma
+    )
 
 
 def test_a_pure_fit_is_certified(tmp_path):
-    made = NeighborhoodSGD(epsilon=2.0, delta=0.0, items=10, rounds=1, ledger=str(tmp_path / "book"))
+    made = NeighborhoodSGD(
+        epsilon=2.0, delta=0.0, items=10, rounds=1, ledger=str(tmp_path / "book")
+    )
     model = fit(made, planted(300), items=catalogue(40), users=300)
     assert model.statement.certified == "certified"
     assert {event.kind for event in model.statement.events} == {"laplace"}
@@ -154,22 +198,36 @@ def test_a_generous_budget_finds_the_planted_kinds(method):
 def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(method):
     part = splits.make(planted(), "90/10", seed=1)
     plain = error(trial(method(epsilon=50.0, items=0), part.train, users=1500), part)
-    assert error(trial(method(epsilon=50.0, items=40), part.train, users=1500), part) < 0.9 * plain
+    assert (
+        error(trial(method(epsilon=50.0, items=40), part.train, users=1500), part)
+        < 0.9 * plain
+    )
     drowned = trial(method(epsilon=0.02, items=40), part.train, users=1500)
-    assert not len(drowned.shared.arrays["similarity"]) or not drowned.shared.arrays["similarity"].any()
+    assert (
+        not len(drowned.shared.arrays["similarity"])
+        or not drowned.shared.arrays["similarity"].any()
+    )
 
 
 def test_the_twin_beats_plain_cosine_and_pearson_neighbours():
     part = splits.make(sample(people=800, ratings=40_000, seed=5), "90/10", seed=0)
     learned = error(trial(NeighborhoodSGD(calibration="none"), part.train), part)
-    for start in ("cosine", "pearson"):  # Algorithm 2 with a budget that moves nothing: the raw start, equation 2
-        raw = NeighborhoodLangevin(calibration="paper", epsilon=1e-6, start=start, rounds=1, temperature=1e-6)
+    for start in (
+        "cosine",
+        "pearson",
+    ):  # Algorithm 2 with a budget that moves nothing: the raw start, equation 2
+        raw = NeighborhoodLangevin(
+            calibration="paper", epsilon=1e-6, start=start, rounds=1, temperature=1e-6
+        )
         assert learned < error(trial(raw, part.train), part)
 
 
 def test_the_order_of_threads_changes_nothing():
     ratings = sample(people=200, ratings=6000, seed=2)
-    one, two = (trial(NeighborhoodSGD(calibration="none", threads=n), ratings).shared.digest() for n in (1, 3))
+    one, two = (
+        trial(NeighborhoodSGD(calibration="none", threads=n), ratings).shared.digest()
+        for n in (1, 3)
+    )
     assert one == two
 
 
@@ -179,7 +237,9 @@ def test_the_order_of_threads_changes_nothing():
 @pytest.mark.parametrize("method", [PearsonKNN, CosineKNN])
 def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(method, tmp_path):
     part, book = splits.make(planted(), "90/10", seed=1), str(tmp_path / "book")
-    learned = fit(NeighborhoodSGD(epsilon=50.0, items=40, ledger=book), part.train, users=1500)
+    learned = fit(
+        NeighborhoodSGD(epsilon=50.0, items=40, ledger=book), part.train, users=1500
+    )
     plain = trial(NeighborhoodSGD(epsilon=2.0, items=0), part.train, users=1500)
     used = fit(method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned)
     assert used.statement.certified == "certified"
@@ -191,9 +251,17 @@ def test_neighbours_follow_their_items_into_another_catalogue(twin):
     ids = list(twin.shared.catalogue.ids)
     moved = Catalogue(["new", *reversed(ids[1:])])
     found = carried_over(twin.shared, moved)
-    old, item, near = twin.personal.similar(5), moved.index[ids[5]], moved.index[ids[8]]
+    old = twin.personal.similar(5)
+    item = moved.index[ids[5]]
+    near = moved.index[ids[8]]
     cells = slice(found["start"][item], found["start"][item + 1])
-    there = dict(zip(found["neighbour"][cells].tolist(), found["similarity"][cells].tolist(), strict=True))
+    there = dict(
+        zip(
+            found["neighbour"][cells].tolist(),
+            found["similarity"][cells].tolist(),
+            strict=True,
+        )
+    )
     assert there.get(near, 0.0) == pytest.approx(old[8])
     assert len(there) == np.count_nonzero(old[1:])
     assert found["start"][1] == 0  # nothing is known of the new item
@@ -204,7 +272,10 @@ def test_neighbours_follow_their_items_into_another_catalogue(twin):
 
 @pytest.fixture(scope="module")
 def twin():
-    return trial(NeighborhoodSGD(calibration="none", neighbours=50), sample(people=300, ratings=12_000, seed=6))
+    return trial(
+        NeighborhoodSGD(calibration="none", neighbours=50),
+        sample(people=300, ratings=12_000, seed=6),
+    )
 
 
 def test_many_people_get_what_each_would_get_alone(twin):
@@ -214,9 +285,17 @@ def test_many_people_get_what_each_would_get_alone(twin):
     ptr = np.cumsum([0, *map(len, rows)])
     value = rng.uniform(-2, 2, ptr[-1])
     asked = np.array([5, 8, 8, 2, 60], np.uint32)
-    cells = Cells(ptr, np.concatenate(rows).astype(np.uint32), value, np.array([0, 1, 3, 5]), asked)
+    cells = Cells(
+        ptr,
+        np.concatenate(rows).astype(np.uint32),
+        value,
+        np.array([0, 1, 3, 5]),
+        asked,
+    )
     together = twin.personal.predict_cells(cells)
-    alone = [twin.personal.predict(own)[0][ask] for own, ask in map(cells.person, range(3))]
+    alone = [
+        twin.personal.predict(own)[0][ask] for own, ask in map(cells.person, range(3))
+    ]
     assert together == pytest.approx(np.concatenate(alone), abs=1e-5)
 
 
@@ -235,7 +314,9 @@ def test_at_epsilon_4b_algorithm_2_is_plain_langevin_dynamics():
     rng = np.random.default_rng(0)
     value, slope, noise = rng.normal(size=(3, 5, 4))
     pull = 0.02 * value
-    got = printed.langevin_step(value, slope, pull, epsilon=4 * printed.BOUND, step=0.01, noise=noise)
+    got = printed.langevin_step(
+        value, slope, pull, epsilon=4 * printed.BOUND, step=0.01, noise=noise
+    )
     assert got == pytest.approx(value - 0.01 / 2 * (slope + pull) + noise, rel=1e-14)
 
 
@@ -252,27 +333,54 @@ def test_people_of_twenty_ratings_are_left_out_and_busy_ones_cut():
     counts = [20, 21, 300]
     ptr = np.cumsum([0, *counts])
     item = np.concatenate([np.arange(n) for n in counts]).astype(np.uint32)
-    block = printed.busy(Block(np.arange(3), ptr, item, np.zeros(len(item))), 20, 200, 0)
+    block = printed.busy(
+        Block(np.arange(3), ptr, item, np.zeros(len(item))), 20, 200, 0
+    )
     assert np.diff(block.ptr).tolist() == [0, 21, 200]
 
 
-@pytest.mark.parametrize(("method", "unit", "noise"), [
-    (NeighborhoodSGD, "rating", "laplace"), (NeighborhoodLangevin, "user", "gaussian"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "unit", "noise"),
+    [
+        (NeighborhoodSGD, "rating", "laplace"),
+        (NeighborhoodLangevin, "user", "gaussian"),
+    ],
+)
 def test_a_printed_fit_is_claimed_and_not_certified(method, unit, noise, tmp_path):
-    made = method(epsilon=4.0, calibration="paper", neighbours=20, rounds=3, ledger=str(tmp_path / "book"))
-    model = fit(made, sample(people=150, ratings=6000, seed=1), items=sample_catalogue())
+    made = method(
+        epsilon=4.0,
+        calibration="paper",
+        neighbours=20,
+        rounds=3,
+        ledger=str(tmp_path / "book"),
+    )
+    model = fit(
+        made, sample(people=150, ratings=6000, seed=1), items=sample_catalogue()
+    )
     statement = model.statement
     assert (statement.certified, statement.unit) == ("claimed", unit)
     assert statement.claimed_epsilon == pytest.approx(4.0)
     assert [event.noise for event in statement.events[-3:]] == [noise] * 3
     with pytest.raises(SettingError, match="claims the unit"):
-        trial(method(epsilon=4.0, calibration="paper", unit="value"), sample(people=50, ratings=600, seed=1))
+        trial(
+            method(epsilon=4.0, calibration="paper", unit="value"),
+            sample(people=50, ratings=600, seed=1),
+        )
 
 
 def test_printed_noise_has_the_printed_scale():
-    made = NeighborhoodSGD(epsilon=2.0, calibration="paper", rounds=4, floor=10.0, batch=0.5)
-    plan = made.plan(Public(Schema(1, 5), Catalogue(["a", "b", "c"]), "rating", "paper", Budget(2.0, 0.0)))
+    made = NeighborhoodSGD(
+        epsilon=2.0, calibration="paper", rounds=4, floor=10.0, batch=0.5
+    )
+    plan = made.plan(
+        Public(
+            Schema(1, 5),
+            Catalogue(["a", "b", "c"]),
+            "rating",
+            "paper",
+            Budget(2.0, 0.0),
+        )
+    )
     for turn, round_ in enumerate(plan.rounds[1:], 1):
         wanted = 0.5 * 4 * 2 * (0.5 + 3 / (turn + 1)) * 4 / 10 / 2.0
         assert round_.parts[0].claim.scale == pytest.approx(wanted)

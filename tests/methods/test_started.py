@@ -1,5 +1,5 @@
-"""Fits that start from an earlier model: better than alone, charged for their own rounds only, over the items of both;
-and never from a model that nobody paid for.
+"""Fits that start from an earlier model: better than alone, charged for their own rounds
+only, over the items of both; and never from a model that nobody paid for.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import tacit
 from tacit import Bayes, Bias, Catalogue, sample, sample_catalogue
 from tacit.data.splits import per_rating
 from tacit.errors import SettingError
-from tacit.evaluate.sweep import measure
-from tacit.fitting import _Run, fit, trial
+from tacit.evaluation.sweep import measure
+from tacit.fitting.run import _Run, fit, trial
 from tacit.model.extend import add_items
 from tacit.model.model import Model
 
@@ -37,27 +37,51 @@ def half(ratings, part):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_a_poor_budget_does_better_from_a_good_start(split, method, unit):
     """At epsilon .05 a fit knows nothing; what it starts from must survive it."""
-    start = trial(method(epsilon=20.0, unit=unit), split.train, items=sample_catalogue(), users=1500)
+    start = trial(
+        method(epsilon=20.0, unit=unit),
+        split.train,
+        items=sample_catalogue(),
+        users=1500,
+    )
     poor = method(epsilon=0.05, unit=unit)
     alone = trial(poor, split.train, items=sample_catalogue(), users=1500)
-    refreshed = trial(poor, split.train, items=sample_catalogue(), users=1500, start=start)
-    errors = [measure(model, split, lists=False)["rmse"] for model in (start, refreshed, alone)]
+    refreshed = trial(
+        poor, split.train, items=sample_catalogue(), users=1500, start=start
+    )
+    errors = [
+        measure(model, split, lists=False)["rmse"]
+        for model in (start, refreshed, alone)
+    ]
     assert errors[1] < (errors[0] + errors[2]) / 2
 
 
 def test_a_good_budget_outweighs_a_poor_start(split):
     """What was known badly may not hold back what is released now."""
-    start = trial(Bayes(epsilon=0.05), split.train, items=sample_catalogue(), users=1500)
+    start = trial(
+        Bayes(epsilon=0.05), split.train, items=sample_catalogue(), users=1500
+    )
     alone, refreshed = (
-        trial(Bayes(epsilon=10.0), split.train, items=sample_catalogue(), users=1500, start=one)
+        trial(
+            Bayes(epsilon=10.0),
+            split.train,
+            items=sample_catalogue(),
+            users=1500,
+            start=one,
+        )
         for one in (None, start)
     )
-    assert measure(refreshed, split, lists=False)["rmse"] < measure(alone, split, lists=False)["rmse"] + 0.01
+    assert (
+        measure(refreshed, split, lists=False)["rmse"]
+        < measure(alone, split, lists=False)["rmse"] + 0.01
+    )
 
 
 @pytest.mark.parametrize("method", [Bayes, Bias])
 def test_it_is_charged_for_its_own_rounds_only(split, first, method):
-    runs = [_Run(method(epsilon=2.0), split.train, sample_catalogue(), 1500, None, start) for start in (None, first)]
+    runs = [
+        _Run(method(epsilon=2.0), split.train, sample_catalogue(), 1500, None, start)
+        for start in (None, first)
+    ]
     assert runs[0].events == runs[1].events
 
 
@@ -68,15 +92,23 @@ def test_items_of_the_start_stay_and_new_ones_come(split, first):
     renamed = replace(fewer, items=[*whole.ids[:39], "fresh", *whole.ids[40:]])
     model = trial(Bayes(epsilon=1.0), renamed, users=1500, start=first)
     assert set(model.shared.catalogue.ids) == {*whole.ids, "fresh"}
-    assert model.shared.catalogue.tags == whole.tags  # the features of the earlier model are kept
-    assert np.isfinite(model.shared.arrays["loadings"][model.shared.catalogue.index["fresh"]]).all()
+    assert (
+        model.shared.catalogue.tags == whole.tags
+    )  # the features of the earlier model are kept
+    assert np.isfinite(
+        model.shared.arrays["loadings"][model.shared.catalogue.index["fresh"]]
+    ).all()
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 20.0])
 def test_what_is_known_of_items_without_new_ratings_stays(split, epsilon):
-    start = trial(Bayes(epsilon=20.0), split.train, items=sample_catalogue(), users=1500)
+    start = trial(
+        Bayes(epsilon=20.0), split.train, items=sample_catalogue(), users=1500
+    )
     fewer = split.train.take(split.train.item < 40)
-    model = trial(Bayes(epsilon=epsilon), fewer, items=sample_catalogue(), users=1500, start=start)
+    model = trial(
+        Bayes(epsilon=epsilon), fewer, items=sample_catalogue(), users=1500, start=start
+    )
     before, after = (one.shared.arrays["baseline"][40:] for one in (start, model))
     assert np.std(after - before) < 0.4 * np.std(before)
 
@@ -85,20 +117,34 @@ def test_rows_follow_ids_not_places(split):
     """The same start with its items in another order gives the same prior."""
     start = trial(Bayes(epsilon=5.0), split.train, items=sample_catalogue(), users=1500)
     order = np.random.default_rng(0).permutation(len(sample_catalogue()))
-    arrays = {name: array[:, order] if name == "kept" else array[order] for name, array in start.shared.arrays.items()}
+    arrays = {
+        name: array[:, order] if name == "kept" else array[order]
+        for name, array in start.shared.arrays.items()
+    }
     ids = [sample_catalogue().ids[i] for i in order]
-    turned = Model(replace(start.shared, arrays=arrays, catalogue=Catalogue(ids)), start.statement)
+    turned = Model(
+        replace(start.shared, arrays=arrays, catalogue=Catalogue(ids)), start.statement
+    )
     twins = [
-        trial(Bayes(calibration="none"), split.train, items=sample_catalogue(), start=one) for one in (start, turned)
+        trial(
+            Bayes(calibration="none"), split.train, items=sample_catalogue(), start=one
+        )
+        for one in (start, turned)
     ]
-    np.testing.assert_allclose(*(twin.shared.arrays["baseline"] for twin in twins), atol=1e-5)
+    np.testing.assert_allclose(
+        *(twin.shared.arrays["baseline"] for twin in twins), atol=1e-5
+    )
 
 
 def test_starts_may_follow_one_another_without_end(split):
     model = None
     for _ in range(4):
         model = trial(
-            Bayes(epsilon=3.0, unit="rating"), half(split.train, 0), items=sample_catalogue(), users=750, start=model
+            Bayes(epsilon=3.0, unit="rating"),
+            half(split.train, 0),
+            items=sample_catalogue(),
+            users=750,
+            start=model,
         )
     assert model.shared.arrays["loadings"].shape[1] <= 1 + 40 + 30
     assert measure(model, split, lists=False)["rmse"] < 1.0
@@ -111,25 +157,45 @@ class TestLedger:
 
     @pytest.fixture
     def paid(self, book):
-        return fit(Bayes(epsilon=1.0, ledger=book), sample(people=120), items=sample_catalogue(), users=120)
+        return fit(
+            Bayes(epsilon=1.0, ledger=book),
+            sample(people=120),
+            items=sample_catalogue(),
+            users=120,
+        )
 
-    def test_the_book_adds_both_and_the_statement_names_the_start(self, book, paid, tmp_path):
+    def test_the_book_adds_both_and_the_statement_names_the_start(
+        self, book, paid, tmp_path
+    ):
         paid.save(tmp_path / "model")
         method = Bayes(epsilon=1.0, ledger=book).fit(
-            sample(people=120, seed=1), items=sample_catalogue(), users=120, start=tacit.load(tmp_path / "model")
+            sample(people=120, seed=1),
+            items=sample_catalogue(),
+            users=120,
+            start=tacit.load(tmp_path / "model"),
         )
         spent = tacit.open_book(book).spent()["user"]
         assert spent.entries == 2
         assert 1.4 < spent.epsilon < 1.5
         assert method.statement_.epsilon == 1.0
-        assert any(paid.shared.digest()[:16] in words for words in method.statement_.public)
+        assert any(
+            paid.shared.digest()[:16] in words for words in method.statement_.public
+        )
         assert method.fitted.shared.settings["started_from"] == paid.shared.digest()
-        assert tacit.open_book(book).entries()[2].purpose == "fit bayes, started from entry 1"
+        assert (
+            tacit.open_book(book).entries()[2].purpose
+            == "fit bayes, started from entry 1"
+        )
 
     def refused(self, words, book, start, method=Bayes, ratings=None):
         entries = len(tacit.open_book(book).entries())
         with pytest.raises(SettingError, match=words):
-            fit(method(epsilon=1.0, ledger=book), ratings or sample(people=120), users=120, start=start)
+            fit(
+                method(epsilon=1.0, ledger=book),
+                ratings or sample(people=120),
+                users=120,
+                start=start,
+            )
         assert len(tacit.open_book(book).entries()) == entries
 
     def test_another_scale_is_refused(self, book, paid):
@@ -138,10 +204,17 @@ class TestLedger:
         self.refused("scale 1,5, the ratings have 0.5,5", book, paid, ratings=wider)
 
     def test_another_method_is_refused(self, book, paid):
-        self.refused("popularity cannot start from a model of bayes", book, paid, tacit.Popularity)
+        self.refused(
+            "popularity cannot start from a model of bayes",
+            book,
+            paid,
+            tacit.Popularity,
+        )
 
     def test_a_model_that_is_not_private_is_refused(self, book, paid):
-        twin = fit(Bayes(calibration="none"), sample(people=120), items=sample_catalogue())
+        twin = fit(
+            Bayes(calibration="none"), sample(people=120), items=sample_catalogue()
+        )
         self.refused("not certified", book, twin)
 
     def test_a_model_of_another_ledger_is_refused(self, book, paid, tmp_path):
@@ -152,10 +225,18 @@ class TestLedger:
         self.refused("changed after", book, Model(more, paid.statement))
 
     def test_a_model_that_kept_nothing_is_refused(self, book, paid):
-        self.refused("another version", book, Model(replace(paid.shared, numbers={"noise": 0.7}), paid.statement))
+        self.refused(
+            "another version",
+            book,
+            Model(replace(paid.shared, numbers={"noise": 0.7}), paid.statement),
+        )
 
     def test_new_people_may_have_a_book_of_their_own(self, book, paid):
-        others = replace(sample(people=120, seed=1), users=[f"new {i}" for i in range(120)])
+        others = replace(
+            sample(people=120, seed=1), users=[f"new {i}" for i in range(120)]
+        )
         newcomers = Bayes(epsilon=1.0, ledger=book, population="newcomers")
         fit(newcomers, others, items=sample_catalogue(), users=120, start=paid)
-        assert tacit.open_book(book, "newcomers").spent()["user"].epsilon == pytest.approx(1.0, rel=1e-6)
+        assert tacit.open_book(book, "newcomers").spent()[
+            "user"
+        ].epsilon == pytest.approx(1.0, rel=1e-6)

@@ -1,4 +1,5 @@
-"""The table of docs/methods.md is true: what it lists exists, fits the embedded sample and states what it should."""
+"""The table of docs/methods.md is true: what it lists exists, fits the embedded sample and
+states what it should."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.fitting import trial
+from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
 
 TABLE = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -17,9 +18,20 @@ TABLE = Path(__file__).parents[2] / "docs" / "methods.md"
 def rows():
     for line in TABLE.read_text("utf-8").splitlines():
         if line.startswith("| `") and "--method" not in line:
-            name, cls, _, units, calibrations, engines = (cell.strip() for cell in line.strip("|").split("|"))
-            split = lambda text: tuple(re.sub(r"~~.*?~~", "", text).replace(",", " ").split())  # noqa: E731
-            yield name.strip("`"), cls.strip("`"), split(units), split(calibrations), split(engines)
+            name, cls, _, units, calibrations, engines = (
+                cell.strip() for cell in line.strip("|").split("|")
+            )
+
+            def split(text):
+                return tuple(re.sub(r"~~.*?~~", "", text).replace(",", " ").split())
+
+            yield (
+                name.strip("`"),
+                cls.strip("`"),
+                split(units),
+                split(calibrations),
+                split(engines),
+            )
 
 
 ROWS = list(rows())

@@ -8,23 +8,30 @@ import pytest
 from tacit import Bayes, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.errors import DataError
-from tacit.fitting import trial
+from tacit.fitting.run import trial
 from tacit.model.extend import add_items, merge
 from tacit.model.model import Model, load
 
 
 @pytest.fixture(scope="module")
 def model():
-    return trial(Bayes(epsilon=20), sample(people=1500, seed=1), items=sample_catalogue(), users=1500)
+    return trial(
+        Bayes(epsilon=20),
+        sample(people=1500, seed=1),
+        items=sample_catalogue(),
+        users=1500,
+    )
 
 
 def copies(catalogue, rows):
     """New items that look just like known ones."""
     return Catalogue(
-        [f"new {row}" for row in rows], [f"Copy of {row}" for row in rows],
-        None if catalogue.years is None else catalogue.years[rows], catalogue.tags,
+        [f"new {row}" for row in rows],
+        [f"Copy of {row}" for row in rows],
+        None if catalogue.years is None else catalogue.years[rows],
+        catalogue.tags,
         None if catalogue.tagged is None else catalogue.tagged[rows],
-    )  # fmt: skip
+    )
 
 
 def test_known_items_keep_every_number(model):
@@ -37,7 +44,10 @@ def test_known_items_keep_every_number(model):
 def test_new_items_follow_their_features(model):
     rows = np.arange(0, len(model.shared.catalogue), 2)
     shared = add_items(model.shared, copies(model.shared.catalogue, rows))
-    known, guess = model.shared.arrays["baseline"][rows], shared.arrays["baseline"][-len(rows) :]
+    known, guess = (
+        model.shared.arrays["baseline"][rows],
+        shared.arrays["baseline"][-len(rows) :],
+    )
     assert np.corrcoef(known, guess)[0, 1] > 0.3
 
 
@@ -45,7 +55,10 @@ def test_new_items_are_less_sure(model):
     shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
     extended = Model(shared, model.statement)
     own = {model.shared.catalogue.ids[7]: 5.0}
-    new, known = extended.predict(own, ["new 3"])[0], [p.error for p in model.predict(own)]
+    new, known = (
+        extended.predict(own, ["new 3"])[0],
+        [p.error for p in model.predict(own)],
+    )
     assert new.error > np.median(known)
 
 
@@ -63,8 +76,13 @@ def test_nothing_new_is_refused(model):
 
 
 def test_features_are_matched_by_name():
-    old = Catalogue(["a"], tags=["x", "y"], tagged=np.array([[1, 0]], np.uint8), numbers=["n"],
-                    numeric=np.array([[2.0]], np.float32))  # fmt: skip
+    old = Catalogue(
+        ["a"],
+        tags=["x", "y"],
+        tagged=np.array([[1, 0]], np.uint8),
+        numbers=["n"],
+        numeric=np.array([[2.0]], np.float32),
+    )
     new = Catalogue(["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8))
     both = merge(old, new, [0])
     assert both.tagged is not None

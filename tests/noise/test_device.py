@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from tacit.errors import Failure
-from tacit.ledger.event import Choice, Gaussian, Response, Selection, Unbounded
-from tacit.noise.device import choice_bound, choose, log_ratio, own_noise, respond, unbiased
+from tacit.ledger.account.event import Choice, Gaussian, Response, Selection, Unbounded
+from tacit.noise.device import (
+    choice_bound,
+    choose,
+    log_ratio,
+    own_noise,
+    respond,
+    unbiased,
+)
 
 
 def choice(epsilon=2.0, choices=6, favoured=2):
@@ -29,20 +36,29 @@ def test_no_answer_is_more_than_e_to_the_epsilon_likelier(epsilon, choices, favo
 
 def test_answers_follow_their_law():
     draws = 200_000
-    said = np.bincount(choose(choice(), np.tile([1.0, 4.0], (draws, 1))), minlength=6) / draws
+    said = (
+        np.bincount(choose(choice(), np.tile([1.0, 4.0], (draws, 1))), minlength=6)
+        / draws
+    )
     truly = 2 / (2 + 4 * exp(-2.0))
     law = np.where(np.isin(np.arange(6), [1, 4]), truly / 2, (1 - truly) / 4)
     assert np.abs(said - law).max() < 9 * np.sqrt(0.25 / draws)
-    assert np.abs(said - law[::-1][[1, 0, 2, 3, 5, 4]]).max() > 0.05  # the test tells a wrong law apart
+    assert (
+        np.abs(said - law[::-1][[1, 0, 2, 3, 5, 4]]).max() > 0.05
+    )  # the test tells a wrong law apart
 
 
 def test_a_choice_of_two_is_randomized_response():
     draws = 200_000
     said = choose(choice(1.0, 2, 1), np.zeros((draws, 1)))
-    assert said.mean() == pytest.approx(1 / (1 + exp(1.0)), abs=9 * np.sqrt(0.25 / draws))
+    assert said.mean() == pytest.approx(
+        1 / (1 + exp(1.0)), abs=9 * np.sqrt(0.25 / draws)
+    )
 
 
-@pytest.mark.parametrize("row", [[1.0, 1.0], [-1.0, 3.0], [2.0, 6.0], [np.nan, 1.0], [np.inf, 1.0]])
+@pytest.mark.parametrize(
+    "row", [[1.0, 1.0], [-1.0, 3.0], [2.0, 6.0], [np.nan, 1.0], [np.inf, 1.0]]
+)
 def test_a_row_that_is_not_two_answers_counts_as_the_first(row):
     said = np.bincount(choose(choice(8.0), np.tile(row, (2000, 1))), minlength=6)
     assert said[:2].sum() > 1900
@@ -56,7 +72,9 @@ def test_a_bit_is_unbiased_once_multiplied():
 
 
 def test_a_printed_bit_has_the_printed_ratio():
-    event = Unbounded(name="r/b", claimed_epsilon=0.1, reason="a test", noise="response", scale=0.1)
+    event = Unbounded(
+        name="r/b", claimed_epsilon=0.1, reason="a test", noise="response", scale=0.1
+    )
     assert log_ratio(event) == 0.1
 
 

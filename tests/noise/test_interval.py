@@ -1,4 +1,5 @@
-"""Rigorous intervals: they hold the true value, and are narrow. The oracle is `decimal` at 400 digits."""
+"""Rigorous intervals: they hold the true value, and are narrow. The oracle is `decimal` at
+400 digits."""
 
 from __future__ import annotations
 
@@ -10,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.noise.interval import exp_minus, exp_minus_rational, fixed, log, log_factorial, one_minus_exp, over, times
+from tacit.noise.interval import (
+    exp_minus,
+    exp_minus_rational,
+    fixed,
+    log,
+    log_factorial,
+    one_minus_exp,
+    over,
+    times,
+)
 
 positive = st.fractions(min_value=0, max_value=300, max_denominator=10**20)
 precisions = st.integers(64, 600)
@@ -20,7 +30,9 @@ def true(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def holds(interval: tuple[int, int], value: Decimal, precision: int, width: int) -> None:
+def holds(
+    interval: tuple[int, int], value: Decimal, precision: int, width: int
+) -> None:
     scaled = value * (Decimal(2) ** precision)
     assert interval[0] <= scaled <= interval[1]
     assert interval[1] - interval[0] <= width
@@ -57,7 +69,11 @@ def test_log(x: Fraction, precision: int) -> None:
 @pytest.mark.parametrize("precision", [64, 300])
 def test_log_factorial(k: int, precision: int) -> None:
     with localcontext(prec=400):
-        direct = sum((Decimal(i).ln() for i in range(2, k + 1)), Decimal(0)) if k < 20 else None
+        direct = (
+            sum((Decimal(i).ln() for i in range(2, k + 1)), Decimal(0))
+            if k < 20
+            else None
+        )
     low, high = log_factorial(k, precision)
     reference = log((math.factorial(k) << 400,) * 2, 400)
     assert low <= -(-reference[1] >> 400 - precision)
@@ -70,13 +86,18 @@ def test_log_factorial(k: int, precision: int) -> None:
 
 def test_log_factorial_steps_by_the_logarithm_at_large_numbers() -> None:
     k, precision = 5 * 10**11, 200
-    a, b, step = log_factorial(k, precision), log_factorial(k - 1, precision), log((k << 200,) * 2, precision)
+    a = log_factorial(k, precision)
+    b = log_factorial(k - 1, precision)
+    step = log((k << 200,) * 2, precision)
     assert a[0] - b[1] <= step[1]
     assert a[1] - b[0] >= step[0]
     assert a[1] - a[0] <= 3
 
 
-@given(positive.filter(lambda x: x > Fraction(1, 10**9)), positive.filter(lambda x: x > Fraction(1, 10**9)))
+@given(
+    positive.filter(lambda x: x > Fraction(1, 10**9)),
+    positive.filter(lambda x: x > Fraction(1, 10**9)),
+)
 def test_products_and_quotients_hold_the_true_value(a: Fraction, b: Fraction) -> None:
     p = 128
     low, high = times(fixed(a, p), fixed(b, p), p)

@@ -1,4 +1,5 @@
-"""The error bounds that let floats decide, each checked against big integers; and the exact coins themselves."""
+"""The error bounds that let floats decide, each checked against big integers; and the exact
+coins themselves."""
 
 from __future__ import annotations
 
@@ -24,23 +25,35 @@ def minus_log(interval: tuple[int, int], precision: int) -> float:
 
 
 def test_the_small_exponential_keeps_its_bound() -> None:
-    for d in np.concatenate([np.linspace(0, 0.25, 200), 2.0 ** np.arange(-60, -2)]).tolist():
+    for d in np.concatenate(
+        [np.linspace(0, 0.25, 200), 2.0 ** np.arange(-60, -2)]
+    ).tolist():
         low, high = exp_minus_rational(Fraction(d), 128)
         value = Fraction(float(kernels._exp_small(d)))
-        assert max(abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128))) < Fraction(1, 2**46)
+        assert max(
+            abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128))
+        ) < Fraction(1, 2**46)
 
 
 def test_powers_are_rounded_once() -> None:
     for i, value in enumerate(_powers().tolist()):
         low, high = exp_minus_rational(Fraction(i, 4), 256)
-        assert abs(Fraction(value) - Fraction(low + high, 2 << 256)) <= Fraction(math.ulp(value))
+        assert abs(Fraction(value) - Fraction(low + high, 2 << 256)) <= Fraction(
+            math.ulp(value)
+        )
 
 
 @pytest.mark.parametrize("mean", [65_536.0, 65_536.9999, 1e6 + 1 / 3, 5e11, 2.0**40])
 def test_the_poisson_exponent_is_within_its_error(mean: float) -> None:
     law = Rejection(Fraction(mean))
     rng = np.random.default_rng(2)
-    x = np.concatenate([[0, 1, -1], rng.laplace(0, 3 * law.scale, 40).round(), [law.mode // 16, -(law.mode // 16)]])
+    x = np.concatenate(
+        [
+            [0, 1, -1],
+            rng.laplace(0, 3 * law.scale, 40).round(),
+            [law.mode // 16, -(law.mode // 16)],
+        ]
+    )
     value, error = law._exponents(x)
     assert np.all(error < 1e-3)
     peak = law._peak(256)
@@ -52,7 +65,9 @@ def test_the_poisson_exponent_is_within_its_error(mean: float) -> None:
 
 
 def test_the_poisson_exponent_leaves_far_draws_to_big_integers() -> None:
-    _, error = Rejection(Fraction(70_000))._exponents(np.array([5000.0, -5000.0, 69_000.0]))
+    _, error = Rejection(Fraction(70_000))._exponents(
+        np.array([5000.0, -5000.0, 69_000.0])
+    )
     assert np.all(error == 1.0)
 
 
@@ -63,7 +78,9 @@ def test_inversion_borders_enclose_the_true_sums(mean: float) -> None:
     law = Inversion(rational(Fraction(mean)))
     assert np.all(law.upper - law.lower <= 1)
     outcomes = np.arange(law.first, law.last + 1)
-    truth = poisson.cdf(outcomes, mean) - (poisson.cdf(law.first - 1, mean) if law.first else 0)
+    truth = poisson.cdf(outcomes, mean) - (
+        poisson.cdf(law.first - 1, mean) if law.first else 0
+    )
     assert np.allclose(law.lower / 2.0**64, truth, rtol=0, atol=1e-10)
     assert int(law.lower[-1]) > 2**64 - 2**10
 
@@ -77,7 +94,10 @@ def test_the_knorm_exponent_is_within_its_error() -> None:
         length = np.sqrt(np.sum(rows * rows, axis=1)) / scale
         x = length - np.sum(np.abs(rows), axis=1) / wide
         for i, row in enumerate(rows.astype(int).tolist()):
-            squares, steps = sum(k * k for k in row), sum(map(abs, row)) / Fraction(wide)
+            squares, steps = (
+                sum(k * k for k in row),
+                sum(map(abs, row)) / Fraction(wide),
+            )
             truth = minus_log(_probability(squares, steps, exact, 600), 600)
             assert abs(float(x[i]) - truth) <= length[i] * 2.0**-47 + 2.0**-50
 
@@ -92,17 +112,25 @@ def test_the_response_bound_never_passes_epsilon(epsilon: float) -> None:
     assert math.isclose(bound / 2**62, math.tanh(epsilon / 2), rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("probability", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(2, 3)])
+@pytest.mark.parametrize(
+    "probability", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(2, 3)]
+)
 def test_a_coin_has_its_probability(probability: Fraction) -> None:
     bits = fresh()
     heads = sum(below(rational(probability), bits) for _ in range(5000))
-    assert abs(heads - 5000 * probability) <= 10 * math.sqrt(5000 * probability * (1 - probability))
+    assert abs(heads - 5000 * probability) <= 10 * math.sqrt(
+        5000 * probability * (1 - probability)
+    )
 
 
 def test_a_coin_respects_the_bits_already_seen() -> None:
     bits = fresh()
-    assert all(below(rational(Fraction(1, 2)), bits, prefix=0b0111, seen=4) for _ in range(50))
-    assert not any(below(rational(Fraction(1, 2)), bits, prefix=0b1000, seen=4) for _ in range(50))
+    assert all(
+        below(rational(Fraction(1, 2)), bits, prefix=0b0111, seen=4) for _ in range(50)
+    )
+    assert not any(
+        below(rational(Fraction(1, 2)), bits, prefix=0b1000, seen=4) for _ in range(50)
+    )
 
 
 @pytest.mark.parametrize("margin", [None, 0.5])

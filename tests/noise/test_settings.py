@@ -51,7 +51,9 @@ SCORES = np.array([3, 1])
         lambda: polya_shares(3, 0.5, INF),
     ],
 )
-def test_impossible_settings_are_refused_with_a_remedy(call: Callable[[], object]) -> None:
+def test_impossible_settings_are_refused_with_a_remedy(
+    call: Callable[[], object],
+) -> None:
     with pytest.raises(SettingError) as caught:
         call()
     assert caught.value.remedy
@@ -68,7 +70,9 @@ def test_impossible_settings_are_refused_with_a_remedy(call: Callable[[], object
     ],
 )
 @pytest.mark.parametrize("n", [0, 1, 7])
-def test_a_sampler_gives_as_many_integers_as_asked(call: Callable[[int], np.ndarray], n: int) -> None:
+def test_a_sampler_gives_as_many_integers_as_asked(
+    call: Callable[[int], np.ndarray], n: int
+) -> None:
     drawn = call(n)
     assert drawn.shape == (n,)
     assert drawn.dtype == np.int64
@@ -82,7 +86,9 @@ def test_knorm_gives_rows(rows: int, dimension: int) -> None:
 
 
 @pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace])
-def test_the_largest_scale_uses_its_range_and_does_not_wrap(sampler: Callable[..., np.ndarray]) -> None:
+def test_the_largest_scale_uses_its_range_and_does_not_wrap(
+    sampler: Callable[..., np.ndarray],
+) -> None:
     drawn = sampler(20_000, 2.0**50).astype(float) / 2.0**50
     assert 2 < np.abs(drawn).max() < 60
     assert np.abs(np.unique(drawn)).size > 19_000
@@ -94,12 +100,16 @@ def test_the_smallest_scale_is_all_zeros(sampler: Callable[..., np.ndarray]) -> 
 
 
 @pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace])
-def test_several_threads_draw_different_noise(sampler: Callable[..., np.ndarray]) -> None:
+def test_several_threads_draw_different_noise(
+    sampler: Callable[..., np.ndarray],
+) -> None:
     drawn = sampler(200_000, 1e9, threads=3)
     assert np.unique(drawn).size > 199_000
 
 
-def test_a_draw_beyond_64_bits_is_a_failure_and_no_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_beyond_64_bits_is_a_failure_and_no_wrap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Table, "settle", lambda *_: 1 << 63)
     with pytest.raises(Failure, match="64 bits"):
         draw(table("laplace", 1e3), 1000, margin=0.9)
@@ -114,7 +124,9 @@ def test_injected_bits_give_the_same_noise_again() -> None:
 
 
 def test_two_releases_have_different_noise() -> None:
-    assert not np.array_equal(discrete_gaussian(100, 50.0), discrete_gaussian(100, 50.0))
+    assert not np.array_equal(
+        discrete_gaussian(100, 50.0), discrete_gaussian(100, 50.0)
+    )
 
 
 def test_a_response_treats_odd_values_as_documented() -> None:
@@ -124,7 +136,9 @@ def test_a_response_treats_odd_values_as_documented() -> None:
     assert np.all(told[:, 1:] == [1, -1, 1, -1])
 
 
-@pytest.mark.parametrize("values", [np.array([True, False]), np.array([1, -1], dtype=np.int8)])
+@pytest.mark.parametrize(
+    "values", [np.array([True, False]), np.array([1, -1], dtype=np.int8)]
+)
 def test_a_response_takes_bits(values: np.ndarray) -> None:
     told = randomized_response(values, 60.0)
     assert told.tolist() == [1, -1]

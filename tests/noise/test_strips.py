@@ -1,4 +1,5 @@
-"""The table of strips, structurally: what the proof in `strips` assumes is checked with exact numbers."""
+"""The table of strips, structurally: what the proof in `strips` assumes is checked with
+exact numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def strips(request: pytest.FixtureRequest) -> Table:
     return table(law, scale)
 
 
-def height(strips: Table, magnitude: int, precision: int = 320) -> tuple[Fraction, Fraction]:
+def height(
+    strips: Table, magnitude: int, precision: int = 320
+) -> tuple[Fraction, Fraction]:
     """w(magnitude), by a direct exponential at a higher precision than the table's products."""
     low, high = exp_minus_rational(strips.exponent(magnitude), precision)
     return Fraction(low, 1 << precision), Fraction(high, 1 << precision)
@@ -40,7 +43,9 @@ def test_weights_fill_the_alias_table_exactly(strips: Table) -> None:
 
 def test_alias_columns_give_back_the_weights(strips: Table) -> None:
     share = [0] * 1024
-    for column, (kept, other) in enumerate(zip(strips.threshold.tolist(), strips.alias.tolist(), strict=True)):
+    for column, (kept, other) in enumerate(
+        zip(strips.threshold.tolist(), strips.alias.tolist(), strict=True)
+    ):
         share[column] += kept
         share[other] += (1 << 32) - kept
     assert share[: len(strips.weights)] == list(strips.weights)
@@ -62,7 +67,10 @@ def test_the_envelope_dominates_the_tail(strips: Table) -> None:
 def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(strips: Table) -> None:
     for j in range(strips.strips):
         last = ((j + 1) << strips.log_width) - 1
-        assert Fraction(int(strips.squeeze[j]), 1 << 21) * mass(strips, j) <= height(strips, last)[1]
+        assert (
+            Fraction(int(strips.squeeze[j]), 1 << 21) * mass(strips, j)
+            <= height(strips, last)[1]
+        )
 
 
 def test_the_tail_and_the_reject_column_are_never_squeezed_in(strips: Table) -> None:
@@ -70,7 +78,13 @@ def test_the_tail_and_the_reject_column_are_never_squeezed_in(strips: Table) -> 
 
 
 def test_few_proposals_are_wasted_or_undecided(strips: Table) -> None:
-    kept = sum(w * int(s) for w, s in zip(strips.weights, strips.squeeze.tolist(), strict=True)) / 2**63
+    kept = (
+        sum(
+            w * int(s)
+            for w, s in zip(strips.weights, strips.squeeze.tolist(), strict=True)
+        )
+        / 2**63
+    )
     assert kept > 0.94
 
 
@@ -91,7 +105,9 @@ def test_the_float_acceptance_is_within_its_margin(strips: Table) -> None:
         d = float(offset) * (strips.slope[j] + float(offset) * strips.curve)
         value = Fraction(float(strips.top[j] * kernels._exp_small(d)))
         low, high = strips.acceptance(j, (j << strips.log_width) + offset, 128)
-        error = max(abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128)))
+        error = max(
+            abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128))
+        )
         assert error < Fraction(kernels.MARGIN) / 16
 
 
@@ -104,7 +120,9 @@ def test_exact_acceptances_are_probabilities(strips: Table) -> None:
 
 
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
-@pytest.mark.parametrize("scale", [0.0, -1.0, 2.0**-11, 2.0**51, float("inf"), float("nan")])
+@pytest.mark.parametrize(
+    "scale", [0.0, -1.0, 2.0**-11, 2.0**51, float("inf"), float("nan")]
+)
 def test_a_scale_outside_the_proven_range_is_refused(law: Law, scale: float) -> None:
     with pytest.raises(SettingError, match="proven exact"):
         table(law, scale)

@@ -1,4 +1,5 @@
-"""The laws that samplers are held against, and the tests of fit that hold them (`tacit.testing.sampler`)."""
+"""The laws that samplers are held against, and the tests of fit that hold them
+(`tacit.testing.sampler`)."""
 
 from __future__ import annotations
 
@@ -22,4 +23,8 @@ def same() -> Callable[..., bool]:
 @pytest.fixture(scope="session")
 def cdfs() -> dict[str, Callable[..., sampler.Cdf]]:
     """`gaussian(sigma)`, `laplace(scale)` and `pmf(weights, first)`."""
-    return {"gaussian": sampler.gaussian_cdf, "laplace": sampler.laplace_cdf, "pmf": sampler.pmf_cdf}
+    return {
+        "gaussian": sampler.gaussian_cdf,
+        "laplace": sampler.laplace_cdf,
+        "pmf": sampler.pmf_cdf,
+    }

@@ -1,4 +1,5 @@
-"""Discrete Gaussian and Laplace: right scale, right tail, right on the exact path, and like two other samplers."""
+"""Discrete Gaussian and Laplace: right scale, right tail, right on the exact path, and like
+two other samplers."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def spread(law: Law, scale: float) -> float:
 
 @cache
 def reference(law: Law, scale: float, n: int) -> NDArray[np.int64]:
-    """Canonne, Kamath & Steinke (2020) in plain Python: a discrete Laplace draw, for the Gaussian kept by a coin."""
+    """Canonne, Kamath & Steinke (2020) in plain Python: a discrete Laplace draw, for the
+    Gaussian kept by a coin."""
     exact, bits = Fraction(scale), fresh()
     wide = Fraction(int(scale) + 1) if law == "gaussian" else exact
     out: list[int] = []
@@ -36,7 +38,9 @@ def reference(law: Law, scale: float, n: int) -> NDArray[np.int64]:
         magnitude, negative = geometric(1 / wide, bits), bits.bits(1)
         if negative and magnitude == 0:
             continue
-        if law == "gaussian" and not exp_coin((magnitude - exact**2 / wide) ** 2 / (2 * exact**2), bits):
+        if law == "gaussian" and not exp_coin(
+            (magnitude - exact**2 / wide) ** 2 / (2 * exact**2), bits
+        ):
             continue
         out.append(-magnitude if negative else magnitude)
     return np.array(out)
@@ -55,7 +59,9 @@ def opendp(law: Law, scale: float, n: int) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("law", LAWS)
-def test_accepts_the_true_scale(law: Law, scale: float, fits: Callable[..., bool], cdfs: dict[str, Callable]) -> None:
+def test_accepts_the_true_scale(
+    law: Law, scale: float, fits: Callable[..., bool], cdfs: dict[str, Callable]
+) -> None:
     assert fits(SAMPLER[law](N, scale), cdfs[law](scale), spread(law, scale))
 
 
@@ -63,9 +69,15 @@ def test_accepts_the_true_scale(law: Law, scale: float, fits: Callable[..., bool
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("law", LAWS)
 def test_rejects_a_wrong_scale(
-    law: Law, scale: float, factor: float, fits: Callable[..., bool], cdfs: dict[str, Callable]
+    law: Law,
+    scale: float,
+    factor: float,
+    fits: Callable[..., bool],
+    cdfs: dict[str, Callable],
 ) -> None:
-    assert not fits(SAMPLER[law](N, factor * scale), cdfs[law](scale), spread(law, scale))
+    assert not fits(
+        SAMPLER[law](N, factor * scale), cdfs[law](scale), spread(law, scale)
+    )
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.3, 1e3])
@@ -104,13 +116,17 @@ def test_the_frequency_beyond_the_last_strip_is_that_of_the_tail(
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_agrees_with_plain_rejection_in_big_integers(law: Law, same: Callable[..., bool]) -> None:
+def test_agrees_with_plain_rejection_in_big_integers(
+    law: Law, same: Callable[..., bool]
+) -> None:
     assert same(SAMPLER[law](N, 6.25), reference(law, 6.25, 6000))
 
 
 @pytest.mark.parametrize("factor", WRONG)
 @pytest.mark.parametrize("law", LAWS)
-def test_differs_from_plain_rejection_at_a_wrong_scale(law: Law, factor: float, same: Callable[..., bool]) -> None:
+def test_differs_from_plain_rejection_at_a_wrong_scale(
+    law: Law, factor: float, same: Callable[..., bool]
+) -> None:
     assert not same(SAMPLER[law](N, factor * 6.25), reference(law, 6.25, 6000))
 
 
@@ -127,7 +143,9 @@ def test_agrees_with_opendp(law: Law, scale: float, same: Callable[..., bool]) -
 def test_signs_and_neighbours_are_independent(law: Law) -> None:
     drawn = SAMPLER[law](N, 1e6).astype(float)
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 10 / np.sqrt(N)
-    assert abs(np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]) < 10 / np.sqrt(N)
+    assert abs(np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]) < 10 / np.sqrt(
+        N
+    )
     assert abs(np.mean(np.sign(drawn))) < 10 / np.sqrt(N)
 
 

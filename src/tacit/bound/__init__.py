@@ -1,4 +1,5 @@
-"""What one person may add: a limit on ratings, clips, and the integer grid. Every bound knows its sensitivity."""
+"""What one person may add: a limit on ratings, clips, and the integer grid. Every bound
+knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
 from tacit.bound.centre import CentredCells, OwnMeans

@@ -1,4 +1,5 @@
-"""What one person may add. A bound turns float rows into integer rows and knows how far one unit can move the sum."""
+"""What one person may add. A bound turns float rows into integer rows and knows how far one
+unit can move the sum."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the people of a block contribute: cells `ptr[p]:ptr[p+1]` are person p's, each for row `index`."""
+    """What the people of a block contribute: cells `ptr[p]:ptr[p+1]` are person p's, each
+    for row `index`."""
 
     ptr: NDArray[np.int64]
     index: NDArray[np.uint32] | NDArray[np.int64]
@@ -25,12 +27,17 @@ class Rows:
     def one_each(values: NDArray[np.float64]) -> Rows:
         """A dense contribution: one line of numbers a person, all added to row 0."""
         lines = values.reshape(len(values), -1)
-        return Rows(np.arange(len(lines) + 1, dtype=np.int64), np.zeros(len(lines), np.uint32), lines)
+        return Rows(
+            np.arange(len(lines) + 1, dtype=np.int64),
+            np.zeros(len(lines), np.uint32),
+            lines,
+        )
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """How far the integer sum can move between neighbours, in steps. Infinite where there is no bound."""
+    """How far the integer sum can move between neighbours, in steps. Infinite where there
+    is no bound."""
 
     l1: float
     l2: float
@@ -41,8 +48,9 @@ class Sensitivity:
         return Sensitivity(self.l1 * factor, self.l2 * factor, self.rows)
 
     def by_rows(self, size: int) -> float:
-        """The sum over the rows of an array of `size` of how far each can move in L2: what noise drawn row by row must
-        cover. By Cauchy's inequality at most sqrt(rows) l2; and a row's L2 norm is at most its L1 norm."""
+        """The sum over the rows of an array of `size` of how far each can move in L2: what
+        noise drawn row by row must cover. By Cauchy's inequality at most sqrt(rows) l2; and
+        a row's L2 norm is at most its L1 norm."""
         return min(self.l1, self.l2 * sqrt(min(self.rows, size)))
 
 
@@ -61,8 +69,9 @@ class Bound(Protocol):
         """The integer rows. Depends on each person's own row alone."""
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
-        """The claim that the tests hunt for a neighbour against. `limited` is the cap on ratings per person, if any:
-        it makes one cell added a swap (a new rating can evict another)."""
+        """The claim that the tests hunt for a neighbour against. `limited` is the cap on
+        ratings per person, if any: it makes one cell added a swap (a new rating can evict
+        another)."""
 
     def words(self) -> str:
         """For the statement: `each person's numbers are scaled to an L2 norm of at most 1`."""

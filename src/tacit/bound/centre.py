@@ -1,4 +1,5 @@
-"""Bounds that involve a person's own mean, in integers from the first step, so that one cell moves it only so far."""
+"""Bounds that involve a person's own mean, in integers from the first step, so that one
+cell moves it only so far."""
 
 from __future__ import annotations
 
@@ -11,12 +12,16 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import STEPS, check_grid, one_number
 from tacit.errors import SettingError
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
-def mean_shift(cells: NDArray[np.float64], top: int, shrink: int, unit: Unit) -> NDArray[np.float64]:
-    """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is added to c others
-    (`rating`), or one of c + 1 cells changes its value (`value`). Truncation adds at most one step to the real shift.
+def mean_shift(
+    cells: NDArray[np.float64], top: int, shrink: int, unit: Unit
+) -> NDArray[np.float64]:
+    """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is
+    added to c others
+    (`rating`), or one of c + 1 cells changes its value (`value`). Truncation adds at most
+    one step to the real shift.
     """
     if unit == "value":
         shift = 2 * top / (cells + 1 + shrink)
@@ -27,15 +32,19 @@ def mean_shift(cells: NDArray[np.float64], top: int, shrink: int, unit: Unit) ->
 
 @dataclass(frozen=True)
 class CentredCells:
-    """Cells clipped to +-clip, less their person's own shrunk mean, clipped to +-limit; all in integers.
+    """Cells clipped to +-clip, less their person's own shrunk mean, clipped to +-limit; all
+    in integers.
 
     v = trunc(s clip(x)), mean = trunc(sum v / (c + shrink)), y = clamp(v - mean, +-floor(s limit)).
 
-    Guarantee (unit `rating`): let V = floor(s clip), Y = floor(s limit) and c the person's cells before one is added.
-    The real mean moves by |v0 - sum/(c+b)|/(c+1+b) <= V (1 + c/(c+b))/(c+1+b), b = shrink; truncation adds at most one
-    step; clamping is 1-Lipschitz. So each of the c old cells moves by at most d_c = min(floor(that) + 1, 2Y), the new
-    one by Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c Y + c d_c, over c < catalogue. (`value`: one cell moves by
-    2Y, the others by the mean's 2V/(c+b), plus one step.) `user` has no bound here.
+    Guarantee (unit `rating`): let V = floor(s clip), Y = floor(s limit) and c the person's
+    cells before one is added.
+    The real mean moves by |v0 - sum/(c+b)|/(c+1+b) <= V (1 + c/(c+b))/(c+1+b), b = shrink;
+    truncation adds at most one
+    step; clamping is 1-Lipschitz. So each of the c old cells moves by at most d_c =
+    min(floor(that) + 1, 2Y), the new one by Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c
+    Y + c d_c, over c < catalogue. (`value`: one cell moves by 2Y, the others by the mean's
+    2V/(c+b), plus one step.) `user` has no bound here.
     """
 
     catalogue: int
@@ -63,26 +72,34 @@ class CentredCells:
         if unit == "user":
             return Sensitivity(inf, inf)
         v, y = floor(self.steps * self.clip), floor(self.steps * self.limit)
-        cells = np.arange(min(self.catalogue, limited or self.catalogue), dtype=np.float64)  # the *other* cells
+        cells = np.arange(
+            min(self.catalogue, limited or self.catalogue), dtype=np.float64
+        )  # the *other* cells
         moved = np.minimum(mean_shift(cells, v, self.shrink, unit), 2 * y)
         own = 2.0 * y if unit == "value" else float(y)
-        one = Sensitivity(float((own + cells * moved).max()), float(np.sqrt((own**2 + cells * moved**2).max())))
+        one = Sensitivity(
+            float((own + cells * moved).max()),
+            float(np.sqrt((own**2 + cells * moved**2).max())),
+        )
         return one.times(2) if limited and unit == "rating" else one
 
     def words(self) -> str:
         return (
-            f"each cell is clipped to ±{self.clip:g}, less its person's mean shrunk by {self.shrink} fictitious "
+            f"each cell is clipped to ±{self.clip:g}, less its person's mean shrunk by "
+            f"{self.shrink} fictitious "
             f"ratings, clipped to ±{self.limit:g}"
         )
 
 
 @dataclass(frozen=True)
 class OwnMeans:
-    """The sum over people of each one's shrunk mean trunc(sum v / (c + shrink)), v = trunc(s clip(x, +-clip)).
+    """The sum over people of each one's shrunk mean trunc(sum v / (c + shrink)), v =
+    trunc(s clip(x, +-clip)).
 
-    Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one value, by what `mean_shift`
-    says at worst (for clip 2 and shrink 5 that is a third, at one or two cells).
-    The rows come in as one number a cell, all pointing to row 0; each person's mean stands in her first cell.
+    Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one
+    value, by what `mean_shift` says at worst (for clip 2 and shrink 5 that is a third, at
+    one or two cells). The rows come in as one number a cell, all pointing to row 0; each
+    person's mean stands in her first cell.
     """
 
     clip: float = 2.0
@@ -111,12 +128,15 @@ class OwnMeans:
         top = floor(self.steps * self.clip)
         if unit == "user":
             return Sensitivity(top, top)
-        worst = float(min(mean_shift(np.arange(1e5), top, self.shrink, unit).max(), 2 * top))  # falls beyond c = 2
+        worst = float(
+            min(mean_shift(np.arange(1e5), top, self.shrink, unit).max(), 2 * top)
+        )  # falls beyond c = 2
         one = Sensitivity(worst, worst)
         return one.times(2) if limited and unit == "rating" else one
 
     def words(self) -> str:
         return (
-            f"each person's mean of ratings clipped to ±{self.clip:g}, shrunk by {self.shrink} fictitious ratings, "
+            f"each person's mean of ratings clipped to ±{self.clip:g}, shrunk by "
+            f"{self.shrink} fictitious ratings, "
             "counts once"
         )

@@ -9,15 +9,24 @@ from tacit.errors import Failure
 
 
 def check_rows(rows: Rows, *, name: str, people: int, size: int) -> None:
-    """Refuse a contribution whose lines are not shared out among exactly `people` people, or that misses its array.
+    """Refuse a contribution whose lines are not shared out among exactly `people` people,
+    or that misses its array.
 
-    Guarantee: bounds clip person by person, so a method that lists one person as several would be charged for one of
-    them only; and a line that belongs to nobody would never be clipped. The test depends on the method, not the data.
+    Guarantee: bounds clip person by person, so a method that lists one person as several
+    would be charged for one of them only; and a line that belongs to nobody would never be
+    clipped. The test depends on the method, not the data.
     """
     ptr, lines = rows.ptr, len(rows.values)
-    if len(ptr) != people + 1 or ptr[0] != 0 or ptr[-1] != lines or (people > 1 and (np.diff(ptr) < 0).any()):
+    if (
+        len(ptr) != people + 1
+        or ptr[0] != 0
+        or ptr[-1] != lines
+        or (people > 1 and (np.diff(ptr) < 0).any())
+    ):
         raise Failure(f"a contribution to {name} is not listed person by person")
     if len(rows.index) != lines:
-        raise Failure(f"a contribution to {name} has {len(rows.index)} places for {lines} lines")
+        raise Failure(
+            f"a contribution to {name} has {len(rows.index)} places for {lines} lines"
+        )
     if lines and not 0 <= int(rows.index.min()) <= int(rows.index.max()) < size:
         raise Failure(f"a contribution to {name} points outside its array")

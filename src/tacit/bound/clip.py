@@ -11,31 +11,43 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.errors import Failure, SettingError
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 STEPS = 2**20
-"""Default steps per unit: rounding toward zero stays far below any noise, and sums stay far inside int64."""
+"""Default steps per unit: rounding toward zero stays far below any noise, and sums stay far
+inside int64."""
 
 
 def check_grid(limit: float, steps: int) -> None:
-    """Squares of a clipped row must stay far inside int64, or the check in integers would itself wrap."""
+    """Squares of a clipped row must stay far inside int64, or the check in integers would
+    itself wrap."""
     if not (0 < limit * steps < 2**30) or steps < 1:
-        raise SettingError(f"a limit of {limit:g} on a grid of {steps} steps per unit is out of range")
+        raise SettingError(
+            f"a limit of {limit:g} on a grid of {steps} steps per unit is out of range"
+        )
 
 
 def one_number(rows: Rows, row: int | None = None) -> None:
-    """Refuse what a bound on single numbers does not cover: several columns, or cells outside the one row `row`."""
+    """Refuse what a bound on single numbers does not cover: several columns, or cells
+    outside the one row `row`."""
     if rows.values.shape[1] != 1:
-        raise Failure("this bound covers one number a cell, and the contribution has several columns")
+        raise Failure(
+            "this bound covers one number a cell, and the contribution has several columns"
+        )
     if row is not None and (np.asarray(rows.index) != row).any():
-        raise Failure(f"this bound covers one row of numbers, and the contribution has cells outside row {row}")
+        raise Failure(
+            "this bound covers one row of numbers, and the contribution has cells "
+            f"outside row {row}"
+        )
 
 
 def _meet(rows: Rows) -> bool:
     """Whether two lines of one person fall on one row of the array."""
     index = np.asarray(rows.index, np.int64)
     rising = np.diff(index) > 0
-    rising[rows.ptr[(rows.ptr > 0) & (rows.ptr < len(index))] - 1] = True  # from one person to the next
+    rising[rows.ptr[(rows.ptr > 0) & (rows.ptr < len(index))] - 1] = (
+        True  # from one person to the next
+    )
     if rising.all():  # items ascend in each row: the usual case
         return False
     person = np.repeat(np.arange(len(rows.ptr) - 1), np.diff(rows.ptr))
@@ -46,9 +58,10 @@ def _meet(rows: Rows) -> bool:
 class RowClip:
     """A person's whole contribution, over all cells, scaled to an L1 or L2 norm of at most `limit`.
 
-    Guarantee: one person added or removed moves the integer sum by at most floor(steps*limit) in the clipped norm
-    (rounding toward zero never raises a norm; the integers are checked). A person *replaced* (which covers one of her
-    cells or values changing in any way) moves it by twice that.
+    Guarantee: one person added or removed moves the integer sum by at most
+    floor(steps*limit) in the clipped norm (rounding toward zero never raises a norm; the
+    integers are checked). A person *replaced* (which covers one of her cells or values
+    changing in any way) moves it by twice that.
 
     | row | becomes |
     |---|---|
@@ -75,21 +88,28 @@ class RowClip:
         if self.norm == "l2":
             one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
         else:
-            one = Sensitivity(floor(self.steps * self.limit), floor(self.steps * self.limit))
+            one = Sensitivity(
+                floor(self.steps * self.limit), floor(self.steps * self.limit)
+            )
         return one if unit == "user" else one.times(2)
 
     def words(self) -> str:
-        return f"each person's numbers are scaled together to an {self.norm.upper()} norm of at most {self.limit:g}"
+        return (
+            f"each person's numbers are scaled together to an {self.norm.upper()} norm "
+            f"of at most {self.limit:g}"
+        )
 
 
 @dataclass(frozen=True)
 class CellClip:
-    """Numbers that each depend on one (person, item) cell alone, clipped to +-limit; one number a cell.
+    """Numbers that each depend on one (person, item) cell alone, clipped to +-limit; one
+    number a cell.
 
-    Guarantee: one cell added or removed moves one number of the sum by at most floor(steps*limit); a changed value
-    moves it by twice that. With at most k ratings kept a person, an added cell may evict another: two cells move.
-    A whole person moves at most k cells, and without such a cap there is no bound. Where several cells of a person
-    meet in one row (`apart` false), their moves add up, and L2 is no less than L1.
+    Guarantee: one cell added or removed moves one number of the sum by at most
+    floor(steps*limit); a changed value moves it by twice that. With at most k ratings kept
+    a person, an added cell may evict another: two cells move. A whole person moves at most
+    k cells, and without such a cap there is no bound. Where several cells of a person meet
+    in one row (`apart` false), their moves add up, and L2 is no less than L1.
     """
 
     limit: float
@@ -105,7 +125,9 @@ class CellClip:
 
         one_number(rows)
         if self.apart and _meet(rows):
-            raise Failure("several cells of a person meet in one row: this bound would be too small")
+            raise Failure(
+                "several cells of a person meet in one row: this bound would be too small"
+            )
         out = np.empty(rows.values.shape, np.int64)
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
@@ -117,7 +139,9 @@ class CellClip:
         if unit == "user" and not limited:
             return Sensitivity(inf, inf)
         cells = (limited or 0) if unit == "user" else 2 if limited else 1
-        return Sensitivity(top * cells, top * (sqrt(cells) if self.apart else cells), cells)
+        return Sensitivity(
+            top * cells, top * (sqrt(cells) if self.apart else cells), cells
+        )
 
     def words(self) -> str:
         return f"each cell's number is clipped to ±{self.limit:g}"
@@ -125,9 +149,11 @@ class CellClip:
 
 @dataclass(frozen=True)
 class PersonCount:
-    """One for each person with ratings. A person, or her only cell, moves the sum by 1; a changed value by nothing.
+    """One for each person with ratings. A person, or her only cell, moves the sum by 1; a
+    changed value by nothing.
 
-    With a cap on ratings per person the count of people does not change: a swap moves it by nothing.
+    With a cap on ratings per person the count of people does not change: a swap moves it by
+    nothing.
     """
 
     limit: float = 1.0

@@ -1,6 +1,8 @@
-"""McSherry & Mironov's covariance and weight matrix for one rating: products divided by a power of a person's count.
+"""McSherry & Mironov's covariance and weight matrix for one rating: products divided by a
+power of a person's count.
 
-The two matrices of one step are two parts, each with its own share of the budget: the same as one joint vector.
+The two matrices of one step are two parts, each with its own share of the budget: the same
+as one joint vector.
 """
 
 from __future__ import annotations
@@ -14,23 +16,26 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.centre import CentredCells, mean_shift
 from tacit.bound.gram import SHIFT, EntryGram
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
 @dataclass(frozen=True)
 class CountedGram(EntryGram):
     """The sum of yy'/n^power over people with the diagonal, n the person's cells inside the matrix.
 
-    `cells` is a `CentredCells` (the covariance) or a `CellClip` (the weight matrix: every cell counts `limit`, whatever
-    its number).
+    `cells` is a `CentredCells` (the covariance) or a `CellClip` (the weight matrix: every
+    cell counts `limit`, whatever its number).
 
-    Guarantee (`rating`; docs/proofs/covariance.md, 10). Covariance: let a person have c cells inside before, and
-    w(n) = n^-power, B the clamp, d_c how far the integer mean moves each of them (the largest over c or more cells in
-    all). If the new cell is inside, an old entry moves by at most t = 2 B d_c w(c+1) + B^2 (w(c) - w(c+1)) and each of
-    the c + 1 new ones by B^2 w(c+1): over the upper triangle L2^2 <= c(c+1)/2 t^2 + (c+1) B^4 w(c+1)^2 and
-    L1 <= c(c+1)/2 t + (c+1) B^2 w(c+1). If it is outside, t = 2 B d_c w(c) and nothing is new. On the grid every entry
-    is rounded by itself, which adds 1 + 2 (B fine)^2/2^30 steps for each pair, in L2 times the root of their number.
-    Weights: every entry of a person with n cells is one and the same integer E(n), so the move is counted exactly:
+    Guarantee (`rating`; docs/proofs/covariance.md, 10). Covariance: let a person have c
+    cells inside before, and w(n) = n^-power, B the clamp, d_c how far the integer mean
+    moves each of them (the largest over c or more cells in all). If the new cell is inside,
+    an old entry moves by at most t = 2 B d_c w(c+1) + B^2 (w(c) - w(c+1)) and each of the c
+    + 1 new ones by B^2 w(c+1): over the upper triangle L2^2 <= c(c+1)/2 t^2 + (c+1) B^4
+    w(c+1)^2 and L1 <= c(c+1)/2 t + (c+1) B^2 w(c+1). If it is outside, t = 2 B d_c w(c) and
+    nothing is new. On the grid every entry is rounded by itself, which adds 1 + 2 (B
+    fine)^2/2^30 steps for each pair, in L2 times the root of their number. Weights: every
+    entry of a person with n cells is one and the same integer E(n), so the move is counted
+    exactly:
     c(c+1)/2 entries by |E(c) - E(c+1)| and c + 1 by E(c+1).
     """
 
@@ -40,31 +45,51 @@ class CountedGram(EntryGram):
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         if isinstance(self.cells, CentredCells):
             return super().apply(rows)
-        return np.full(rows.values.shape, floor(self.cells.steps * self.cells.limit), np.int64)
+        return np.full(
+            rows.values.shape, floor(self.cells.steps * self.cells.limit), np.int64
+        )
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Each person's 2^30 grid/(fine^2 n^power), rounded down; a function of how many cells she has inside."""
+        """Each person's 2^30 grid/(fine^2 n^power), rounded down; a function of how many
+        cells she has inside."""
         inside = rows.index.astype(np.int64) < self.size
         kept = np.concatenate([[0], np.cumsum(inside)])
         return self._weight(np.diff(kept[rows.ptr]))
 
     def _weight(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        made = 2.0**SHIFT * self.grid / (self.cells.steps**2 * np.maximum(count, 1).astype(np.float64) ** self.power)
+        made = (
+            2.0**SHIFT
+            * self.grid
+            / (
+                self.cells.steps**2
+                * np.maximum(count, 1).astype(np.float64) ** self.power
+            )
+        )
         floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
         return floored
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         if unit != "rating":
             return Sensitivity(inf, inf)
-        one = self._covariance(limited) if isinstance(self.cells, CentredCells) else self._counts()
+        one = (
+            self._covariance(limited)
+            if isinstance(self.cells, CentredCells)
+            else self._counts()
+        )
         return one.times(2) if limited else one
 
     def _covariance(self, limited: int | None) -> Sensitivity:
         cells, most = self.cells, self.size * (self.size + 1) / 2
         assert isinstance(cells, CentredCells)
         clamp = floor(cells.steps * cells.limit)
-        others = np.arange(max(min(cells.catalogue, limited or cells.catalogue), self.size + 1), dtype=np.float64)
-        shift = np.minimum(mean_shift(others, floor(cells.steps * cells.clip), cells.shrink, "rating"), 2 * clamp)
+        others = np.arange(
+            max(min(cells.catalogue, limited or cells.catalogue), self.size + 1),
+            dtype=np.float64,
+        )
+        shift = np.minimum(
+            mean_shift(others, floor(cells.steps * cells.clip), cells.shrink, "rating"),
+            2 * clamp,
+        )
         shift = (
             np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
         )  # the mean may be over more cells than are inside
@@ -73,19 +98,37 @@ class CountedGram(EntryGram):
         pairs, moved = c * (c + 1) / 2, 2 * top * shift[: len(c)]
         old, new = moved * after + top**2 * (before - after), top**2 * after
         l1 = np.maximum(pairs * old + (c + 1) * new, pairs * moved * before).max()
-        l2 = np.maximum(np.sqrt(pairs * old**2 + (c + 1) * new**2), np.sqrt(pairs) * moved * before).max()
-        rounding = 1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6  # the last for the float power
-        return Sensitivity(float(l1) * self.grid + rounding * most, float(l2) * self.grid + rounding * sqrt(most))
+        l2 = np.maximum(
+            np.sqrt(pairs * old**2 + (c + 1) * new**2), np.sqrt(pairs) * moved * before
+        ).max()
+        rounding = (
+            1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
+        )  # the last for the float power
+        return Sensitivity(
+            float(l1) * self.grid + rounding * most,
+            float(l2) * self.grid + rounding * sqrt(most),
+        )
 
     def _counts(self) -> Sensitivity:
         one = floor(self.cells.steps * self.cells.limit) ** 2
-        weight = self._weight(np.arange(self.size + 1)).astype(object) * one + (1 << (SHIFT - 1))
-        entry = np.array([int(w) >> SHIFT for w in weight], dtype=np.float64)  # what the kernel adds
+        weight = self._weight(np.arange(self.size + 1)).astype(object) * one + (
+            1 << (SHIFT - 1)
+        )
+        entry = np.array(
+            [int(w) >> SHIFT for w in weight], dtype=np.float64
+        )  # what the kernel adds
         c = np.arange(self.size, dtype=np.float64)
-        old, new, pairs = np.abs(entry[:-1] - entry[1:]), entry[1:], c * (c + 1) / 2
+        old = np.abs(entry[:-1] - entry[1:])
+        new = entry[1:]
+        pairs = c * (c + 1) / 2
         old[0] = 0.0
         l2 = np.sqrt(pairs * old**2 + (c + 1) * new**2).max()
-        return Sensitivity(float((pairs * old + (c + 1) * new).max()), float(l2) * (1 + 1e-12))
+        return Sensitivity(
+            float((pairs * old + (c + 1) * new).max()), float(l2) * (1 + 1e-12)
+        )
 
     def words(self) -> str:
-        return f"{self.cells.words()}; each person's products are divided by her number of ratings^{self.power:g}"
+        return (
+            f"{self.cells.words()}; each person's products are divided by her number "
+            f"of ratings^{self.power:g}"
+        )

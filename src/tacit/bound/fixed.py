@@ -1,4 +1,5 @@
-"""Fixed point without a promise: numbers on the integer grid as a paper prints them. Serves `paper` and `none` only."""
+"""Fixed point without a promise: numbers on the integer grid as a paper prints them. Serves
+`paper` and `none` only."""
 
 from __future__ import annotations
 
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import check_grid
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Every number rounded toward zero on a grid, and kept inside +-limit so that sums can be encoded.
+    """Every number rounded toward zero on a grid, and kept inside +-limit so that sums can
+    be encoded.
 
-    Guarantee: none. The sensitivity is infinite at every unit, so no certified event can be made from it.
+    Guarantee: none. The sensitivity is infinite at every unit, so no certified event can be
+    made from it.
     """
 
     limit: float

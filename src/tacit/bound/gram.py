@@ -1,8 +1,10 @@
-"""Bounds of item-item sums: what one person, or one cell, can add to the upper triangle of a Gram matrix.
+"""Bounds of item-item sums: what one person, or one cell, can add to the upper triangle of
+a Gram matrix.
 
-A bound of this kind gives integer rows and, in its *entry* form, one integer weight a person; the engine sums
-products (`tacit.kernels.gram`). Cells may point outside the matrix (index = size): they count in a person's own mean
-and are then left out, which moves nothing further: leaving coordinates out never lengthens a difference.
+A bound of this kind gives integer rows and, in its *entry* form, one integer weight a
+person; the engine sums products (`tacit.engine.kernels`). Cells may point outside the
+matrix (index = size): they count in a person's own mean and are then left out, which moves
+nothing further: leaving coordinates out never lengthens a difference.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.centre import CentredCells
 from tacit.bound.clip import CellClip, check_grid
 from tacit.errors import SettingError
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 SHIFT = 30
-"""Fraction bits of a person's weight: that of `tacit.kernels.gram`."""
+"""Fraction bits of a person's weight: that of `tacit.engine.kernels`."""
 Indices = NDArray[np.unsignedinteger[Any]]
 
 
@@ -32,11 +34,15 @@ def index_type(size: int) -> type[np.unsignedinteger[Any]]:
 
 @dataclass(frozen=True)
 class FactorGram:
-    """The sum of qq' over people, q a person's row of norm at most `limit`, above the diagonal (or with it).
+    """The sum of qq' over people, q a person's row of norm at most `limit`, above the
+    diagonal (or with it).
 
-    Guarantee (`user`): |qq'|_F = |q|^2 holds in integers, and q is checked in integers: sum q^2 <= (root limit)^2. The
-    part above the diagonal holds each off-diagonal number once, so its L2 norm is at most |q|^2/sqrt 2; with the
-    diagonal at most |q|^2. In L1 (`norm` l1) the part above the diagonal sums to at most |q|_1^2/2, and with the
+    Guarantee (`user`): |qq'|_F = |q|^2 holds in integers, and q is checked in integers: sum
+    q^2 <= (root limit)^2. The
+    part above the diagonal holds each off-diagonal number once, so its L2 norm is at most
+    |q|^2/sqrt 2; with the
+    diagonal at most |q|^2. In L1 (`norm` l1) the part above the diagonal sums to at most
+    |q|_1^2/2, and with the
     diagonal to |q|_1^2. A replaced person (`rating`, `value`) moves twice that.
     """
 
@@ -75,20 +81,29 @@ class FactorGram:
         return one if unit == "user" else one.times(2)
 
     def words(self) -> str:
-        return f"each person's row has an {self.norm.upper()} norm of at most {self.limit:g} before it is multiplied"
+        return (
+            f"each person's row has an {self.norm.upper()} norm of at most "
+            f"{self.limit:g} before it is multiplied"
+        )
 
 
 @dataclass(frozen=True)
 class EntryGram:
-    """The sum of yy'/sqrt(|y|^2 + offset) over people, above the diagonal; y = cells centred by `CentredCells`.
+    """The sum of yy'/sqrt(|y|^2 + offset) over people, above the diagonal; y = cells
+    centred by `CentredCells`.
 
-    Guarantee (`rating`): write Y = (y, sqrt offset), r = |Y|, u = Y/r. The matrix is a block of r uu', whose change is
-    dr uu' + r (du u' + u du'), so its F-norm squared is at most dr^2 + 2 r^2 |du|^2 <= 2 |dY|^2: the map is
-    sqrt 2-Lipschitz. Above the diagonal each number stands once, which takes the sqrt 2 away: L2 <= the move of y,
-    which `cells` bounds (cells outside the matrix leave coordinates out; |y|^2 is taken over the matrix alone). On
-    the grid every entry is rounded by itself, to the nearest step, from a weight rounded down in 2^-30 and rows in
-    steps of `fine`; so each of the two neighbours' entries is off by at most 1/2 + limit^2 fine^2/2^30, and the
-    difference of the two vectors grows by at most (1 + 2 limit^2 fine^2/2^30) sqrt(size (size - 1)/2) in L2.
+    Guarantee (`rating`): write Y = (y, sqrt offset), r = |Y|, u = Y/r. The matrix is a
+    block of r uu', whose change is
+    dr uu' + r (du u' + u du'), so its F-norm squared is at most dr^2 + 2 r^2 |du|^2 <= 2
+    |dY|^2: the map is
+    sqrt 2-Lipschitz. Above the diagonal each number stands once, which takes the sqrt 2
+    away: L2 <= the move of y,
+    which `cells` bounds (cells outside the matrix leave coordinates out; |y|^2 is taken
+    over the matrix alone). On
+    the grid every entry is rounded by itself, to the nearest step, from a weight rounded
+    down in 2^-30 and rows in steps of `fine`; so each of the two neighbours' entries is off
+    by at most 1/2 + limit^2 fine^2/2^30, and the difference of the two vectors grows by at
+    most (1 + 2 limit^2 fine^2/2^30) sqrt(size (size - 1)/2) in L2.
     """
 
     size: int
@@ -101,7 +116,11 @@ class EntryGram:
     def __post_init__(self) -> None:
         fine = self.cells.steps
         weight = 2.0**SHIFT * self.grid / (fine**2 * sqrt(self.offset))
-        if self.offset <= 0 or fine * self.cells.limit > 2**13 or weight * (fine * self.cells.limit) ** 2 >= 2**61:
+        if (
+            self.offset <= 0
+            or fine * self.cells.limit > 2**13
+            or weight * (fine * self.cells.limit) ** 2 >= 2**61
+        ):
             raise SettingError("the grid of the Gram is out of range")
 
     @property
@@ -114,15 +133,22 @@ class EntryGram:
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         index = rows.index.astype(np.int64)
-        apart = np.where(index < self.size, index, self.size + np.arange(len(index)))  # left out: they meet nowhere
+        apart = np.where(
+            index < self.size, index, self.size + np.arange(len(index))
+        )  # left out: they meet nowhere
         return self.cells.apply(Rows(rows.ptr, apart, rows.values))
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Each person's 2^30 grid/(fine^2 sqrt(|y|^2 + offset)), rounded down; a function of her own cells alone."""
+        """Each person's 2^30 grid/(fine^2 sqrt(|y|^2 + offset)), rounded down; a function
+        of her own cells alone."""
         inside = np.where(rows.index.astype(np.int64) < self.size, q[:, 0], 0)
         sums = np.concatenate([[0], np.cumsum(inside**2)])
         length = (sums[rows.ptr[1:]] - sums[rows.ptr[:-1]]) / self.cells.steps**2
-        made = 2.0**SHIFT * self.grid / (self.cells.steps**2 * np.sqrt(length + self.offset))
+        made = (
+            2.0**SHIFT
+            * self.grid
+            / (self.cells.steps**2 * np.sqrt(length + self.offset))
+        )
         floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
         return floored
 
@@ -131,8 +157,12 @@ class EntryGram:
             return Sensitivity(inf, inf)
         fine = self.cells.steps
         moved = self.cells.sensitivity(unit, limited).l2 / fine * self.grid
-        rounding = 1 + 2 * (self.cells.limit * fine) ** 2 / 2**SHIFT + 1e-6  # the last for the float square root
-        return Sensitivity(inf, moved + rounding * sqrt(self.size * (self.size - 1) / 2))
+        rounding = (
+            1 + 2 * (self.cells.limit * fine) ** 2 / 2**SHIFT + 1e-6
+        )  # the last for the float square root
+        return Sensitivity(
+            inf, moved + rounding * sqrt(self.size * (self.size - 1) / 2)
+        )
 
     def words(self) -> str:
         return f"{self.cells.words()}; each person's products are divided by the length of her row"

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import STEPS, check_grid, one_number
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
 @dataclass(frozen=True)
 class LevelCells:
-    """(sum r/(c+5), c/(c+5), log2(1+c)/6) for a person with ratings r_1..r_c clipped to +-2; rows point to row 0.
+    """(sum r/(c+5), c/(c+5), log2(1+c)/6) for a person with ratings r_1..r_c clipped to
+    +-2; rows point to row 0.
 
-    Guarantee (`rating`): a rating added to c others moves the three by at most (4c+10)/((c+5)(c+6)), 5/((c+5)(c+6)) and
-    log2((c+2)/(c+1))/6. The first is 1/3 at c = 0 and c = 1 and falls after; the others fall from 1/6 at c = 0. So the
-    move is at most (1/3, 1/6, 1/6): L1 2/3, L2 1/sqrt 6, and rounding toward zero adds at most a step to each. With a
-    cap on ratings a swap moves the first number alone, by at most 4/6. (`value`: the same, 4/6.)
+    Guarantee (`rating`): a rating added to c others moves the three by at most
+    (4c+10)/((c+5)(c+6)), 5/((c+5)(c+6)) and log2((c+2)/(c+1))/6. The first is 1/3 at c = 0
+    and c = 1 and falls after; the others fall from 1/6 at c = 0. So the move is at most
+    (1/3, 1/6, 1/6): L1 2/3, L2 1/sqrt 6, and rounding toward zero adds at most a step to
+    each. With a cap on ratings a swap moves the first number alone, by at most 4/6.
+    (`value`: the same, 4/6.)
     """
 
     steps: int = STEPS
@@ -42,7 +45,9 @@ class LevelCells:
             return Sensitivity(inf, inf)
         if unit == "value" or limited:
             moved = floor(self.steps * 4 / 6) + 1
-            added = self._added() if unit == "rating" else Sensitivity(0, 0)  # below the cap a cell is simply added
+            added = (
+                self._added() if unit == "rating" else Sensitivity(0, 0)
+            )  # below the cap a cell is simply added
             return Sensitivity(max(moved, added.l1), max(moved, added.l2))
         return self._added()
 
@@ -50,4 +55,7 @@ class LevelCells:
         return Sensitivity(self.steps * 2 / 3 + 3, self.steps * 6**-0.5 + 3**0.5)
 
     def words(self) -> str:
-        return "each person's shrunk mean, and two bounded functions of the number of ratings, count once"
+        return (
+            "each person's shrunk mean, and two bounded functions of the number of "
+            "ratings, count once"
+        )

@@ -1,4 +1,5 @@
-"""At most k ratings of a person, chosen by random words that know nothing of value, time or order."""
+"""At most k ratings of a person, chosen by random words that know nothing of value, time or
+order."""
 
 from __future__ import annotations
 
@@ -16,15 +17,18 @@ Words = Callable[[int], NDArray[np.uint64]]
 def limit_ratings(ratings: Ratings, most: int, words: Words) -> Ratings:
     """Keep each person's `most` cells of smallest word, one word drawn for each cell.
 
-    Guarantee: let neighbours share the words of the cells that both have. Then one cell added evicts at most one other
-    cell of the same person, a changed value evicts none, and a person added changes nobody else's cells; and what holds
-    for any fixed words holds for secret random ones (a mixture is no easier to tell apart than its worst part). A hash
-    of dense row numbers would not do: one person less renumbers everybody behind.
+    Guarantee: let neighbours share the words of the cells that both have. Then one cell
+    added evicts at most one other cell of the same person, a changed value evicts none, and
+    a person added changes nobody else's cells; and what holds for any fixed words holds for
+    secret random ones (a mixture is no easier to tell apart than its worst part). A hash of
+    dense row numbers would not do: one person less renumbers everybody behind.
     """
     counts = np.diff(ratings.ptr)
     if not len(counts) or counts.max() <= most:
         return ratings
-    order = np.lexsort((words(len(ratings)), ratings.user))  # inside each person by word; ties by item
+    order = np.lexsort(
+        (words(len(ratings)), ratings.user)
+    )  # inside each person by word; ties by item
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(ratings.ptr[:-1], counts)
     return ratings.take(rank < most)

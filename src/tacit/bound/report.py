@@ -1,4 +1,5 @@
-"""Bounds of the local model, where neighbours are any two records of one person: she answers either way."""
+"""Bounds of the local model, where neighbours are any two records of one person: she
+answers either way."""
 
 from __future__ import annotations
 
@@ -9,28 +10,32 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import RowClip
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 
 
 @dataclass(frozen=True)
 class Replaced(RowClip):
     """A person's whole vector, clipped to a norm of `limit` and noised by her own device.
 
-    Guarantee: two integer vectors of norm at most floor(steps*limit) differ by at most twice that, at every unit.
+    Guarantee: two integer vectors of norm at most floor(steps*limit) differ by at most
+    twice that, at every unit.
     """
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         return super().sensitivity("user").times(2)
 
     def words(self) -> str:
-        return f"{super().words()}, and her own device adds all the noise that covers it"
+        return (
+            f"{super().words()}, and her own device adds all the noise that covers it"
+        )
 
 
 @dataclass(frozen=True)
 class Report:
     """One randomized report: a bit about a number in [-1, 1], or a choice among answers.
 
-    Guarantee: none is needed here. The report's law, not its argument, bounds what it reveals (`tacit.noise.device`).
+    Guarantee: none is needed here. The report's law, not its argument, bounds what it
+    reveals (`tacit.noise.device`).
     """
 
     limit: float = 1.0

@@ -9,18 +9,32 @@ from tacit.cli.options import json_option
 
 @click.command()
 @click.argument("model")
-@click.option("--to", "kind", type=click.Choice(["npz", "parquet"]), required=True, help="File format.")
+@click.option(
+    "--to",
+    "kind",
+    type=click.Choice(["npz", "parquet"]),
+    required=True,
+    help="File format.",
+)
 @click.option("--out", required=True, metavar="FILE", help="File to write.")
-@click.option("--similarities", is_flag=True, help="Pairs of items and how alike they are, instead of vectors.")
+@click.option(
+    "--similarities",
+    is_flag=True,
+    help="Pairs of items and how alike they are, instead of vectors.",
+)
 @json_option
 def export(model: str, kind: str, out: str, similarities: bool, as_json: bool) -> None:
-    """Write the item arrays of MODEL, one row an item with its id and title. They are public already."""
+    """Write the item arrays of MODEL, one row an item with its id and title. They are
+    public already."""
     from tacit.errors import SettingError
     from tacit.model.export import export_arrays, export_pairs
     from tacit.model.model import load
 
     if out.endswith((".npz", ".parquet")) and not out.endswith(f".{kind}"):
-        raise SettingError(f"--out {out} does not end as --to {kind} does", remedy=f"name a .{kind} file")
+        raise SettingError(
+            f"--out {out} does not end as --to {kind} does",
+            remedy=f"name a .{kind} file",
+        )
     fitted = load(model)
     what, count = "items", len(fitted.shared.catalogue)
     if similarities:

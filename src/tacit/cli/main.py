@@ -48,7 +48,9 @@ class Commands(click.Group):
             raise click.UsageError(f"there is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -78,7 +80,10 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; no file was left behind, and what the ledger was charged stays charged", err=True)
+        click.echo(
+            "interrupted; no file was left behind, and what the ledger was charged stays charged",
+            err=True,
+        )
         sys.exit(130)
     except TacitError as error:
         click.echo(f"error: {error}", err=True)
@@ -87,13 +92,20 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except MemoryError:
-        click.echo("error: out of memory\n  remedy: use a smaller catalogue (--items), or a larger machine", err=True)
+        click.echo(
+            "error: out of memory\n  remedy: use a smaller catalogue (--items), or a "
+            "larger machine",
+            err=True,
+        )
         sys.exit(1)
     finally:
         warnings.showwarning = kept
 
 
-def _say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Tacit's own warnings as notes, without a line of source; those of libraries are not for users."""
+def _say(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    """Tacit's own warnings as notes, without a line of source; those of libraries are not
+    for users."""
     if category is UserWarning:
         click.echo(f"note: {message}", err=True)

@@ -32,44 +32,117 @@ class Positive(click.ParamType[Any]):
 
     name = "MIN"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | bool:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | bool:
         if value in (True, "any"):
             return True
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number; put --positive after the file", param, ctx)
+            self.fail(
+                f"{value!r} is not a number; put --positive after the file", param, ctx
+            )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON instead of tables."
+)
 data_options: Callable[[F], F] = several(
-    click.option("--scale", metavar="LOW,HIGH", help="Lowest and highest possible rating; known layouts imply it."),
-    click.option("--items", metavar="FILE", help="Public catalogue: ids, titles, years, genres. Free accuracy."),
-    click.option("--users", type=int, metavar="N", help="Declared people; else 1 % of the budget counts them."),
     click.option(
-        "--positive", type=Positive(), is_flag=False, flag_value="any", metavar="[MIN]",
+        "--scale",
+        metavar="LOW,HIGH",
+        help="Lowest and highest possible rating; known layouts imply it.",
+    ),
+    click.option(
+        "--items",
+        metavar="FILE",
+        help="Public catalogue: ids, titles, years, genres. Free accuracy.",
+    ),
+    click.option(
+        "--users",
+        type=int,
+        metavar="N",
+        help="Declared people; else 1 % of the budget counts them.",
+    ),
+    click.option(
+        "--positive",
+        type=Positive(),
+        is_flag=False,
+        flag_value="any",
+        metavar="[MIN]",
         help="Likes only: a table without ratings, or ratings of MIN and more.",
     ),
     click.option(
-        "--duplicates", type=click.Choice(["last", "mean", "error"]), default="last", show_default=True,
+        "--duplicates",
+        type=click.Choice(["last", "mean", "error"]),
+        default="last",
+        show_default=True,
         help="What a second rating of one item by one person means.",
     ),
-    click.option("--layout", metavar="NAME", help="Name the file's layout instead of detecting it."),
-)  # fmt: skip
+    click.option(
+        "--layout",
+        metavar="NAME",
+        help="Name the file's layout instead of detecting it.",
+    ),
+)
 run_options: Callable[[F], F] = several(
-    click.option("--delta", type=float, default=1e-6, show_default=True, help="0 asks for a pure mechanism."),
-    click.option("--calibration", default="sound", show_default=True, metavar="sound|paper|none",
-                 help="sound keeps its promise; paper is as printed; none is NOT PRIVATE."),
-    click.option("--engine", metavar="NAME", help="Where it runs: threads unless the method has another."),
-    click.option("--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."),
-    click.option("--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."),
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the method."),
-    click.option("--devices", multiple=True, metavar="NAME=VALUE",
-                 help="Local model: drop_out, late, leave, over, cheats, seed (simulated); book, cap (their ledger)."),
-)  # fmt: skip
+    click.option(
+        "--delta",
+        type=float,
+        default=1e-6,
+        show_default=True,
+        help="0 asks for a pure mechanism.",
+    ),
+    click.option(
+        "--calibration",
+        default="sound",
+        show_default=True,
+        metavar="sound|paper|none",
+        help="sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
+    ),
+    click.option(
+        "--engine",
+        metavar="NAME",
+        help="Where it runs: threads unless the method has another.",
+    ),
+    click.option(
+        "--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."
+    ),
+    click.option(
+        "--max-ratings",
+        type=int,
+        metavar="K",
+        help="Use at most K ratings of a person.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A setting of the method.",
+    ),
+    click.option(
+        "--devices",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Local model: drop_out, late, leave, over, cheats, seed (simulated); book, "
+        "cap (their ledger).",
+    ),
+)
 ledger_options: Callable[[F], F] = several(
-    click.option("--population", default="default", show_default=True, metavar="NAME", help="Whose book is charged."),
-    click.option("--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."),
+    click.option(
+        "--population",
+        default="default",
+        show_default=True,
+        metavar="NAME",
+        help="Whose book is charged.",
+    ),
+    click.option(
+        "--ledger",
+        metavar="FILE|URL",
+        help="The book; TACIT_HOME holds the default one.",
+    ),
 )
 
 
@@ -79,7 +152,10 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
     try:
         low, high = (float(part) for part in text.replace(":", ",").split(","))
     except ValueError:
-        raise SettingError(f"--scale {text} is not LOW,HIGH", remedy="for stars from 1 to 5: --scale 1,5") from None
+        raise SettingError(
+            f"--scale {text} is not LOW,HIGH",
+            remedy="for stars from 1 to 5: --scale 1,5",
+        ) from None
     return low, high
 
 
@@ -91,7 +167,10 @@ def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, A
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise SettingError(f"{option} {pair} is not NAME=VALUE", remedy="for example: --set even=30")
+            raise SettingError(
+                f"{option} {pair} is not NAME=VALUE",
+                remedy="for example: --set even=30",
+            )
         try:
             found[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
@@ -100,19 +179,27 @@ def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, A
 
 
 def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
-    """The ratings and the public catalogue that the data options name; the owner is told what was noticed."""
+    """The ratings and the public catalogue that the data options name; the owner is told
+    what was noticed."""
     from dataclasses import replace
 
-    from tacit.data.items import read_items
     from tacit.data.read import read
+    from tacit.data.reading.items import read_items
 
     items = read_items(options["items"]) if options["items"] else None
     ratings = read(
-        path, parse_scale(options["scale"]), items=items, duplicates=options["duplicates"],
-        positive=options["positive"], users=options["users"], layout=options["layout"],
-    )  # fmt: skip
+        path,
+        parse_scale(options["scale"]),
+        items=items,
+        duplicates=options["duplicates"],
+        positive=options["positive"],
+        users=options["users"],
+        layout=options["layout"],
+    )
     if options.get("max_ratings") is not None:
-        ratings = replace(ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"]))
+        ratings = replace(
+            ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"])
+        )
     tell(ratings, options["duplicates"])
     return ratings, items
 
@@ -124,12 +211,18 @@ def tell(ratings: Ratings, duplicates: str) -> None:
 
     seen, schema = ratings.notes, ratings.schema
     if seen.layout in LAYOUTS:
-        note(f"read as {LAYOUTS[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}")
+        note(
+            f"read as {LAYOUTS[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
+        )
     counts = list(seen.messages)
     if seen.duplicates:
-        counts.append(f"merged {counted(seen.duplicates, 'duplicate rating')} (--duplicates {duplicates})")
+        counts.append(
+            f"merged {counted(seen.duplicates, 'duplicate rating')} (--duplicates {duplicates})"
+        )
     if seen.dropped_items:
-        counts.append(f"dropped {counted(seen.dropped_items, 'rating')} of items outside the catalogue")
+        counts.append(
+            f"dropped {counted(seen.dropped_items, 'rating')} of items outside the catalogue"
+        )
     for count in counts:
         note(f"{count}; for the owner only")
 

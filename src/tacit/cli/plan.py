@@ -10,22 +10,55 @@ from tacit.cli.options import json_option, run_options
 
 
 @click.command()
-@click.option("--method", metavar="NAME", help="The method; the default of `fit` unless said.")
+@click.option(
+    "--method", metavar="NAME", help="The method; the default of `fit` unless said."
+)
 @click.option("--epsilon", type=float, required=True, help="The budget to look at.")
 @click.option("--unit", metavar="user|rating|value", help="Whom the promise is about.")
-@click.option("--users", type=click.IntRange(2), required=True, metavar="N", help="Declared number of people.")
-@click.option("--items", required=True, metavar="FILE|COUNT", help="The public catalogue, or how many items there are.")
-@click.option("--scale", default="1,5", show_default=True, metavar="LOW,HIGH", help="The rating scale.")
-@click.option("--forecast/--no-forecast", default=True, show_default=True, help="Also try it on synthetic people.")
+@click.option(
+    "--users",
+    type=click.IntRange(2),
+    required=True,
+    metavar="N",
+    help="Declared number of people.",
+)
+@click.option(
+    "--items",
+    required=True,
+    metavar="FILE|COUNT",
+    help="The public catalogue, or how many items there are.",
+)
+@click.option(
+    "--scale",
+    default="1,5",
+    show_default=True,
+    metavar="LOW,HIGH",
+    help="The rating scale.",
+)
+@click.option(
+    "--forecast/--no-forecast",
+    default=True,
+    show_default=True,
+    help="Also try it on synthetic people.",
+)
 @run_options
 @json_option
-def plan(epsilon: float, users: int, items: str, scale: str, forecast: bool, as_json: bool, **options: Any) -> None:
-    """Show the noise of every release, the expected error and what an attacker could gain. Spends nothing."""
+def plan(
+    epsilon: float,
+    users: int,
+    items: str,
+    scale: str,
+    forecast: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Show the noise of every release, the expected error and what an attacker could gain.
+    Spends nothing."""
     from tacit.cli.fit import build_method
     from tacit.cli.options import parse_scale
     from tacit.data.schema import Schema
-    from tacit.evaluate.worth import worth
-    from tacit.fitting import check
+    from tacit.evaluation.worth import worth
+    from tacit.fitting.run import check
 
     method = build_method({**options, "epsilon": epsilon})
     check(method, people=users)
@@ -37,22 +70,34 @@ def plan(epsilon: float, users: int, items: str, scale: str, forecast: bool, as_
     if as_json:
         print_json(found)
         return
-    click.echo(f"{found['method']} for {users:,} people and {found['items']:,} items, unit {found['unit']}\n")
+    click.echo(
+        f"{found['method']} for {users:,} people and {found['items']:,} items, unit "
+        f"{found['unit']}\n"
+    )
     for sentence in found["story"]:
         click.echo(f"- {sentence}")
     click.echo()
     rows = [
-        (e["release"], f"as {e['instead']}" if e["instead"] else f"{100 * e['share']:.1f} %", f"{e['noise_sd']:.4g}",
-         e["bound"]) for e in found["releases"]
-    ]  # fmt: skip
+        (
+            e["release"],
+            f"as {e['instead']}" if e["instead"] else f"{100 * e['share']:.1f} %",
+            f"{e['noise_sd']:.4g}",
+            e["bound"],
+        )
+        for e in found["releases"]
+    ]
     table(("release", "of the budget", "noise sd", "what one unit may add"), rows)
     gain = found["attacker"]
     click.echo()
     if gain is None:
-        click.echo("NOT PRIVATE: with --calibration none nothing is noised, and an attacker may learn everything")
+        click.echo(
+            "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
+            "learn everything"
+        )
     else:
         click.echo(
-            f"attacker              told apart with chance at most {100 * gain['best_guess']:.1f} % "
+            "attacker              told apart with chance at most "
+            f"{100 * gain['best_guess']:.1f} % "
             f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
         )
     if found["expected"] is not None:
@@ -70,8 +115,11 @@ def _catalogue(items: str) -> Any:
 
     if items.isdigit():
         if not 1 <= int(items) <= 10_000_000:
-            raise SettingError(f"--items {items} is out of range", remedy="give a file, or a count up to ten million")
+            raise SettingError(
+                f"--items {items} is out of range",
+                remedy="give a file, or a count up to ten million",
+            )
         return Catalogue([str(i) for i in range(int(items))])
-    from tacit.data.items import read_items
+    from tacit.data.reading.items import read_items
 
     return read_items(items)

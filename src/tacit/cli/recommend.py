@@ -13,14 +13,45 @@ from tacit.cli.options import json_option, note, parse_scale
 
 @click.command()
 @click.argument("model")
-@click.option("--ratings", metavar="FILE", help="Your own ratings: columns item (id or title), rating, timestamp.")
-@click.option("-n", "count", default=10, show_default=True, type=click.IntRange(1), help="Length of the list.")
-@click.option("--by", metavar="rating|liked|explore", help="Order by expected rating, chance of a like, or curiosity.")
-@click.option("--only", metavar="FILE", help="Recommend only the items that this file lists, one a line.")
-@click.option("--exclude", metavar="FILE", help="Leave out the items that this file lists.")
-@click.option("--people", metavar="RATINGS", help="Everyone's list, each from their own ratings (with --out).")
-@click.option("--out", metavar="FILE", help="Where --people writes: .parquet or .csv, marked personal.")
-@click.option("--scale", metavar="LOW,HIGH", help="With --people: the scale of that file.")
+@click.option(
+    "--ratings",
+    metavar="FILE",
+    help="Your own ratings: columns item (id or title), rating, timestamp.",
+)
+@click.option(
+    "-n",
+    "count",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Length of the list.",
+)
+@click.option(
+    "--by",
+    metavar="rating|liked|explore",
+    help="Order by expected rating, chance of a like, or curiosity.",
+)
+@click.option(
+    "--only",
+    metavar="FILE",
+    help="Recommend only the items that this file lists, one a line.",
+)
+@click.option(
+    "--exclude", metavar="FILE", help="Leave out the items that this file lists."
+)
+@click.option(
+    "--people",
+    metavar="RATINGS",
+    help="Everyone's list, each from their own ratings (with --out).",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Where --people writes: .parquet or .csv, marked personal.",
+)
+@click.option(
+    "--scale", metavar="LOW,HIGH", help="With --people: the scale of that file."
+)
 @json_option
 def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
     """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
@@ -31,42 +62,75 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
     if only == []:
         raise DataError(
-            "it names no item of this model", place=options["only"], remedy="list ids or titles, one a line"
+            "it names no item of this model",
+            place=options["only"],
+            remedy="list ids or titles, one a line",
         )
     if options["people"]:
         if not options["out"]:
-            raise SettingError("--people needs --out", remedy="name a .parquet or .csv file for the lists")
-        from tacit.model.lists import write_lists
+            raise SettingError(
+                "--people needs --out",
+                remedy="name a .parquet or .csv file for the lists",
+            )
+        from tacit.model.person.lists import write_lists
 
         count = write_lists(
-            fitted, options["people"], options["out"], options["count"], by=options["by"], only=only, exclude=exclude,
+            fitted,
+            options["people"],
+            options["out"],
+            options["count"],
+            by=options["by"],
+            only=only,
+            exclude=exclude,
             scale=parse_scale(options["scale"]),
-        )  # fmt: skip
+        )
         if as_json:
             from tacit.cli.show import print_json
 
-            print_json({"people": count, "out": options["out"], "note": "personal: give each to its own person only"})
+            print_json(
+                {
+                    "people": count,
+                    "out": options["out"],
+                    "note": "personal: give each to its own person only",
+                }
+            )
         else:
-            click.echo(f"{count:,} personal lists written to {options['out']}: give each to its own person only")
+            click.echo(
+                f"{count:,} personal lists written to {options['out']}: give each to its "
+                "own person only"
+            )
         return
     if not ratings:
-        raise SettingError("--ratings is missing", remedy="give a csv with the columns item and rating")
+        raise SettingError(
+            "--ratings is missing", remedy="give a csv with the columns item and rating"
+        )
     from tacit.cli.show import print_json, print_lines
-    from tacit.data.personal import read_personal
+    from tacit.data.reading.personal import read_personal
 
     least = fitted.shared.schema.positive
     own, unknown = fitted.own(
-        read_personal(ratings, likes=least is not None), source=ratings, asked=int(time.time())
+        read_personal(ratings, likes=least is not None),
+        source=ratings,
+        asked=int(time.time()),
     )  # with timestamps in the file, ratings of one day share a shift
     if least is not None and not len(fitted.likes(own).items):
-        note(f"none of these ratings is a like ({least:g} or more): the list is by popularity alone")
-    lines = fitted.recommend_own(own, options["count"], by=options["by"], only=only, exclude=exclude)
+        note(
+            f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
+        )
+    lines = fitted.recommend_own(
+        own, options["count"], by=options["by"], only=only, exclude=exclude
+    )
     if as_json:
-        print_json({"recommendations": [line.__dict__ for line in lines], "unknown": unknown})
+        print_json(
+            {"recommendations": [line.__dict__ for line in lines], "unknown": unknown}
+        )
         return
     for name in unknown:
         near = getattr(fitted.find(name), "near", ())
-        note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
+        note(
+            f"{name!r} is not in this model"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
     print_lines(lines, rated=fitted.personal.ranks_by != "score")
 
 
@@ -77,11 +141,22 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     from tacit.errors import DataError
 
     try:
-        lines = [line.strip().strip('"') for line in Path(path).read_text("utf-8-sig").splitlines()]
+        lines = [
+            line.strip().strip('"')
+            for line in Path(path).read_text("utf-8-sig").splitlines()
+        ]
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", place=path, remedy="name a text file of items") from None
+        raise DataError(
+            f"cannot be read: {error.strerror}",
+            place=path,
+            remedy="name a text file of items",
+        ) from None
     except UnicodeDecodeError:
-        raise DataError("is not UTF-8 text", place=path, remedy="name a text file of items, one a line") from None
+        raise DataError(
+            "is not UTF-8 text",
+            place=path,
+            remedy="name a text file of items, one a line",
+        ) from None
     names = [line for line in lines if line and line.lower() != "item"]
     known = [name for name in names if isinstance(fitted.find(name), int)]
     for name in names:

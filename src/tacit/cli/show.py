@@ -1,4 +1,5 @@
-"""How results look: tables that align, numbers with units, a bar on a terminal and none in a pipe."""
+"""How results look: tables that align, numbers with units, a bar on a terminal and none in
+a pipe."""
 
 from __future__ import annotations
 
@@ -21,18 +22,36 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> None:
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    title: str | None = None,
+) -> None:
     """Numbers (and headers of number columns) to the right, text to the left."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     right = [
-        bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows) for i, name in enumerate(columns)
+        bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows)
+        for i, name in enumerate(columns)
     ]
-    grid = Table(box=None, pad_edge=False, title=title, title_justify="left", title_style="bold", header_style="bold")
+    grid = Table(
+        box=None,
+        pad_edge=False,
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+    )
     for name, numeric in zip(columns, right, strict=True):
-        grid.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+        grid.add_column(
+            name,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=numeric,
+        )
     for row in rows:
         grid.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
     if sys.stdout.isatty():
@@ -50,7 +69,12 @@ def _numeric(cell: object) -> bool:
     if cell in ("–", "twin"):  # of a column of budgets
         return True
     try:
-        return bool([float(part) for part in str(cell).replace(",", "").removesuffix("%").split("±")])
+        return bool(
+            [
+                float(part)
+                for part in str(cell).replace(",", "").removesuffix("%").split("±")
+            ]
+        )
     except ValueError:
         return False
 
@@ -65,13 +89,19 @@ def progress(title: str) -> Iterator[Progress | None]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
     )
     with bar:
         task = bar.add_task(title, total=None)
 
         def report(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=f"{title}: {what}")
+            bar.update(
+                task, completed=done, total=total, description=f"{title}: {what}"
+            )
 
         yield report
 
@@ -85,13 +115,17 @@ def fact(name: str, value: Any) -> None:
 
 
 def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
-    """A list of recommendations, with expected ratings where the model has any, and reasons where there are any."""
+    """A list of recommendations, with expected ratings where the model has any, and reasons
+    where there are any."""
 
     def value(line: Any) -> str:
         return stars(line.rating, line.error) if rated else f"{line.score:.3f}"
 
     columns = ["", "item", "expected" if rated else "score"]
-    rows = [[place, line.title, value(line), ", ".join(line.because)] for place, line in enumerate(lines, 1)]
+    rows = [
+        [place, line.title, value(line), ", ".join(line.because)]
+        for place, line in enumerate(lines, 1)
+    ]
     if any(line.because for line in lines):
         columns.append("because you rated" if rated else "because you liked")
     table(columns, [row[: len(columns)] for row in rows])

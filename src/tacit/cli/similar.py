@@ -10,7 +10,14 @@ from tacit.cli.options import json_option
 @click.command()
 @click.argument("model")
 @click.argument("item")
-@click.option("-n", "count", default=10, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option(
+    "-n",
+    "count",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How many.",
+)
 @json_option
 def similar(model: str, item: str, count: int, as_json: bool) -> None:
     """Items most like ITEM (an id or a title), from MODEL alone."""
@@ -20,10 +27,16 @@ def similar(model: str, item: str, count: int, as_json: bool) -> None:
 
     found = load(model).similar(item, count)
     if isinstance(found, UnknownItem):
-        near = f"did you mean {', '.join(found.near)}?" if found.near else "use an id or title of its catalogue"
+        near = (
+            f"did you mean {', '.join(found.near)}?"
+            if found.near
+            else "use an id or title of its catalogue"
+        )
         raise DataError(f"{item!r} is not in this model", remedy=near)
     if as_json:
-        print_json({"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]})
+        print_json(
+            {"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]}
+        )
     elif all(i == t for i, t, _ in found):  # a model without titles
         table(("item", "closeness"), [(i, f"{c:.3f}") for i, _, c in found])
     else:

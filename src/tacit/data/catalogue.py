@@ -1,4 +1,5 @@
-"""The public side of the items: ids, titles, years, genres, numeric features. Free accuracy: it costs no budget."""
+"""The public side of the items: ids, titles, years, genres, numeric features. Free
+accuracy: it costs no budget."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         if len(self.index) != len(self.ids):
-            raise DataError("the catalogue lists an id twice", remedy="give every item one row")
+            raise DataError(
+                "the catalogue lists an id twice", remedy="give every item one row"
+            )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,7 +54,11 @@ class Catalogue:
 
     @property
     def has_features(self) -> bool:
-        return self.tagged is not None or self.years is not None or self.numeric is not None
+        return (
+            self.tagged is not None
+            or self.years is not None
+            or self.numeric is not None
+        )
 
 
 def fold(title: str) -> str:

@@ -1,4 +1,5 @@
-"""The private data: who rated what, how, and when. Text ids at the border, dense integers inside."""
+"""The private data: who rated what, how, and when. Text ids at the border, dense integers
+inside."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Notes:
 
 @dataclass(frozen=True)
 class ByItem:
-    """The ratings in item order: `cell` points into the user-ordered arrays, so no value is copied."""
+    """The ratings in item order: `cell` points into the user-ordered arrays, so no value is
+    copied."""
 
     ptr: NDArray[np.int64]
     user: NDArray[np.uint32]
@@ -48,10 +50,12 @@ class ByItem:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings in user order (compressed rows, items ascending in each row, at most one rating a cell).
+    """Ratings in user order (compressed rows, items ascending in each row, at most one
+    rating a cell).
 
-    `value` is in the scale of the schema. `items` are the public ids (of the catalogue if one was given, so an item
-    may have no rating); `users` are the ids of people who have at least one rating.
+    `value` is in the scale of the schema. `items` are the public ids (of the catalogue if
+    one was given, so an item may have no rating); `users` are the ids of people who have at
+    least one rating.
     """
 
     schema: Schema
@@ -91,9 +95,12 @@ class Ratings:
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
 
     def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
-        """The ratings where `keep` holds; people left with none disappear unless `drop_empty` is false."""
+        """The ratings where `keep` holds; people left with none disappear unless
+        `drop_empty` is false."""
         counts = (
-            np.add.reduceat(np.append(keep, False).astype(np.int64), self.ptr[:-1]) if self.n_users else self.ptr[:0]
+            np.add.reduceat(np.append(keep, False).astype(np.int64), self.ptr[:-1])
+            if self.n_users
+            else self.ptr[:0]
         )
         counts = np.where(np.diff(self.ptr) > 0, counts, 0)
         users: Sequence[str] = self.users
@@ -102,4 +109,13 @@ class Ratings:
             users, counts = [self.users[int(i)] for i in alive], counts[alive]
         ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         time = self.time[keep] if self.time is not None else None
-        return Ratings(self.schema, users, self.items, ptr, self.item[keep], self.value[keep], time, self.notes)
+        return Ratings(
+            self.schema,
+            users,
+            self.items,
+            ptr,
+            self.item[keep],
+            self.value[keep],
+            time,
+            self.notes,
+        )

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.data.assemble import Duplicates, assemble
 from tacit.data.catalogue import Catalogue
-from tacit.data.columns import Columns, Roles, find_roles, looks_like_header
-from tacit.data.dialect import QUOTES, Dialect, decode, records, sniff
-from tacit.data.files import Bundle, Part, bundle, spreadsheet
 from tacit.data.layouts import Layout, detect, dialect_of, named
 from tacit.data.ratings import Notes, Ratings
+from tacit.data.reading.assemble import Duplicates, assemble
+from tacit.data.reading.columns import Columns, Roles, find_roles, looks_like_header
+from tacit.data.reading.dialect import QUOTES, Dialect, decode, records, sniff
+from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
+from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
-from tacit.data.table import Table
 from tacit.errors import DataError, SettingError
 
 HEAD = 1 << 16
@@ -32,21 +32,33 @@ def read(
     layout: str | None = None,
     columns: Columns | None = None,
 ) -> Ratings:
-    """Ratings from `source`: a path (or several), a data frame of any library, or a scipy sparse matrix.
+    """Ratings from `source`: a path (or several), a data frame of any library, or a scipy
+    sparse matrix.
 
-    `scale` is the lowest and the highest rating possible; a known layout implies it. It is public, and never taken from
-    the ratings. With `items` (public), ratings of other items are dropped and counted. `positive=True` reads a table
-    without ratings as likes; `positive=4` keeps ratings of 4 and more. `columns` maps a role (user, item, rating, time)
-    to a header name or to a column's number, counted from 1.
+    `scale` is the lowest and the highest rating possible; a known layout implies it. It is
+    public, and never taken from the ratings. With `items` (public), ratings of other items
+    are dropped and counted. `positive=True` reads a table without ratings as likes;
+    `positive=4` keeps ratings of 4 and more. `columns` maps a role (user, item, rating,
+    time) to a header name or to a column's number, counted from 1.
 
-    Guarantee: all errors that depend on private rows are raised here; they name a place and never quote a cell.
+    Guarantee: all errors that depend on private rows are raised here; they name a place and
+    never quote a cell.
     """
     if duplicates not in ("last", "mean", "error"):
-        raise SettingError(f"duplicates is {duplicates}", remedy="choose last, mean or error")
-    ask = _Ask(scale, items, duplicates, None if positive is False else positive, users, columns)
+        raise SettingError(
+            f"duplicates is {duplicates}", remedy="choose last, mean or error"
+        )
+    ask = _Ask(
+        scale,
+        items,
+        duplicates,
+        None if positive is False else positive,
+        users,
+        columns,
+    )
     if isinstance(source, str | Path) or _is_paths(source):
         return _read_files(bundle(source), named(layout) if layout else None, ask)
-    from tacit.data.frames import is_sparse, to_polars
+    from tacit.data.reading.frames import is_sparse, to_polars
 
     if is_sparse(source):
         return _read_sparse(source, ask)
@@ -54,7 +66,9 @@ def read(
 
 
 def _is_paths(source: object) -> bool:
-    return isinstance(source, list | tuple) and all(isinstance(each, str | Path) for each in source)
+    return isinstance(source, list | tuple) and all(
+        isinstance(each, str | Path) for each in source
+    )
 
 
 class _Ask:
@@ -69,7 +83,10 @@ class _Ask:
         users: int | None,
         columns: Columns | None,
     ) -> None:
-        self.scale, self.items, self.duplicates, self.columns = scale, items, duplicates, columns
+        self.scale = scale
+        self.items = items
+        self.duplicates = duplicates
+        self.columns = columns
         self.positive, self.users = positive, users
 
     @property
@@ -90,7 +107,9 @@ class _Ask:
             low, high = _pair(self.scale)
             source = "given"
         elif layout is not None:
-            low, high, source = layout.low, layout.high, layout.name
+            low = layout.low
+            high = layout.high
+            source = layout.name
         else:
             raise SettingError(
                 "the scale of the ratings is not known",
@@ -99,7 +118,10 @@ class _Ask:
             )
         least = float(self.positive) if self.positive is not None else None
         if least is not None and not (math.isfinite(least) and least <= high):
-            raise SettingError(f"positive is {least:g}, above the scale", remedy=f"choose at most {high:g}")
+            raise SettingError(
+                f"positive is {least:g}, above the scale",
+                remedy=f"choose at most {high:g}",
+            )
         return Schema(low, high, users=self.users, positive=least, source=source)
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
@@ -112,19 +134,25 @@ def _pair(scale: Sequence[float]) -> tuple[float, float]:
     try:
         low, high = (float(each) for each in scale)
     except (TypeError, ValueError):
-        raise SettingError("scale is not two numbers", remedy="give LOW,HIGH, such as 1,5") from None
+        raise SettingError(
+            "scale is not two numbers", remedy="give LOW,HIGH, such as 1,5"
+        ) from None
     return low, high
 
 
 def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
-    found, parts = detect(source) if layout is None else (layout, _parts(source, layout))
+    found, parts = (
+        detect(source) if layout is None else (layout, _parts(source, layout))
+    )
     name = found.name if found is not None else ""
     if found is not None and found.form == "netflix":
-        from tacit.data.netflix import read_netflix
+        from tacit.data.layouts.netflix import read_netflix
 
-        return read_netflix(source, ask.schema(found, True, source.label), ask.items, ask.duplicates)
+        return read_netflix(
+            source, ask.schema(found, True, source.label), ask.items, ask.duplicates
+        )
     if found is not None and found.form == "jester":
-        from tacit.data.jester import read_jester
+        from tacit.data.layouts.jester import read_jester
 
         table = ask.table(found, True, source.label)
         read_jester(parts, table)
@@ -134,20 +162,26 @@ def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
     if head[:4] == b"PAR1" or part.name.endswith((".parquet", ".pq")):
         return _read_parquet(part, head, ask)
     dialect, header, skip = _open_text(part, head, found)
-    roles = find_roles(header, dialect.width, ask.columns, part.label, max(skip, 1), likes=ask.likes)
+    roles = find_roles(
+        header, dialect.width, ask.columns, part.label, max(skip, 1), likes=ask.likes
+    )
     return _read_text(part, dialect, roles, skip, found, ask)
 
 
 def _parts(source: Bundle, layout: Layout) -> list[Part]:
-    """The files to read when the caller names the layout: the one that is there, or the one detection would choose."""
+    """The files to read when the caller names the layout: the one that is there, or the one
+    detection would choose."""
     if layout.form == "netflix":
         return []
     parts = list(source.parts())
     return parts if source.single or layout.form == "jester" else detect(source)[1]
 
 
-def _open_text(part: Part, head: bytes, layout: Layout | None) -> tuple[Dialect, list[str] | None, int]:
-    """The dialect, the header (None: there is none) and the number of lines before the first row."""
+def _open_text(
+    part: Part, head: bytes, layout: Layout | None
+) -> tuple[Dialect, list[str] | None, int]:
+    """The dialect, the header (None: there is none) and the number of lines before the
+    first row."""
     if head[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     whole = len(head) < HEAD
@@ -156,7 +190,11 @@ def _open_text(part: Part, head: bytes, layout: Layout | None) -> tuple[Dialect,
     text = decode(head, part.label, layout.encoding if layout else "utf-8")
     dialect = sniff(text)
     if dialect is None:
-        raise DataError("the file is empty", place=part.label, remedy="give a file with at least one row of data")
+        raise DataError(
+            "the file is empty",
+            place=part.label,
+            remedy="give a file with at least one row of data",
+        )
     if layout is not None:
         dialect = dialect_of(layout, dialect)
     rows = records(text, dialect)
@@ -165,44 +203,64 @@ def _open_text(part: Part, head: bytes, layout: Layout | None) -> tuple[Dialect,
         return dialect, None, line - 1
     if whole and not any(any(row) for _, row in rows):
         raise DataError(
-            "the file has a header and no row of data", place=part.label, remedy="give at least one row of data"
+            "the file has a header and no row of data",
+            place=part.label,
+            remedy="give at least one row of data",
         )
     delimiter = dialect.delimiter
     if layout is not None and layout.name == "book-crossing" and QUOTES in text:
-        delimiter = QUOTES  # quotes and backslashes inside its ids follow no rule of csv
+        delimiter = (
+            QUOTES  # quotes and backslashes inside its ids follow no rule of csv
+        )
     return Dialect(delimiter, len(fields), dialect.encoding), fields, line
 
 
-def _read_text(part: Part, dialect: Dialect, roles: Roles, skip: int, layout: Layout | None, ask: _Ask) -> Ratings:
-    from tacit.data.delimited import read_delimited
+def _read_text(
+    part: Part,
+    dialect: Dialect,
+    roles: Roles,
+    skip: int,
+    layout: Layout | None,
+    ask: _Ask,
+) -> Ratings:
+    from tacit.data.reading.delimited import read_delimited
 
     table = ask.table(layout, roles.rating is not None, part.label)
     read_delimited(part, dialect, roles, skip, table)
-    return table.finish(part.label, layout.name if layout else "", ask.items, ask.duplicates)
+    return table.finish(
+        part.label, layout.name if layout else "", ask.items, ask.duplicates
+    )
 
 
 def _read_parquet(part: Part, head: bytes, ask: _Ask) -> Ratings:
-    from tacit.data.frames import read_parquet
+    from tacit.data.reading.frames import read_parquet
 
     if head[:4] != b"PAR1":
-        raise DataError("this is not a parquet file", place=part.label, remedy="give a parquet file or a csv")
+        raise DataError(
+            "this is not a parquet file",
+            place=part.label,
+            remedy="give a parquet file or a csv",
+        )
     return _read_frame(read_parquet(part), part.label, ask)
 
 
 def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
-    from tacit.data.frames import read_frame
+    from tacit.data.reading.frames import read_frame
 
     roles = find_roles(frame.columns, frame.width, ask.columns, label, likes=ask.likes)
     table = ask.table(None, roles.rating is not None, label)
     if not frame.height:
-        raise DataError("there is no row in it", place=label, remedy="give at least one row of data")
+        raise DataError(
+            "there is no row in it", place=label, remedy="give at least one row of data"
+        )
     read_frame(frame, label, roles, table)
     return table.finish(label, "", ask.items, ask.duplicates)
 
 
 def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
-    """Columns are items by position: all of them, rated or not, as the shape of a matrix is public."""
-    from tacit.data.frames import MATRIX, read_sparse
+    """Columns are items by position: all of them, rated or not, as the shape of a matrix is
+    public."""
+    from tacit.data.reading.frames import MATRIX, read_sparse
 
     rated = ask.positive is not True
     schema = ask.schema(None, rated, MATRIX)
@@ -214,4 +272,6 @@ def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
         )
     names = ask.items.ids if ask.items is not None else [str(k) for k in range(columns)]
     cells = read_sparse(matrix, schema, rated)
-    return assemble(cells, [str(k) for k in range(people)], names, schema, Notes(), MATRIX)
+    return assemble(
+        cells, [str(k) for k in range(people)], names, schema, Notes(), MATRIX
+    )

@@ -1,4 +1,5 @@
-"""What is public about the ratings, given or implied by their layout and never taken from private values."""
+"""What is public about the ratings, given or implied by their layout and never taken from
+private values."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Schema:
             if value is not None and value < 1:
                 option = f"--{name.replace('_', '-')}"
                 raise SettingError(
-                    f"{name} is {value}; it must be at least 1", remedy=f"give {option} a count, or leave it out"
+                    f"{name} is {value}; it must be at least 1",
+                    remedy=f"give {option} a count, or leave it out",
                 )
 
     @property
@@ -45,7 +47,9 @@ class Schema:
         """Rating points per point of the inner scale, which always has width 4."""
         return (self.high - self.low) / 4
 
-    def declare(self, users: int | None = None, max_ratings: int | None = None) -> Schema:
+    def declare(
+        self, users: int | None = None, max_ratings: int | None = None
+    ) -> Schema:
         """The same schema with what the owner declares."""
         return replace(
             self,

@@ -1,7 +1,8 @@
 """Held-back ratings: which are trained on, which a person folds in, which are predicted.
 
-Splits are for the owner's own evaluation. Their seed sets who and what is held back and never any privacy noise. No
-split looks at a rating's value. Item ids and schema stay those of the whole, so that the parts share an index.
+Splits are for the owner's own evaluation. Their seed sets who and what is held back and
+never any privacy noise. No split looks at a rating's value. Item ids and schema stay those
+of the whole, so that the parts share an index.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ PROBE_LATEST, PROBE_CHANCE = 9, 1 / 3
 
 @dataclass(frozen=True)
 class Split:
-    """`train` teaches the shared model; then each row of `fold_in` is asked about the same row of `test`.
+    """`train` teaches the shared model; then each row of `fold_in` is asked about the same
+    row of `test`.
 
-    `fold_in` and `test` have the same people in the same rows (a row may be empty); `train` has only people with at
-    least one rating. Where the same people are trained and tested, `fold_in` holds the ratings of `train`.
+    `fold_in` and `test` have the same people in the same rows (a row may be empty); `train`
+    has only people with at least one rating. Where the same people are trained and tested,
+    `fold_in` holds the ratings of `train`.
     """
 
     train: Ratings
@@ -32,7 +35,9 @@ class Split:
     test: Ratings
 
 
-def make(ratings: Ratings, how: str, *, seed: int = 0, hold: int = 600, fold_in: float = 0.8) -> Split:
+def make(
+    ratings: Ratings, how: str, *, seed: int = 0, hold: int = 600, fold_in: float = 0.8
+) -> Split:
     """The split that `--split` names: `90/10`, `time`, `probe` or `people`."""
     match how:
         case "time":
@@ -52,7 +57,8 @@ def parse_shares(text: str) -> float:
     if not (train > 0 and test > 0 and abs(train + test - 100) < 1e-9):
         raise SettingError(
             f"the split {text!r} is not TRAIN/TEST",
-            remedy="give two shares above 0 that add up to 100, such as 90/10; or time, probe or people",
+            remedy="give two shares above 0 that add up to 100, such as 90/10; or time, "
+            "probe or people",
         )
     return test / 100
 
@@ -60,11 +66,14 @@ def parse_shares(text: str) -> float:
 def per_rating(ratings: Ratings, test: float = 0.1, seed: int = 0) -> Split:
     """Each rating is held back with chance `test`."""
     _share("test", test)
-    return _same_people(ratings, _rng(seed).random(len(ratings), dtype=np.float32) < test)
+    return _same_people(
+        ratings, _rng(seed).random(len(ratings), dtype=np.float32) < test
+    )
 
 
 def by_time(ratings: Ratings, test: float = 0.1) -> Split:
-    """The latest share `test` of all ratings is held back; equal times by their order in the data."""
+    """The latest share `test` of all ratings is held back; equal times by their order in
+    the data."""
     _share("test", test)
     time = _times(ratings)
     held = np.zeros(len(ratings), dtype=np.bool_)
@@ -76,7 +85,8 @@ def by_time(ratings: Ratings, test: float = 0.1) -> Split:
 
 
 def probe(ratings: Ratings, seed: int = 0) -> Split:
-    """Each person's 9 latest ratings are held back with chance 1/3 each, as the Netflix Prize did."""
+    """Each person's 9 latest ratings are held back with chance 1/3 each, as the Netflix
+    Prize did."""
     rng = _rng(seed)
     # Many layouts have dates only: ratings of one day are in random order.
     order = np.lexsort((rng.random(len(ratings)), _times(ratings), ratings.user))
@@ -93,11 +103,13 @@ def k_fold(ratings: Ratings, folds: int = 5, seed: int = 0) -> Iterator[Split]:
     return (_same_people(ratings, part == fold) for fold in range(folds))
 
 
-def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: int = 0) -> Split:
+def per_person(
+    ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: int = 0
+) -> Split:
     """Strong generalisation: `hold` people take no part in training.
 
-    A share `fold_in` of each held person's ratings, at least one and not all, is given to the trained model; the rest
-    is predicted. People with a single rating are never held.
+    A share `fold_in` of each held person's ratings, at least one and not all, is given to
+    the trained model; the rest is predicted. People with a single rating are never held.
     """
     _share("fold_in", fold_in)
     counts = np.diff(ratings.ptr)
@@ -113,10 +125,16 @@ def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: in
     cells = np.repeat(held, counts)
     people = ratings.take(cells)
 
-    given = np.clip(np.rint(fold_in * np.diff(people.ptr)).astype(np.int64), 1, np.diff(people.ptr) - 1)
+    given = np.clip(
+        np.rint(fold_in * np.diff(people.ptr)).astype(np.int64),
+        1,
+        np.diff(people.ptr) - 1,
+    )
     order = np.lexsort((rng.random(len(people)), people.user))
     tested = np.empty(len(people), dtype=np.bool_)
-    tested[order] = _from_end(people) < np.repeat(np.diff(people.ptr) - given, np.diff(people.ptr))
+    tested[order] = _from_end(people) < np.repeat(
+        np.diff(people.ptr) - given, np.diff(people.ptr)
+    )
     return Split(
         train=ratings.take(~cells),
         fold_in=people.take(~tested, drop_empty=False),
@@ -127,13 +145,19 @@ def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: in
 def _same_people(ratings: Ratings, held: NDArray[np.bool_]) -> Split:
     train = ratings.take(~held)
     # One object serves twice unless somebody's ratings are all held back.
-    fold_in = train if train.n_users == ratings.n_users else ratings.take(~held, drop_empty=False)
+    fold_in = (
+        train
+        if train.n_users == ratings.n_users
+        else ratings.take(~held, drop_empty=False)
+    )
     return Split(train, fold_in, ratings.take(held, drop_empty=False))
 
 
 def _from_end(ratings: Ratings) -> NDArray[np.int64]:
     """For each cell in row order, how many cells of its row follow it."""
-    return np.repeat(ratings.ptr[1:], np.diff(ratings.ptr)) - 1 - np.arange(len(ratings))
+    return (
+        np.repeat(ratings.ptr[1:], np.diff(ratings.ptr)) - 1 - np.arange(len(ratings))
+    )
 
 
 def _times(ratings: Ratings) -> NDArray[np.int64]:

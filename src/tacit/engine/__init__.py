@@ -23,26 +23,33 @@ def make_engine(
     cap: tuple[float, float] | None = None,
     scenario: Scenario | None = None,
 ) -> Engine:
-    """The engine of this name over these ratings. `cap` is what every device's own ledger lets it answer in all."""
+    """The engine of this name over these ratings. `cap` is what every device's own ledger
+    lets it answer in all."""
     if name == "threads":
         from tacit.engine.threads import Threads
 
         return Threads(ratings, threads, progress)
     if name == "federated":  # in one process; `tacit federate` runs servers and devices
-        from tacit.engine.federated.simulate import Federated
+        from tacit.engine.federated import Federated
 
         return Federated(ratings, threads, progress)
     if name in ("local", "simulate"):
-        from tacit.engine.device import DeviceBooks
         from tacit.engine.local import Local
         from tacit.engine.simulate import Simulate
+        from tacit.ledger.book.devices import DeviceBooks
 
         books = None
         if cap is not None:
             lasting = scenario is not None and scenario.book is not None
-            whose = sha256("\n".join(ratings.users).encode()).hexdigest() if lasting else ""
-            books = DeviceBooks(ratings.n_users, cap, scenario.book if scenario else None, fleet=whose)
+            whose = (
+                sha256("\n".join(ratings.users).encode()).hexdigest() if lasting else ""
+            )
+            books = DeviceBooks(
+                ratings.n_users, cap, scenario.book if scenario else None, fleet=whose
+            )
         if name == "local":
             return Local(ratings, threads, progress, books=books)
         return Simulate(ratings, threads, progress, books=books, scenario=scenario)
-    raise SettingError(f"the engine {name!r} is unknown", remedy=f"use {' or '.join(ENGINES)}")
+    raise SettingError(
+        f"the engine {name!r} is unknown", remedy=f"use {' or '.join(ENGINES)}"
+    )

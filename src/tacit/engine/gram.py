@@ -1,6 +1,8 @@
-"""Item-item sums on one machine: everyone's bounded integer factors, then the matrix row band by row band.
+"""Item-item sums on one machine: everyone's bounded integer factors, then the matrix row
+band by row band.
 
-Memory is the float32 output, the integer factors in both orders, and one 64-bit band for each thread.
+Memory is the float32 output, the integer factors in both orders, and one 64-bit band for
+each thread.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tacit.bound.check import check_rows
 from tacit.bound.gram import EntryGram, FactorGram, Indices, index_type
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
-from tacit.round import Part, Plan, Released
+from tacit.rounds.round import Part, Plan, Released
 
 BAND = 32
 
@@ -30,7 +32,9 @@ class Factors:
         if not isinstance(part.bound, FactorGram | EntryGram):
             raise Failure(f"the part {part.name} has no bound for products")
         self.part, self.bound = part, part.bound
-        self._blocks: dict[int, tuple[NDArray[np.int64], Indices, NDArray[np.int16], NDArray[np.int64]]] = {}
+        self._blocks: dict[
+            int, tuple[NDArray[np.int64], Indices, NDArray[np.int16], NDArray[np.int64]]
+        ] = {}
 
     def add(self, position: int, rows: Rows, people: int) -> None:
         """Bound one block; cells outside the matrix are left out after they counted."""
@@ -48,12 +52,19 @@ class Factors:
                 order = np.lexsort((index, same))  # the kernel scans each row forward
                 index, value = index[order], value[order]
                 if ((index[1:] == index[:-1]) & (same[1:] == same[:-1])).any():
-                    raise Failure(f"a contribution to {self.part.name} names one row of the matrix twice")
-        self._blocks[position] = counts, index, value, np.zeros(0, np.int64) if weights is None else weights
+                    raise Failure(
+                        f"a contribution to {self.part.name} names one row of the matrix twice"
+                    )
+        self._blocks[position] = (
+            counts,
+            index,
+            value,
+            np.zeros(0, np.int64) if weights is None else weights,
+        )
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
-        from tacit.kernels.gram import bands, mirror
+        from tacit.engine.kernels import bands, mirror
 
         size = self.part.size
         band_sums = self._bands()
@@ -69,25 +80,39 @@ class Factors:
         return Released(out, opened.sd, opened.private)
 
     def packed(self) -> NDArray[np.int64]:
-        """The exact sums as one column: the upper triangle row by row, each number once. What a device sends."""
-        from tacit.kernels.gram import bands
+        """The exact sums as one column: the upper triangle row by row, each number once.
+        What a device sends."""
+        from tacit.engine.kernels import bands
 
-        size, band_sums, rows = self.part.size, self._bands(), []
+        size = self.part.size
+        band_sums = self._bands()
+        rows = []
         for first, last in bands(size, BAND):
             sums = band_sums(first, last)
-            rows += [sums[row - first, row + _skip(self.bound) :] for row in range(first, last)]
+            rows += [
+                sums[row - first, row + _skip(self.bound) :]
+                for row in range(first, last)
+            ]
         return np.concatenate(rows)[:, None]
 
     def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
         """Rows `first` to `last` of the sum of products, of all that was added."""
-        from tacit.kernels.gram import arrange, entry_band, factor_band
+        from tacit.engine.kernels import arrange, entry_band, factor_band
 
         size = self.part.size
         blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
-        ptr = np.concatenate([[0], *(np.asarray(b[0], np.int64) for b in blocks)]).cumsum()
-        index = np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint16)
-        value = np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
-        weight = np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
+        ptr = np.concatenate(
+            [[0], *(np.asarray(b[0], np.int64) for b in blocks)]
+        ).cumsum()
+        index = (
+            np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint16)
+        )
+        value = (
+            np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
+        )
+        weight = (
+            np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
+        )
         del blocks
         cells = arrange(ptr, index, value, size)
         entries = isinstance(self.bound, EntryGram)
@@ -104,8 +129,9 @@ class Factors:
 
 
 def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The symmetric matrix of a packed sum, off the grid: the very numbers that `Factors.release` gives."""
-    from tacit.kernels.gram import mirror
+    """The symmetric matrix of a packed sum, off the grid: the very numbers that
+    `Factors.release` gives."""
+    from tacit.engine.kernels import mirror
 
     out = np.zeros((part.size, part.size), np.float32)
     out[np.triu_indices(part.size, _skip(part.bound))] = packed[:, 0] / part.bound.steps
@@ -114,7 +140,8 @@ def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def off_grid(part: Part, whole: NDArray[np.int64]) -> NDArray[Any]:
-    """What a sum of devices' words stands for: an array of the part's shape, or its symmetric matrix."""
+    """What a sum of devices' words stands for: an array of the part's shape, or its
+    symmetric matrix."""
     return square(part, whole) if part.form == "gram" else whole / part.bound.steps
 
 
@@ -123,7 +150,9 @@ def _skip(bound: object) -> int:
     return 0 if getattr(bound, "diagonal", False) else 1
 
 
-def _each(work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int) -> None:
+def _each(
+    work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int
+) -> None:
     if threads == 1:
         for part in parts:
             work(part)
@@ -133,8 +162,9 @@ def _each(work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]],
 
 
 def check_memory(plan: Plan) -> None:
-    """Refuse a plan whose matrices would not fit this machine, before it is paid for, with the bytes they need."""
-    from tacit.kernels.gram import bytes_needed
+    """Refuse a plan whose matrices would not fit this machine, before it is paid for, with
+    the bytes they need."""
+    from tacit.engine.kernels import bytes_needed
 
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for round_ in plan.rounds:
@@ -142,6 +172,7 @@ def check_memory(plan: Plan) -> None:
         needed = bytes_needed(max(sizes), len(sizes)) if sizes else 0
         if needed > 0.8 * have:
             raise SettingError(
-                f"{len(sizes)} matrices over {max(sizes):,} items need {needed:,} bytes; this machine has {have:,}",
+                f"{len(sizes)} matrices over {max(sizes):,} items need {needed:,} bytes; "
+                f"this machine has {have:,}",
                 remedy="restrict the catalogue: --items FILE, or --set items=N",
             )

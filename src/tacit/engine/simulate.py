@@ -1,7 +1,8 @@
-"""Many devices in one process: the local engine in blocks over threads, with drop-outs, late joiners and cheats.
+"""Many devices in one process: the local engine in blocks over threads, with drop-outs,
+late joiners and cheats.
 
-For research and tests. The process sees every rating, so a promise covers what was released and not the process.
-Devices pay, compute and randomize by the code of `tacit.engine.local`.
+For research and tests. The process sees every rating, so a promise covers what was released
+and not the process. Devices pay, compute and randomize by the code of `tacit.engine.local`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
 from tacit.engine.base import Progress
-from tacit.engine.device import DeviceBooks
-from tacit.engine.federated.simulate import Federated
+from tacit.engine.federated import Federated
 from tacit.engine.local import Local
 from tacit.errors import SettingError
+from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.round import Released, Round, State, Turns
+from tacit.rounds.round import Released, Round, State, Turns
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """How devices behave. All of it is simulated with a seed and has nothing to do with privacy noise."""
+    """How devices behave. All of it is simulated with a seed and has nothing to do with
+    privacy noise."""
 
     drop_out: float = 0.0
     """Chance that a device does not answer in a round."""
@@ -45,24 +47,35 @@ class Scenario:
     def __post_init__(self) -> None:
         for name in ("drop_out", "late", "leave", "cheats"):
             if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(f"the scenario's {name} is {getattr(self, name):g}; it must be between 0 and 1")
+                raise SettingError(
+                    f"the scenario's {name} is {getattr(self, name):g}; it must be between 0 and 1"
+                )
 
     @staticmethod
     def told(given: Mapping[str, Any], engine: str) -> Scenario:
-        """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their ledger can be named."""
-        kinds = {field.name: (str if field.name == "book" else float) for field in fields(Scenario)}
-        known = [name for name in kinds if engine == "simulate" or name in ("book", "cap")]
+        """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their
+        ledger can be named."""
+        kinds = {
+            field.name: (str if field.name == "book" else float)
+            for field in fields(Scenario)
+        }
+        known = [
+            name for name in kinds if engine == "simulate" or name in ("book", "cap")
+        ]
         found: dict[str, Any] = {}
         for name, value in given.items():
             if engine not in ("local", "simulate") or name not in known:
                 raise SettingError(
                     f"the engine {engine} has no devices of which to say {name}",
-                    remedy=f"use --engine simulate with {', '.join(kinds)}; --engine local with book, cap",
+                    remedy=f"use --engine simulate with {', '.join(kinds)}; --engine "
+                    "local with book, cap",
                 )
             try:
                 found[name] = kinds[name](value)
             except (TypeError, ValueError):
-                raise SettingError(f"devices: {name} is {value!r}, which is no number") from None
+                raise SettingError(
+                    f"devices: {name} is {value!r}, which is no number"
+                ) from None
         found |= {name: int(found[name]) for name in ("over", "seed") if name in found}
         return Scenario(**found)
 
@@ -70,7 +83,9 @@ class Scenario:
         """What is not as usual, for a statement; a path is nobody's business."""
         usual = Scenario(book=self.book)
         changed = {
-            f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if getattr(self, f.name) != getattr(usual, f.name)
         }
         return [f"devices: {name} = {value:g}" for name, value in changed.items()]
 
@@ -100,12 +115,18 @@ class Simulate(Local):
             when = rng.integers(1, max(scenario.over, 2), count)
             self._joins = np.where(rng.random(count) < scenario.late, when, 0)
             when = rng.integers(1, max(scenario.over, 2), count)
-            self._leaves = np.where(rng.random(count) < scenario.leave, when, np.iinfo(np.int64).max)
+            self._leaves = np.where(
+                rng.random(count) < scenario.leave, when, np.iinfo(np.int64).max
+            )
             self._dishonest = rng.random(count) < scenario.cheats
             self._rng = rng
 
-    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
-        if isinstance(round_.takes_part, Turns):  # devices that take turns under two servers
+    def run(
+        self, round_: Round, state: State, charge: Charge
+    ) -> Mapping[str, Released]:
+        if isinstance(
+            round_.takes_part, Turns
+        ):  # devices that take turns under two servers
             return self._federation().run(round_, state, charge)
         released = super().run(round_, state, charge)
         self._round += 1
@@ -124,4 +145,8 @@ class Simulate(Local):
         return np.flatnonzero(there) if people is None else people[there[people]]
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return self._dishonest[people] if self.scenario is not None and self.scenario.cheats else None
+        return (
+            self._dishonest[people]
+            if self.scenario is not None and self.scenario.cheats
+            else None
+        )

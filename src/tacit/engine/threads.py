@@ -1,4 +1,5 @@
-"""One machine, one trusted curator: blocks of people over threads, exact integer sums, noise after the sum.
+"""One machine, one trusted curator: blocks of people over threads, exact integer sums,
+noise after the sum.
 
 Sums are integers, so they depend neither on the number of threads nor on the cut into blocks.
 """
@@ -22,7 +23,19 @@ from tacit.engine.gram import Factors
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
 from tacit.noise.release import Charge, release, tape
-from tacit.round import Block, Cohort, Coin, Everyone, Kind, Part, Participation, Released, Round, Slice, State
+from tacit.rounds.round import (
+    Block,
+    Cohort,
+    Coin,
+    Everyone,
+    Kind,
+    Part,
+    Participation,
+    Released,
+    Round,
+    Slice,
+    State,
+)
 
 CELLS = 1 << 18
 """Cells of a block: a few megabytes of working arrays for each thread."""
@@ -34,39 +47,62 @@ class Threads:
     name = "threads"
     trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
 
-    def __init__(self, ratings: Ratings, threads: int | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        ratings: Ratings,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self.ratings = ratings
         self.threads = threads or len(os.sched_getaffinity(0))
         self._progress = progress
         self._personal: dict[str, NDArray[np.float64]] = {}
         self._places: NDArray[np.uint64] | None = None
 
-    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
+    def run(
+        self, round_: Round, state: State, charge: Charge
+    ) -> Mapping[str, Released]:
         for kept in round_.personal:
-            self._personal.setdefault(kept.name, np.zeros((self.ratings.n_users, kept.width)))
+            self._personal.setdefault(
+                kept.name, np.zeros((self.ratings.n_users, kept.width))
+            )
         paths = {part.name: f"{round_.name}/{part.name}" for part in round_.parts}
         if any(part.kind is Kind.REPORT for part in round_.parts):
             # A sum of n bits is odd if n is: exact about who takes part, which here is private.
-            raise SettingError("randomized reports show who takes part", remedy="use --engine local or simulate")
+            raise SettingError(
+                "randomized reports show who takes part",
+                remedy="use --engine local or simulate",
+            )
         tapes = {
             part.name: tape(paths[part.name], charge, part.tape) / part.bound.steps
             for part in round_.parts
             if part.kind.paper_only
         }
-        factors = {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
+        factors = {
+            part.name: Factors(part) for part in round_.parts if part.form == "gram"
+        }
         sums = self._sum(round_, state, tapes, factors)
         done: dict[str, Released] = {}
         for part in round_.parts:
             if part.form == "gram":
-                done[part.name] = factors[part.name].release(paths[part.name], charge, self.threads)
+                done[part.name] = factors[part.name].release(
+                    paths[part.name], charge, self.threads
+                )
                 continue
             total = sums[part.name]
-            if part.kind.paper_only:  # the draws are inside already: the event was spent on the tape
+            if (
+                part.kind.paper_only
+            ):  # the draws are inside already: the event was spent on the tape
                 done[part.name] = Released(
-                    total.real, 0.0, private=(bool(tapes[part.name].any()) or _bare(part)) and not bits.injected()
+                    total.real,
+                    0.0,
+                    private=(bool(tapes[part.name].any()) or _bare(part))
+                    and not bits.injected(),
                 )
             else:
-                done[part.name] = release(paths[part.name], total.whole, part.bound.steps, charge)
+                done[part.name] = release(
+                    paths[part.name], total.whole, part.bound.steps, charge
+                )
         return done
 
     def _sum(
@@ -91,7 +127,9 @@ class Threads:
                 given = round_.contribute(block, state)
                 self._keep(block, round_)
                 for part in summed:
-                    totals[worker][part.name].add(part, given[part.name], len(block.people))
+                    totals[worker][part.name].add(
+                        part, given[part.name], len(block.people)
+                    )
                 for name, matrix in factors.items():
                     matrix.add(position, given[name], len(block.people))
                 if self._progress:
@@ -114,19 +152,33 @@ class Threads:
         count = self.ratings.n_users
         if isinstance(takes_part, Everyone):
             return None
-        if isinstance(takes_part, Coin):  # 64-bit coins: rounding the chance down never weakens the guarantee
-            return np.flatnonzero(bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048)))
+        if isinstance(
+            takes_part, Coin
+        ):  # 64-bit coins: rounding the chance down never weakens the guarantee
+            return np.flatnonzero(
+                bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048))
+            )
         if isinstance(takes_part, Slice):
-            if self._places is None:  # a word of one's own: one person more or less moves nobody else
+            if (
+                self._places is None
+            ):  # a word of one's own: one person more or less moves nobody else
                 self._places = bits.fresh().words(count)
             place = (self._places % np.uint64(takes_part.of)).astype(np.int64)
-            return np.flatnonzero((place >= takes_part.index) & (place < takes_part.index + takes_part.width))
+            return np.flatnonzero(
+                (place >= takes_part.index)
+                & (place < takes_part.index + takes_part.width)
+            )
         assert isinstance(takes_part, Cohort)
         order = self.ratings.by_item
-        return order.user[order.ptr[takes_part.item] : order.ptr[takes_part.item + 1]].astype(np.int64)
+        return order.user[
+            order.ptr[takes_part.item] : order.ptr[takes_part.item + 1]
+        ].astype(np.int64)
 
-    def _cut(self, people: NDArray[np.int64] | None, whole: bool) -> Iterator[NDArray[np.int64] | slice]:
-        """Runs of people with about CELLS cells each; slices where nobody is left out, so nothing is copied."""
+    def _cut(
+        self, people: NDArray[np.int64] | None, whole: bool
+    ) -> Iterator[NDArray[np.int64] | slice]:
+        """Runs of people with about CELLS cells each; slices where nobody is left out, so
+        nothing is copied."""
         ptr, count = self.ratings.ptr, self.ratings.n_users
         if people is None:
             if whole:
@@ -140,7 +192,11 @@ class Threads:
             edges = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
             yield from (part for part in np.split(people, edges) if len(part))
 
-    def _block(self, people: NDArray[np.int64] | slice, tapes: Mapping[str, NDArray[np.float64]]) -> Block:
+    def _block(
+        self,
+        people: NDArray[np.int64] | slice,
+        tapes: Mapping[str, NDArray[np.float64]],
+    ) -> Block:
         data, schema = self.ratings, self.ratings.schema
         if isinstance(people, slice):
             rows = np.arange(people.start, people.stop, dtype=np.int64)
@@ -152,7 +208,9 @@ class Threads:
             counts = np.diff(data.ptr)[people]
             ptr = np.concatenate([[0], np.cumsum(counts)])
             cells = np.repeat(data.ptr[people] - ptr[:-1], counts) + np.arange(ptr[-1])
-        value = (data.value[cells].astype(np.float64) - schema.middle) / schema.unit_width
+        value = (
+            data.value[cells].astype(np.float64) - schema.middle
+        ) / schema.unit_width
         time = data.time[cells] if data.time is not None else None
         personal = {name: kept[people] for name, kept in self._personal.items()}
         return Block(rows, ptr, data.item[cells], value, time, first, personal, tapes)
@@ -164,7 +222,8 @@ class Threads:
 
 
 def _bare(part: Part) -> bool:
-    """Whether a paper prints this release without noise: claimed as all of it is, not switched off."""
+    """Whether a paper prints this release without noise: claimed as all of it is, not
+    switched off."""
     return part.claim is not None and part.claim.noise == "none"
 
 
@@ -173,13 +232,17 @@ class _Total:
 
     def __init__(self, part: Part) -> None:
         self.whole = np.zeros((part.size, part.width), np.int64)
-        self.real = np.zeros((part.size, part.width) if part.kind.paper_only else (0, 0))
+        self.real = np.zeros(
+            (part.size, part.width) if part.kind.paper_only else (0, 0)
+        )
 
     def add(self, part: Part, rows: Rows, people: int) -> None:
         from tacit.bound.check import check_rows
         from tacit.kernels.rows import add_rows
 
-        if part.kind.paper_only:  # whatever the epoch made: nothing bounds it, and nothing is certified
+        if (
+            part.kind.paper_only
+        ):  # whatever the epoch made: nothing bounds it, and nothing is certified
             np.add.at(self.real, rows.index, rows.values)
             return
         check_rows(rows, name=part.name, people=people, size=part.size)

@@ -1,7 +1,8 @@
-"""Half-steps of alternating least squares: each row (a person, or an item) solved against the other side, held fixed.
+"""Half-steps of alternating least squares: each row (a person, or an item) solved against
+the other side, held fixed.
 
-A row's normal equations come from one product of its own ratings' factors with themselves. Rows do not depend on each
-other, so neither threads nor blocks change a bit of them.
+A row's normal equations come from one product of its own ratings' factors with themselves.
+Rows do not depend on each other, so neither threads nor blocks change a bit of them.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True)
-def _gather(other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats) -> Floats:
-    """The rows that a row's ratings name, as columns, with its values as one more row, and zeros up to a whole tile."""
+def _gather(
+    other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats
+) -> Floats:
+    """The rows that a row's ratings name, as columns, with its values as one more row, and
+    zeros up to a whole tile."""
     width = other.shape[1]
     padded = (width + 1 + TILE - 1) // TILE * TILE
     out = space[: padded * count].reshape((padded, count))
@@ -37,18 +41,36 @@ def _gather(other: Floats, index: Codes, value: Floats, first: int, count: int, 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _products(rows: Floats, gram: Floats) -> None:
-    """Upper triangle of rows rows', three by three at a time: nine sums stay in registers while their rows are read.
+    """Upper triangle of rows rows', three by three at a time: nine sums stay in registers
+    while their rows are read.
 
     The compiler may regroup a sum, in a way that depends on its length alone.
     """
     zero = gram.dtype.type(0)
     for a in range(0, rows.shape[0], TILE):
-        a0, a1, a2 = rows[a], rows[a + 1], rows[a + 2]
+        a0 = rows[a]
+        a1 = rows[a + 1]
+        a2 = rows[a + 2]
         for b in range(a, rows.shape[0], TILE):
-            b0, b1, b2 = rows[b], rows[b + 1], rows[b + 2]
-            s00, s01, s02, s10, s11, s12, s20, s21, s22 = zero, zero, zero, zero, zero, zero, zero, zero, zero
+            b0 = rows[b]
+            b1 = rows[b + 1]
+            b2 = rows[b + 2]
+            s00 = zero
+            s01 = zero
+            s02 = zero
+            s10 = zero
+            s11 = zero
+            s12 = zero
+            s20 = zero
+            s21 = zero
+            s22 = zero
             for k in range(a0.size):
-                u0, u1, u2, v0, v1, v2 = a0[k], a1[k], a2[k], b0[k], b1[k], b2[k]
+                u0 = a0[k]
+                u1 = a1[k]
+                u2 = a2[k]
+                v0 = b0[k]
+                v1 = b1[k]
+                v2 = b2[k]
                 s00 += u0 * v0
                 s01 += u0 * v1
                 s02 += u0 * v2
@@ -70,12 +92,21 @@ def _space(ptr: Ints, start: int, stop: int, other: Floats) -> tuple[Floats, Flo
     for row in range(start, stop):
         longest = max(longest, ptr[row + 1] - ptr[row])
     padded = (other.shape[1] + 1 + TILE - 1) // TILE * TILE
-    return np.empty(padded * longest, other.dtype), np.empty((padded, padded), other.dtype)
+    return np.empty(padded * longest, other.dtype), np.empty(
+        (padded, padded), other.dtype
+    )
 
 
 @njit(cache=True, nogil=True)
 def half_step(
-    ptr: Ints, index: Codes, value: Floats, other: Floats, ridge: Floats, start: int, stop: int, out: Floats
+    ptr: Ints,
+    index: Codes,
+    value: Floats,
+    other: Floats,
+    ridge: Floats,
+    start: int,
+    stop: int,
+    out: Floats,
 ) -> None:
     """out[row] = argmin sum (value - other[index]'x)^2 + ridge[row]'x^2 for rows `start` to `stop`.
 
@@ -98,10 +129,18 @@ def half_step(
 
 @njit(cache=True, nogil=True)
 def half_step_likes(
-    ptr: Ints, index: Codes, other: Floats, everywhere: Floats, weight: float, ridge: float,
-    start: int, stop: int, out: Floats,
-) -> None:  # fmt: skip
-    """out[row] = argmin over *all* cells of c (x'other - like)^2, c = 1 + `weight` for likes and 1 else, + ridge |x|^2.
+    ptr: Ints,
+    index: Codes,
+    other: Floats,
+    everywhere: Floats,
+    weight: float,
+    ridge: float,
+    start: int,
+    stop: int,
+    out: Floats,
+) -> None:
+    """out[row] = argmin over *all* cells of c (x'other - like)^2, c = 1 + `weight` for
+    likes and 1 else, + ridge |x|^2.
 
     `everywhere` is other'other: what cells without a like contribute.
     """
@@ -113,7 +152,9 @@ def half_step_likes(
         out[row, :] = 0.0
         if count == 0:
             continue
-        _products(_gather(other, index[first : first + count], ones, 0, count, space), gram)
+        _products(
+            _gather(other, index[first : first + count], ones, 0, count, space), gram
+        )
         for a in range(width):
             out[row, a] = (1 + weight) * gram[a, width]
             for b in range(a, width):
@@ -124,14 +165,18 @@ def half_step_likes(
 
 
 @njit(cache=True, nogil=True)
-def solve_rows(ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats) -> None:
+def solve_rows(
+    ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats
+) -> None:
     """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
     width, rows = other.shape[1], ptr.size - 1
     space, gram = _space(ptr, 0, rows, other)
     zeros = np.zeros(space.size, other.dtype)
     for row in range(rows):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
-        _products(_gather(other, index[first : first + count], zeros, 0, count, space), gram)
+        _products(
+            _gather(other, index[first : first + count], zeros, 0, count, space), gram
+        )
         for a in range(width):
             gram[a, a] += ridge[row, a]
             out[row, a] = right[row, a]

@@ -1,6 +1,8 @@
-"""Small positive definite systems by Cholesky, four rows of the factor at a time: plain loops, one system alone.
+"""Small positive definite systems by Cholesky, four rows of the factor at a time: plain
+loops, one system alone.
 
-The order of operations depends on the size of a system only, so that nothing else in a batch changes a bit of it.
+The order of operations depends on the size of a system only, so that nothing else in a
+batch changes a bit of it.
 """
 
 from __future__ import annotations
@@ -21,10 +23,18 @@ def factor(system: Floats) -> None:
         for own in range(k, k + 4):
             _scale_and_lower(system, own, k + 4)
         for i in range(k + 4, width):
-            s0, s1, s2, s3 = system[k, i], system[k + 1, i], system[k + 2, i], system[k + 3, i]
-            r0, r1, r2, r3 = system[k, i:], system[k + 1, i:], system[k + 2, i:], system[k + 3, i:]
+            s0 = system[k, i]
+            s1 = system[k + 1, i]
+            s2 = system[k + 2, i]
+            s3 = system[k + 3, i]
+            r0 = system[k, i:]
+            r1 = system[k + 1, i:]
+            r2 = system[k + 2, i:]
+            r3 = system[k + 3, i:]
             low = system[i, i:]
-            for j in range(low.size):  # from 0, so that the compiler knows no index is negative
+            for j in range(
+                low.size
+            ):  # from 0, so that the compiler knows no index is negative
                 low[j] = low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
     for k in range(whole, width):
         _scale_and_lower(system, k, width)
@@ -38,7 +48,9 @@ def _scale_and_lower(system: Floats, own: int, stop: int) -> None:
     for j in range(row.size):
         row[j] *= scale
     for i in range(own + 1, stop):
-        by, top, low = system[own, i], system[own, i:], system[i, i:]
+        by = system[own, i]
+        top = system[own, i:]
+        low = system[i, i:]
         for j in range(low.size):
             low[j] -= by * top[j]
 
@@ -49,7 +61,9 @@ def substitute(upper: Floats, right: Floats) -> None:
     width = right.size
     for k in range(width):
         right[k] /= upper[k, k]
-        by, row, rest = right[k], upper[k, k + 1 :], right[k + 1 :]
+        by = right[k]
+        row = upper[k, k + 1 :]
+        rest = right[k + 1 :]
         for j in range(rest.size):
             rest[j] -= by * row[j]
     for k in range(width - 1, -1, -1):
@@ -62,7 +76,8 @@ def substitute(upper: Floats, right: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def solve_many(systems: Floats, rights: Floats, out: Floats) -> None:
-    """out[n] = systems[n]^-1 rights[n] for symmetric positive definite systems (their upper triangles are read)."""
+    """out[n] = systems[n]^-1 rights[n] for symmetric positive definite systems (their upper
+    triangles are read)."""
     count, width = rights.shape
     system = np.empty((width, width), rights.dtype)
     for n in range(count):

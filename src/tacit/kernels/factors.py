@@ -1,8 +1,10 @@
-"""What one person contributes to a factorization, from public item profiles and her own ratings: plain loops.
+"""What one person contributes to a factorization, from public item profiles and her own
+ratings: plain loops.
 
-A rating's residual is y_ui = x_i'z_u + e with z_u ~ N(m_u, I) and e ~ N(0, 1/precision_i). The first `fixed` columns of
-x_i are settled (a person's level, her slope on popularity); the others are the factors that a round improves. m_u is 0,
-n^-1/2 times the sum of the implicit factors of what she rated, or a given `lift` in every factor. Each person alone, in
+A rating's residual is y_ui = x_i'z_u + e with z_u ~ N(m_u, I) and e ~ N(0, 1/precision_i).
+The first `fixed` columns of x_i are settled (a person's level, her slope on popularity);
+the others are the factors that a round improves. m_u is 0, n^-1/2 times the sum of the
+implicit factors of what she rated, or a given `lift` in every factor. Each person alone, in
 a fixed order of operations.
 """
 
@@ -20,7 +22,9 @@ Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True)
-def implicit_mean(first: int, last: int, item: Codes, implicit: Floats, out: Floats) -> None:
+def implicit_mean(
+    first: int, last: int, item: Codes, implicit: Floats, out: Floats
+) -> None:
     """m_u. `implicit` may have no rows: then it is 0."""
     out[:] = 0.0
     if implicit.shape[0] == 0 or last == first:
@@ -36,9 +40,16 @@ def implicit_mean(first: int, last: int, item: Codes, implicit: Floats, out: Flo
 
 @njit(cache=True, nogil=True)
 def _normal(
-    first: int, last: int, item: Codes, residual: Floats, loadings: Floats, precision: Floats, start: Floats,
-    system: Floats, mean: Floats,
-) -> None:  # fmt: skip
+    first: int,
+    last: int,
+    item: Codes,
+    residual: Floats,
+    loadings: Floats,
+    precision: Floats,
+    start: Floats,
+    system: Floats,
+    mean: Floats,
+) -> None:
     """`system` becomes I + X'PX (upper triangle) and `mean` X'P(residual - X start)."""
     width = loadings.shape[1]
     for a in range(width):
@@ -70,11 +81,21 @@ def _inverse(upper: Floats, out: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _left_out(
-    residual: Floats, precision: Floats, item: Codes, across: Floats, covariance: Floats, mean: Floats, start: Floats,
-    told: int, pull: Floats, back: Floats, left: Floats,
-) -> None:  # fmt: skip
-    """For each cell of a person: `pull` = her covariance times the cell's row; `back`, what the rating itself had added
-    to her mean along `pull`; `left`, the residual less what the first `told` columns say without that rating."""
+    residual: Floats,
+    precision: Floats,
+    item: Codes,
+    across: Floats,
+    covariance: Floats,
+    mean: Floats,
+    start: Floats,
+    told: int,
+    pull: Floats,
+    back: Floats,
+    left: Floats,
+) -> None:
+    """For each cell of a person: `pull` = her covariance times the cell's row; `back`, what
+    the rating itself had added to her mean along `pull`; `left`, the residual less what the
+    first `told` columns say without that rating."""
     count, width = residual.size, mean.size
     for a in range(width):
         line = pull[a]
@@ -88,7 +109,9 @@ def _left_out(
         back[c] = residual[c]
         left[c] = 0.0
     for a in range(width):
-        line, row, centre = pull[a], across[a], mean[a] + start[a]
+        line = pull[a]
+        row = across[a]
+        centre = mean[a] + start[a]
         for c in range(count):
             left[c] += line[c] * row[c]  # the spread, for now
             back[c] -= row[c] * centre
@@ -97,21 +120,39 @@ def _left_out(
         back[c] = certain * back[c] / (1.0 - certain * left[c])
         left[c] = residual[c]
     for a in range(told):
-        line, row, centre = pull[a], across[a], mean[a] + start[a]
+        line = pull[a]
+        row = across[a]
+        centre = mean[a] + start[a]
         for c in range(count):
             left[c] -= row[c] * (centre - back[c] * line[c])
 
 
 @njit(cache=True, nogil=True)
 def person_rows(
-    ptr: Ints, item: Codes, residual: Floats, loadings: Floats, precision: Floats, fixed: int, implicit: Floats,
-    lift: Floats, weight: Floats, even: float, limit: float, second: float, gradient: bool, out: Floats,
-) -> None:  # fmt: skip
-    """One line a cell. With z = E[z_u] from her *other* ratings and w = weight_i / sqrt(max(n_u, even)):
+    ptr: Ints,
+    item: Codes,
+    residual: Floats,
+    loadings: Floats,
+    precision: Floats,
+    fixed: int,
+    implicit: Floats,
+    lift: Floats,
+    weight: Floats,
+    even: float,
+    limit: float,
+    second: float,
+    gradient: bool,
+    out: Floats,
+) -> None:
+    """One line a cell. With z = E[z_u] from her *other* ratings and w = weight_i /
+    sqrt(max(n_u, even)):
 
-    columns 0..d-1       w y z, y the residual less the settled columns' part (`gradient`: less the factors' part too),
-                         cut at +-limit. Leaving the rating itself out keeps it from agreeing with itself.
-    the next d(d+1)/2    second * w z z', z from all her ratings, upper triangle, off the diagonal times sqrt 2 (so that
+    columns 0..d-1       w y z, y the residual less the settled columns' part (`gradient`:
+    less the factors' part too),
+                         cut at +-limit. Leaving the rating itself out keeps it from
+                         agreeing with itself.
+    the next d(d+1)/2    second * w z z', z from all her ratings, upper triangle, off the
+    diagonal times sqrt 2 (so that
                          the L2 norm of the line is the Frobenius norm); left out if `second` is 0
     the next d           w (z - m_u), for the implicit factors; left out if `implicit` has no rows
     """
@@ -125,7 +166,8 @@ def person_rows(
     start = np.empty(width)
     mean = np.empty(width)
     moment = np.empty(many * (many + 1) // 2 if second > 0.0 else 0)
-    # One line a column, one place a cell: loops over a person's cells are long, and no cell depends on another.
+    # One line a column, one place a cell: loops over a person's cells are long, and no cell
+    # depends on another.
     across, pull = np.empty((width, most)), np.empty((width, most))
     back, left = np.empty(most), np.empty(most)
     for person in range(ptr.size - 1):
@@ -145,9 +187,18 @@ def person_rows(
             for a in range(width):
                 across[a, c] = row[a]
         _left_out(
-            residual[first:last], precision, item[first:last], across, covariance, mean, start,
-            width if gradient else fixed, pull, back, left,
-        )  # fmt: skip
+            residual[first:last],
+            precision,
+            item[first:last],
+            across,
+            covariance,
+            mean,
+            start,
+            width if gradient else fixed,
+            pull,
+            back,
+            left,
+        )
         share = 1.0 / np.sqrt(max(count, even))
         at = 0
         for a in range(fixed, width if second > 0.0 else fixed):
@@ -159,16 +210,22 @@ def person_rows(
             w, line = share * weight[item[first + c]], out[first + c]
             told = w * min(max(left[c], -limit), limit)
             for a in range(many):
-                line[a] = told * (mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c])
+                line[a] = told * (
+                    mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c]
+                )
             for a in range(moment.size):
                 line[many + a] = w * moment[a]
             if implicit.shape[0] > 0:
                 for a in range(many):
-                    line[many + moment.size + a] = w * (mean[fixed + a] - back[c] * pull[fixed + a, c])
+                    line[many + moment.size + a] = w * (
+                        mean[fixed + a] - back[c] * pull[fixed + a, c]
+                    )
 
 
 @njit(cache=True, nogil=True)
-def implicit_values(ptr: Ints, item: Codes, loadings: Floats, implicit: Floats, out: Floats) -> None:
+def implicit_values(
+    ptr: Ints, item: Codes, loadings: Floats, implicit: Floats, out: Floats
+) -> None:
     """x_i'm_u for every cell: what having rated them says about the ratings."""
     start = np.empty(loadings.shape[1])
     for person in range(ptr.size - 1):
@@ -183,10 +240,18 @@ def implicit_values(ptr: Ints, item: Codes, loadings: Floats, implicit: Floats, 
 
 @njit(cache=True, nogil=True)
 def fold_in_rows(
-    ptr: Ints, item: Codes, residual: Floats, loadings: Floats, precision: Floats, implicit: Floats, lift: Floats,
-    per_rating: float, out: Floats,
-) -> None:  # fmt: skip
-    """m_u + E[z_u] of every person; m_u from `implicit`, plus the given `lift`. `per_rating` spares column 0."""
+    ptr: Ints,
+    item: Codes,
+    residual: Floats,
+    loadings: Floats,
+    precision: Floats,
+    implicit: Floats,
+    lift: Floats,
+    per_rating: float,
+    out: Floats,
+) -> None:
+    """m_u + E[z_u] of every person; m_u from `implicit`, plus the given `lift`.
+    `per_rating` spares column 0."""
     width = loadings.shape[1]
     system = np.empty((width, width))
     start = np.empty(width)
@@ -206,7 +271,14 @@ def fold_in_rows(
 
 
 @njit(cache=True, nogil=True)
-def predict_rows(ptr: Ints, item: Codes, baseline: Floats, loadings: Floats, vectors: Floats, out: Floats) -> None:
+def predict_rows(
+    ptr: Ints,
+    item: Codes,
+    baseline: Floats,
+    loadings: Floats,
+    vectors: Floats,
+    out: Floats,
+) -> None:
     """baseline_i + x_i'vector_u for every cell."""
     for person in range(ptr.size - 1):
         for cell in range(ptr[person], ptr[person + 1]):

@@ -65,7 +65,8 @@ def _row_of(ptr: Any, cell: Any) -> Any:
 
 
 def by_row(user: Codes, item: Codes, n_users: int) -> tuple[Starts, Codes]:
-    """Row starts, and the order that sorts the cells by (user, item), equal cells in the order they came."""
+    """Row starts, and the order that sorts the cells by (user, item), equal cells in the
+    order they came."""
     ptr = _starts(user, n_users)
     order = _places(user, ptr)
     _sort_rows(ptr, item, order)
@@ -73,14 +74,16 @@ def by_row(user: Codes, item: Codes, n_users: int) -> tuple[Starts, Codes]:
 
 
 def gather(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:
-    """`values[order]` as another type; numpy would widen the order to 64 bits first, and make two arrays."""
+    """`values[order]` as another type; numpy would widen the order to 64 bits first, and
+    make two arrays."""
     out = np.empty(order.size, dtype)
     _gather(values, order, out)
     return out
 
 
 def by_item(ptr: Starts, item: Codes, n_items: int) -> tuple[Starts, Codes, Codes]:
-    """Item starts, and the user and the cell of each rating in item order, users ascending in each item.
+    """Item starts, and the user and the cell of each rating in item order, users ascending
+    in each item.
 
     Positions are 32-bit: the caller refuses 2^32 cells or more (`tacit.data.ratings.check_size`).
     """

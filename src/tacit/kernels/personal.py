@@ -1,7 +1,9 @@
-"""The personal Gaussian model for a block of people: one small Cholesky solve a person, plain loops only.
+"""The personal Gaussian model for a block of people: one small Cholesky solve a person,
+plain loops only.
 
-A rating's residual is y_ui = x_i'z_u + e_ui with z_u ~ N(0, I) and e_ui ~ N(0, 1/precision_i). `tacit.model.gaussian`
-is the numpy twin of this kernel and its test oracle.
+A rating's residual is y_ui = x_i'z_u + e_ui with z_u ~ N(0, I) and e_ui ~ N(0,
+1/precision_i). `tacit.model.person.gaussian` is the numpy twin of this kernel and its test
+oracle.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
             for k in range(b):
                 total -= system[a, k] * system[b, k]
             if a == b:
-                system[a, a] = np.sqrt(total)  # the prior's identity keeps every pivot at 1 or more
+                system[a, a] = np.sqrt(
+                    total
+                )  # the prior's identity keeps every pivot at 1 or more
             else:
                 system[a, b] = total / system[b, b]
         total = right[a]
@@ -59,9 +63,13 @@ def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
 
 @njit(cache=True, nogil=True)
 def _project(
-    row: NDArray[np.float64], factor: NDArray[np.float64], solved: NDArray[np.float64], work: NDArray[np.float64]
+    row: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    solved: NDArray[np.float64],
+    work: NDArray[np.float64],
 ) -> tuple[float, float]:
-    """Mean and variance of row'z: with v = L^-1 row they are v'(L^-1 right) and v'v, without back substitution."""
+    """Mean and variance of row'z: with v = L^-1 row they are v'(L^-1 right) and v'v,
+    without back substitution."""
     centre, spread = 0.0, 0.0
     for a in range(len(row)):
         total = row[a]
@@ -87,7 +95,8 @@ def predict_block(
     mean: NDArray[np.float64],
     variance: NDArray[np.float64],
 ) -> None:
-    """Write x_i'E[z_u] and x_i'Cov[z_u]x_i for the queries of people `start` to `stop`, each person alone."""
+    """Write x_i'E[z_u] and x_i'Cov[z_u]x_i for the queries of people `start` to `stop`,
+    each person alone."""
     width = loadings.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
@@ -95,12 +104,23 @@ def predict_block(
     for person in range(start, stop):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        _gather(ptr[person], ptr[person + 1], item, residual, loadings, precision, system, right)
+        _gather(
+            ptr[person],
+            ptr[person + 1],
+            item,
+            residual,
+            loadings,
+            precision,
+            system,
+            right,
+        )
         for a in range(width):
             system[a, a] += 1.0
         _factor(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
-            mean[cell], variance[cell] = _project(loadings[query_item[cell]], system, right, work)
+            mean[cell], variance[cell] = _project(
+                loadings[query_item[cell]], system, right, work
+            )
 
 
 @njit(cache=True, nogil=True)
@@ -120,12 +140,14 @@ def left_out_block(
     reach: float,
     covered: NDArray[np.float64],
 ) -> None:
-    """Mean squared left-out error of each person under each row of `scales` (multipliers of the loadings' columns).
+    """Mean squared left-out error of each person under each row of `scales` (multipliers of
+    the loadings' columns).
 
-    Cell i is predicted from the person's other ratings by the leverage formula e_i / (1 - h_i), for at most `limit`
-    cells, evenly spaced in the row. The rating has also moved its item's public effect, by about pull_i x weight_u of
-    itself: that is taken back likewise. `covered` gets the share of these cells whose error under candidate 0 is below
-    `reach` of its own standard deviations.
+    Cell i is predicted from the person's other ratings by the leverage formula e_i / (1 -
+    h_i), for at most `limit` cells, evenly spaced in the row. The rating has also moved its
+    item's public effect, by about pull_i x weight_u of itself: that is taken back likewise.
+    `covered` gets the share of these cells whose error under candidate 0 is below `reach`
+    of its own standard deviations.
     """
     width = loadings.shape[1]
     gram = np.empty((width, width))
@@ -156,8 +178,12 @@ def left_out_block(
                 for a in range(width):
                     row[a] = scale[a] * loadings[item[cell], a]
                 centre, spread = _project(row, system, right, work)
-                kept = 1.0 - certainty * spread  # 1 / (1 + certainty x variance without this cell): never 0
-                error = (residual[cell] - centre) / (kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9)))
+                kept = (
+                    1.0 - certainty * spread
+                )  # 1 / (1 + certainty x variance without this cell): never 0
+                error = (residual[cell] - centre) / (
+                    kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9))
+                )
                 loss[person, candidate] += error * error / used
                 if candidate == 0 and error * error * certainty * kept < reach * reach:
                     covered[person] += 1.0 / used

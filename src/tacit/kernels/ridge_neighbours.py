@@ -10,9 +10,17 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def predict_neighbours(
-    ptr: Any, item: Any, rest: Any, ask_ptr: Any, ask_item: Any, loadings: Any, noise: Any, most: int,
-    similarity: Any, out: Any,
-) -> None:  # fmt: skip
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    ask_ptr: Any,
+    ask_item: Any,
+    loadings: Any,
+    noise: Any,
+    most: int,
+    similarity: Any,
+    out: Any,
+) -> None:
     """Write the predicted deviation from the baseline for every asked cell, each person alone.
 
     `similarity` (items x items) chooses the neighbours; where it is empty, their covariance does.

@@ -1,6 +1,8 @@
-"""Per-person rows: clip, put on the integer grid, sum. Plain loops, one person at a time, so blocks never change a bit.
+"""Per-person rows: clip, put on the integer grid, sum. Plain loops, one person at a time,
+so blocks never change a bit.
 
-A row that holds NaN or infinity becomes zero: a contribution is bounded whatever the caller computed.
+A row that holds NaN or infinity becomes zero: a contribution is bounded whatever the caller
+computed.
 """
 
 from __future__ import annotations
@@ -12,14 +14,22 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def grid_rows(ptr: Any, values: Any, limit: float, steps: int, squared: bool, out: Any) -> None:
-    """Clip each person's cells to norm `limit` (L2 if `squared`, else L1) and round toward zero on the grid.
+def grid_rows(
+    ptr: Any, values: Any, limit: float, steps: int, squared: bool, out: Any
+) -> None:
+    """Clip each person's cells to norm `limit` (L2 if `squared`, else L1) and round toward
+    zero on the grid.
 
-    The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2), or sum |q| <= floor(steps*limit). A row
+    The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2), or sum |q|
+    <= floor(steps*limit). A row
     that a float rounding let through is pulled toward zero one step at a time until it holds.
     """
     width = values.shape[1]
-    ceiling = np.int64(np.floor((steps * limit) ** 2)) if squared else np.int64(np.floor(steps * limit))
+    ceiling = (
+        np.int64(np.floor((steps * limit) ** 2))
+        if squared
+        else np.int64(np.floor(steps * limit))
+    )
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         size = 0.0
@@ -36,7 +46,9 @@ def grid_rows(ptr: Any, values: Any, limit: float, steps: int, squared: bool, ou
         total = np.int64(0)
         for cell in range(first, last):
             for column in range(width):
-                q = np.int64(values[cell, column] * factor)  # conversion rounds toward zero
+                q = np.int64(
+                    values[cell, column] * factor
+                )  # conversion rounds toward zero
                 out[cell, column] = q
                 total += q * q if squared else abs(q)
         while total > ceiling:
@@ -90,7 +102,8 @@ def mean_cells(ptr: Any, q: Any, shrink: int) -> None:
 
 @njit(cache=True, nogil=True)
 def centre_cells(ptr: Any, q: Any, shrink: int, top: int) -> None:
-    """In place and in integers: take away each person's shrunk mean trunc(sum/(count+shrink)), clip to +-top."""
+    """In place and in integers: take away each person's shrunk mean
+    trunc(sum/(count+shrink)), clip to +-top."""
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         mean = _shrunk_mean(q, first, last, shrink)
@@ -100,7 +113,8 @@ def centre_cells(ptr: Any, q: Any, shrink: int, top: int) -> None:
 
 @njit(cache=True, nogil=True)
 def level_cells(ptr: Any, values: Any, steps: int, out: Any) -> None:
-    """Each person's sum/(c+5), c/(c+5), log2(1+c)/6 on the grid, in her first line of `out`; NaN counts as 0."""
+    """Each person's sum/(c+5), c/(c+5), log2(1+c)/6 on the grid, in her first line of
+    `out`; NaN counts as 0."""
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         count = last - first
@@ -138,9 +152,17 @@ def shrunk_means(ptr: Any, value: Any, shrink: float, limit: float, out: Any) ->
 
 @njit(cache=True, nogil=True)
 def centred_factors(
-    ptr: Any, rest: Any, inside: Any, clip: float, shrink: float, limit: float, offset: float, out: Any
+    ptr: Any,
+    rest: Any,
+    inside: Any,
+    clip: float,
+    shrink: float,
+    limit: float,
+    offset: float,
+    out: Any,
 ) -> None:
-    """y/sqrt(|y|^2 + offset) over the cells `inside`, y = residuals less the person's own shrunk mean, clamped."""
+    """y/sqrt(|y|^2 + offset) over the cells `inside`, y = residuals less the person's own
+    shrunk mean, clamped."""
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         total = 0.0

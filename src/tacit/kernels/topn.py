@@ -1,8 +1,9 @@
 """The n best of each row of scores, without those a person already knows.
 
-One fast pass finds the peak of each run of scores; the n-th best peak bounds the n-th best score from below, so only
-the few runs that reach it are looked into and sorted. Ties go to the lower index, so a list does not depend on
-the block it was computed in. A score of NaN or minus infinity is never listed.
+One fast pass finds the peak of each run of scores; the n-th best peak bounds the n-th best
+score from below, so only the few runs that reach it are looked into and sorted. Ties go to
+the lower index, so a list does not depend on the block it was computed in. A score of NaN
+or minus infinity is never listed.
 """
 
 from __future__ import annotations
@@ -28,17 +29,23 @@ def top_n(
 ) -> tuple[NDArray[np.int32], Scores]:
     """For each row the indices of its `n` largest scores, best first, and those scores.
 
-    Row r leaves out `exclude_item[exclude_ptr[r]:exclude_ptr[r + 1]]` (in any order). Pointers need not start at 0:
-    a block of a larger table passes its slice of them and the whole of the items. Missing places are -1 and NaN.
+    Row r leaves out `exclude_item[exclude_ptr[r]:exclude_ptr[r + 1]]` (in any order).
+    Pointers need not start at 0: a block of a larger table passes its slice of them and the
+    whole of the items. Missing places are -1 and NaN.
     """
     if n < 1:
         raise ValueError(f"n is {n}; it must be at least 1")
     if exclude_ptr is None or exclude_item is None:
-        exclude_ptr, exclude_item = np.zeros(len(scores) + 1, dtype=np.int64), np.zeros(0, dtype=np.uint32)
+        exclude_ptr, exclude_item = (
+            np.zeros(len(scores) + 1, dtype=np.int64),
+            np.zeros(0, dtype=np.uint32),
+        )
     if len(exclude_ptr) != len(scores) + 1:
         raise ValueError("exclude_ptr must have one entry more than there are rows")
     listed = exclude_item[exclude_ptr[0] : exclude_ptr[-1]]
-    if listed.size and listed.max() >= scores.shape[1]:  # the compiled loop checks no bounds
+    if (
+        listed.size and listed.max() >= scores.shape[1]
+    ):  # the compiled loop checks no bounds
         raise ValueError("exclude_item names a column that the scores do not have")
     items = np.full((len(scores), n), -1, dtype=np.int32)
     values = np.full((len(scores), n), np.nan, dtype=scores.dtype)
@@ -54,18 +61,24 @@ def top_n_all(
     exclude_item: NDArray[np.uint32],
     rows: int = 128,
 ) -> NDArray[np.int32]:
-    """Lists for all people, `rows` at a time: `score(start, stop)` gives the scores of one block of people."""
+    """Lists for all people, `rows` at a time: `score(start, stop)` gives the scores of one
+    block of people."""
     lists = np.empty((people, n), dtype=np.int32)
     for start in range(0, people, rows):
         stop = min(start + rows, people)
-        lists[start:stop] = top_n(score(start, stop), n, exclude_ptr[start : stop + 1], exclude_item)[0]
+        lists[start:stop] = top_n(
+            score(start, stop), n, exclude_ptr[start : stop + 1], exclude_item
+        )[0]
     return lists
 
 
 @njit(cache=True, nogil=True)
 def _least(peak: Any, n: int) -> Any:
-    """A score that at least `n` of the peaks reach, so at least n scores: about the n-th largest, found by halving."""
-    cut = np.empty(3, peak.dtype)  # low, high, middle: kept in the scores' own precision
+    """A score that at least `n` of the peaks reach, so at least n scores: about the n-th
+    largest, found by halving."""
+    cut = np.empty(
+        3, peak.dtype
+    )  # low, high, middle: kept in the scores' own precision
     cut[0], cut[1] = np.inf, -np.inf
     finite = 0
     for k in range(peak.size):
@@ -102,11 +115,19 @@ def _peaks(row: Any, peak: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any) -> None:
+def _top_rows(
+    scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any
+) -> None:
     rows, columns = scores.shape
     n = items.shape[1]
-    row, peak = np.empty(columns, dtype=scores.dtype), np.empty(-(-columns // _RUN), dtype=scores.dtype)
-    found, minus = np.empty(columns + 1, np.int32), np.empty(columns + 1, dtype=scores.dtype)
+    row, peak = (
+        np.empty(columns, dtype=scores.dtype),
+        np.empty(-(-columns // _RUN), dtype=scores.dtype),
+    )
+    found, minus = (
+        np.empty(columns + 1, np.int32),
+        np.empty(columns + 1, dtype=scores.dtype),
+    )
     for r in range(rows):
         row[:] = scores[r]
         for x in range(exclude_ptr[r], exclude_ptr[r + 1]):
@@ -118,6 +139,8 @@ def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, valu
                 for j in range(k * _RUN, min((k + 1) * _RUN, columns)):
                     found[size], minus[size] = j, -row[j]
                     size += row[j] >= least and row[j] > -np.inf
-        order = np.argsort(minus[:size], kind="mergesort")  # stable: ties stay in the order of the items
+        order = np.argsort(
+            minus[:size], kind="mergesort"
+        )  # stable: ties stay in the order of the items
         for at in range(min(size, n)):
             items[r, at], values[r, at] = found[order[at]], -minus[order[at]]

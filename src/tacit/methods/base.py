@@ -1,4 +1,5 @@
-"""What every method is: public settings, a plan, and the shared model that its released numbers make."""
+"""What every method is: public settings, a plan, and the shared model that its released
+numbers make."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.ledger.event import Unit
+from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
-from tacit.round import Budget, Plan, State
+from tacit.rounds.round import Budget, Plan, State
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -27,7 +28,8 @@ Calibration = Literal["sound", "paper", "none"]
 
 
 class Settings(BaseModel):
-    """What a method can be told with `--set name=value`: public constants, never functions of the ratings."""
+    """What a method can be told with `--set name=value`: public constants, never functions
+    of the ratings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -65,16 +67,20 @@ class Public:
     @property
     def counts(self) -> NDArray[np.int64]:
         """Ratings of each item, where they are public (unit `value`); zeros otherwise."""
-        cells = self.pattern.item if self.pattern is not None else np.zeros(0, np.uint32)
+        cells = (
+            self.pattern.item if self.pattern is not None else np.zeros(0, np.uint32)
+        )
         return np.bincount(cells, minlength=self.items)
 
 
 class Method(ABC):
-    """A recommender in the manner of scikit-learn. Keyword arguments are stored as given and checked by `fit`.
+    """A recommender in the manner of scikit-learn. Keyword arguments are stored as given
+    and checked by `fit`.
 
-    `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`: `sound`, `paper` or `none`.
-    `engine`, `threads`: where it runs. `population`, `ledger`, `purpose`: whom to charge and what for. `devices`: of
-    the local model, how simulated ones behave and where their ledgers are (`tacit.engine.simulate.Scenario`). Further
+    `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`:
+    `sound`, `paper` or `none`. `engine`, `threads`: where it runs. `population`, `ledger`,
+    `purpose`: whom to charge and what for. `devices`: of the local model, how simulated
+    ones behave and where their ledgers are (`tacit.engine.simulate.Scenario`). Further
     keyword arguments are the settings of the method.
     """
 
@@ -86,7 +92,8 @@ class Method(ABC):
     engines: ClassVar[tuple[str, ...]] = ("threads",)
     paper_unit: ClassVar[Unit | None] = None
     local: ClassVar[bool] = False
-    """Every device randomizes for itself: who takes part is visible, so people need not be counted."""
+    """Every device randomizes for itself: who takes part is visible, so people need not be counted.
+    """
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def __init__(
@@ -106,10 +113,17 @@ class Method(ABC):
         devices: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
-        self.epsilon, self.delta, self.unit, self.calibration = epsilon, delta, unit, calibration
+        self.epsilon = epsilon
+        self.delta = delta
+        self.unit = unit
+        self.calibration = calibration
         self.engine, self.threads = engine, threads
-        self.population, self.ledger, self.purpose = population, ledger, purpose
-        self.accept_unbounded, self.seed, self.devices = accept_unbounded, seed, devices
+        self.population = population
+        self.ledger = ledger
+        self.purpose = purpose
+        self.accept_unbounded = accept_unbounded
+        self.seed = seed
+        self.devices = devices
         self._given = settings
         for name, value in settings.items():
             setattr(self, name, value)
@@ -125,12 +139,19 @@ class Method(ABC):
             known = ", ".join(sorted(type(self).Settings.model_fields)) or "none"
             if first["type"] == "extra_forbidden":
                 raise SettingError(
-                    f"{self.name} has no setting {name!r}", remedy=f"its settings are: {known}"
+                    f"{self.name} has no setting {name!r}",
+                    remedy=f"its settings are: {known}",
                 ) from None
-            raise SettingError(f"the setting {name} of {self.name}: {first['msg']}") from None
+            raise SettingError(
+                f"the setting {name} of {self.name}: {first['msg']}"
+            ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        names = [n for n, p in inspect.signature(Method.__init__).parameters.items() if p.kind == p.KEYWORD_ONLY]
+        names = [
+            n
+            for n, p in inspect.signature(Method.__init__).parameters.items()
+            if p.kind == p.KEYWORD_ONLY
+        ]
         return {name: getattr(self, name) for name in names} | dict(self._given)
 
     def set_params(self, **params: Any) -> Self:
@@ -139,7 +160,11 @@ class Method(ABC):
 
     def __repr__(self) -> str:
         default = type(self)().get_params()
-        given = (f"{k}={v!r}" for k, v in self.get_params().items() if k not in default or default[k] != v)
+        given = (
+            f"{k}={v!r}"
+            for k, v in self.get_params().items()
+            if k not in default or default[k] != v
+        )
         return f"{type(self).__name__}({', '.join(given)})"
 
     @abstractmethod
@@ -162,11 +187,13 @@ class Method(ABC):
         users: int | None = None,
         start: Model | None = None,
     ) -> Self:
-        """Train: charge the ledger, run the rounds, keep the model in `model_` and its promise in `statement_`.
+        """Train: charge the ledger, run the rounds, keep the model in `model_` and its
+        promise in `statement_`.
 
-        `start` is an earlier model of the same ledger: what it released is built upon and not paid for again.
+        `start` is an earlier model of the same ledger: what it released is built upon and
+        not paid for again.
         """
-        from tacit.fitting import fit
+        from tacit.fitting.run import fit
 
         self.model_ = fit(self, ratings, items=items, users=users, start=start)
         return self

@@ -25,12 +25,17 @@ def export_arrays(model: Model, out: str, kind: str) -> None:
     columns: dict[str, Any] = {"item": list(catalogue.ids)}
     if catalogue.titles is not None:
         columns["title"] = list(catalogue.titles)
-    columns |= {n: a if a.ndim == 1 else a.tolist() for n, a in arrays.items() if a.shape[:1] == (items,)}
+    columns |= {
+        n: a if a.ndim == 1 else a.tolist()
+        for n, a in arrays.items()
+        if a.shape[:1] == (items,)
+    }
     _write(out, kind, columns)
 
 
 def export_pairs(model: Model, out: str, kind: str) -> int:
-    """One row a pair: an item, one of its neighbours, and how alike they are. Gives the number of pairs."""
+    """One row a pair: an item, one of its neighbours, and how alike they are. Gives the
+    number of pairs."""
     shared = model.shared
     if not {"start", "neighbour", "similarity"} <= set(shared.arrays):
         raise SettingError(
@@ -38,10 +43,21 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
             remedy="export a model of knn-pearson, knn-cosine, pnbm-sgd or pnbm-langevin",
         )
     ids, start = np.array(list(shared.catalogue.ids)), shared.arrays["start"]
-    item, neighbour = ids[np.repeat(np.arange(len(ids)), np.diff(start))], ids[shared.arrays["neighbour"]]
-    similarity = np.asarray(shared.arrays["similarity"]) / np.float32(shared.numbers["floor"])  # a floor of 1 fits them
+    item, neighbour = (
+        ids[np.repeat(np.arange(len(ids)), np.diff(start))],
+        ids[shared.arrays["neighbour"]],
+    )
+    similarity = np.asarray(shared.arrays["similarity"]) / np.float32(
+        shared.numbers["floor"]
+    )  # a floor of 1 fits them
     columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
-    _write(out, kind, columns if kind == "npz" else {name: column.tolist() for name, column in columns.items()})
+    _write(
+        out,
+        kind,
+        columns
+        if kind == "npz"
+        else {name: column.tolist() for name, column in columns.items()},
+    )
     return len(similarity)
 
 
@@ -59,6 +75,8 @@ def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
             pl.DataFrame(columns).write_parquet(staging)
         os.replace(staging, target)
     except OSError as error:
-        raise StorageError(f"{out} cannot be written: {error.strerror}", remedy="choose another --out") from None
+        raise StorageError(
+            f"{out} cannot be written: {error.strerror}", remedy="choose another --out"
+        ) from None
     finally:
         staging.unlink(missing_ok=True)

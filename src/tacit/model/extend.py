@@ -1,8 +1,10 @@
-"""New items in a published model, from public features alone: free, because nothing but the model itself is read.
+"""New items in a published model, from public features alone: free, because nothing but the
+model itself is read.
 
-What the model says about its own items is regressed on their features (a ridge whose strength is set by generalised
-cross-validation), and the regression answers for the new ones. What it leaves unexplained becomes their variance, so
-that their error bars are wider than those of any typical item.
+What the model says about its own items is regressed on their features (a ridge whose
+strength is set by generalised cross-validation), and the regression answers for the new
+ones. What it leaves unexplained becomes their variance, so that their error bars are wider
+than those of any typical item.
 
 Guarantee: post-processing of a published model and a public catalogue; no rating is read.
 """
@@ -17,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.features import design
 from tacit.errors import DataError, SettingError
 from tacit.model.shared import Shared
-from tacit.refine.features import design
 
 Floats = NDArray[np.float64]
 STRENGTHS = np.geomspace(1e-3, 1e3, 25)
@@ -30,25 +32,40 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     """The model with the items of `new` that it does not know yet, after its own."""
     if shared.personal != "gaussian":
         raise SettingError(
-            f"a model of {shared.method} cannot be extended from features", remedy="use a model of bayes or bias"
+            f"a model of {shared.method} cannot be extended from features",
+            remedy="use a model of bayes or bias",
         )
-    fresh = [row for row, name in enumerate(new.ids) if name not in shared.catalogue.index]
+    fresh = [
+        row for row, name in enumerate(new.ids) if name not in shared.catalogue.index
+    ]
     if not fresh:
-        raise DataError("every item of the file is in the model already", remedy="give a file with new ids")
+        raise DataError(
+            "every item of the file is in the model already",
+            remedy="give a file with new ids",
+        )
     both = merge(shared.catalogue, new, fresh)
     features = design(len(both), both.years, both.tagged, both.numeric).matrix
     arrays = _extended(shared, features, len(fresh))
-    settings = {**shared.settings, "extended_from": shared.digest(), "added_items": len(fresh)}
+    settings = {
+        **shared.settings,
+        "extended_from": shared.digest(),
+        "added_items": len(fresh),
+    }
     return replace(shared, arrays=arrays, catalogue=both, settings=settings)
 
 
 def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray[Any]]:
     known = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
-    targets = np.column_stack([shared.arrays["baseline"], shared.arrays["loadings"]]).astype(np.float64)
+    targets = np.column_stack(
+        [shared.arrays["baseline"], shared.arrays["loadings"]]
+    ).astype(np.float64)
     guess, left = regress(features[:known], targets, weight, features[known:])
-    # The level's loading is one for all; every other loading's leftover acts on a taste of unit variance.
-    doubt = float(left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight))
+    # The level's loading is one for all; every other loading's leftover acts on a taste of
+    # unit variance.
+    doubt = float(
+        left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight)
+    )
     doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
     added = {
         "baseline": guess[:, 0],
@@ -57,15 +74,23 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
         "weight": np.full(count, np.quantile(weight, 0.05)),
     }
     return {
-        name: np.concatenate([array, added[name].astype(array.dtype)]) if name in added else array
+        name: np.concatenate([array, added[name].astype(array.dtype)])
+        if name in added
+        else array
         for name, array in shared.arrays.items()
     }
 
 
-def regress(features: Floats, targets: Floats, weight: Floats, asked: Floats) -> tuple[Floats, Floats]:
-    """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance left over by column."""
+def regress(
+    features: Floats, targets: Floats, weight: Floats, asked: Floats
+) -> tuple[Floats, Floats]:
+    """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance
+    left over by column."""
     weight = weight / weight.mean()
-    centre, middle = np.average(features, axis=0, weights=weight), np.average(targets, axis=0, weights=weight)
+    centre, middle = (
+        np.average(features, axis=0, weights=weight),
+        np.average(targets, axis=0, weights=weight),
+    )
     root = np.sqrt(weight)[:, None]
     left, values, right = np.linalg.svd(root * (features - centre), full_matrices=False)
     aim = root * (targets - middle)
@@ -75,8 +100,15 @@ def regress(features: Floats, targets: Floats, weight: Floats, asked: Floats) ->
         scores = []
         for strength in STRENGTHS * len(features):
             kept = values**2 / (values**2 + strength)
-            error = float(((aim[:, column] - left @ (kept * turned[:, column])) ** 2).mean())
-            scores.append((error / max(1 - kept.sum() / len(features), 1e-3) ** 2, float(strength)))
+            error = float(
+                ((aim[:, column] - left @ (kept * turned[:, column])) ** 2).mean()
+            )
+            scores.append(
+                (
+                    error / max(1 - kept.sum() / len(features), 1e-3) ** 2,
+                    float(strength),
+                )
+            )
         score, strength = min(scores)
         slope = right.T @ (values / (values**2 + strength) * turned[:, column])
         guess[:, column] = middle[column] + (asked - centre) @ slope
@@ -85,26 +117,48 @@ def regress(features: Floats, targets: Floats, weight: Floats, asked: Floats) ->
 
 
 def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
-    """The items of `old`, then these rows of `new`; features by name, unknown where one of them does not have them."""
+    """The items of `old`, then these rows of `new`; features by name, unknown where one of
+    them does not have them."""
     index = np.asarray(rows, np.int64)
     count = len(old) + len(index)
     titles = None
     if old.titles is not None or new.titles is not None:
-        titles = [*(old.titles or old.ids), *((new.titles or new.ids)[row] for row in rows)]
+        titles = [
+            *(old.titles or old.ids),
+            *((new.titles or new.ids)[row] for row in rows),
+        ]
     years = None
     if old.years is not None:
-        added = np.zeros(len(index), np.int32) if new.years is None else new.years[index]
+        added = (
+            np.zeros(len(index), np.int32) if new.years is None else new.years[index]
+        )
         years = np.concatenate([old.years, added]).astype(np.int32)
     tagged = _columns(old.tags, old.tagged, new.tags, new.tagged, index, count, 0)
-    numeric = _columns(old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan)
-    return Catalogue([*old.ids, *(new.ids[row] for row in rows)], titles, years, old.tags, tagged, old.numbers, numeric)
+    numeric = _columns(
+        old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan
+    )
+    return Catalogue(
+        [*old.ids, *(new.ids[row] for row in rows)],
+        titles,
+        years,
+        old.tags,
+        tagged,
+        old.numbers,
+        numeric,
+    )
 
 
 def _columns(
-    names: Sequence[str], old: NDArray[Any] | None, other: Sequence[str], new: NDArray[Any] | None,
-    rows: NDArray[np.int64], count: int, unknown: float,
-) -> NDArray[Any] | None:  # fmt: skip
-    """The columns that the model knows, for all items; columns that are new say nothing about known items."""
+    names: Sequence[str],
+    old: NDArray[Any] | None,
+    other: Sequence[str],
+    new: NDArray[Any] | None,
+    rows: NDArray[np.int64],
+    count: int,
+    unknown: float,
+) -> NDArray[Any] | None:
+    """The columns that the model knows, for all items; columns that are new say nothing
+    about known items."""
     if old is None:
         return None
     out = np.full((count, len(names)), unknown, old.dtype)

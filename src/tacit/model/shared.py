@@ -1,7 +1,9 @@
-"""The published model: released arrays and public facts, in files that run no code when they are read.
+"""The published model: released arrays and public facts, in files that run no code when
+they are read.
 
-A model folder holds `arrays.safetensors`, `items.json`, `statement.json` and `model.json`, which lists the digests of
-the others. It carries no path, exact count, date or timing of private data.
+A model folder holds `arrays.safetensors`, `items.json`, `statement.json` and `model.json`,
+which lists the digests of the others. It carries no path, exact count, date or timing of
+private data.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Arrays made from released numbers and public facts only, and the name of the personal model that uses them."""
+    """Arrays made from released numbers and public facts only, and the name of the personal
+    model that uses them."""
 
     method: str
     personal: str
@@ -45,7 +48,8 @@ class Shared:
         return sum(int(array.nbytes) for array in self.arrays.values())
 
     def digest(self) -> str:
-        """What the ledger knows this model by: every array, number and item, independent of file layout."""
+        """What the ledger knows this model by: every array, number and item, independent of
+        file layout."""
         text = hashlib.sha256(_canonical(self._facts()))
         text.update(_canonical(catalogue_facts(self.catalogue)))
         for name in sorted(self.arrays):
@@ -70,24 +74,39 @@ class Shared:
             },
         }
 
-    def save(self, path: str | Path, statement: str, *, overwrite: bool = False) -> None:
-        """Write the whole folder beside its place and move it there, so that it appears whole or not at all."""
+    def save(
+        self, path: str | Path, statement: str, *, overwrite: bool = False
+    ) -> None:
+        """Write the whole folder beside its place and move it there, so that it appears
+        whole or not at all."""
         from safetensors.numpy import save
 
         target = Path(path)
         check_target(target, overwrite=overwrite)
         files = {
-            "arrays.safetensors": save({k: np.ascontiguousarray(v) for k, v in self.arrays.items()}),
+            "arrays.safetensors": save(
+                {k: np.ascontiguousarray(v) for k, v in self.arrays.items()}
+            ),
             "items.json": _canonical(catalogue_facts(self.catalogue)),
             "statement.json": statement.encode(),
         }
-        listed = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        listed = {
+            name: hashlib.sha256(data).hexdigest() for name, data in files.items()
+        }
         files["model.json"] = json.dumps(
-            {"tacit_model": FORMAT, **self._facts(), "digest": self.digest(), "files": listed}, indent=1
+            {
+                "tacit_model": FORMAT,
+                **self._facts(),
+                "digest": self.digest(),
+                "files": listed,
+            },
+            indent=1,
         ).encode()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+            staging = Path(
+                tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent)
+            )
         except OSError as error:
             raise _unwritable(target, error) from None
         try:
@@ -98,7 +117,9 @@ class Shared:
                     os.fsync(file.fileno())
             staging.chmod(0o755)
             if target.exists():
-                old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+                old = Path(
+                    tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)
+                )
                 os.replace(target, old / "model")
                 os.replace(staging, target)
                 shutil.rmtree(old, ignore_errors=True)
@@ -114,14 +135,25 @@ def check_target(target: Path, *, overwrite: bool = False) -> None:
     """Refuse a place that holds something else, before any work is done or budget spent."""
     if target.is_dir() and any(target.iterdir()):
         if not (target / "model.json").is_file():
-            raise StorageError(f"{target} is a folder that holds other things", remedy="choose another --out")
+            raise StorageError(
+                f"{target} is a folder that holds other things",
+                remedy="choose another --out",
+            )
         if not overwrite:
-            raise StorageError(f"{target} holds a model already", remedy="choose another --out, or add --overwrite")
+            raise StorageError(
+                f"{target} holds a model already",
+                remedy="choose another --out, or add --overwrite",
+            )
     elif target.exists() and not target.is_dir():
         raise StorageError(f"{target} is a file", remedy="choose another --out")
-    folder = next(p for p in [target.absolute().parent, *target.absolute().parents] if p.exists())
+    folder = next(
+        p for p in [target.absolute().parent, *target.absolute().parents] if p.exists()
+    )
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise StorageError(f"{folder} cannot be written", remedy="choose another --out, or change its permissions")
+        raise StorageError(
+            f"{folder} cannot be written",
+            remedy="choose another --out, or change its permissions",
+        )
     try:  # permission bits do not tell all (read-only mounts, quotas)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -136,44 +168,76 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
 
     folder = Path(path)
     if not (folder / "model.json").is_file():
-        raise ModelError(f"{folder} is not a Tacit model", remedy="give the folder that `tacit fit --out` wrote")
+        raise ModelError(
+            f"{folder} is not a Tacit model",
+            remedy="give the folder that `tacit fit --out` wrote",
+        )
     try:
         facts = json.loads((folder / "model.json").read_bytes())
         version = facts["tacit_model"]
         if not isinstance(version, int) or version > FORMAT:
-            raise ModelError(f"{folder} was made by a newer version of Tacit", remedy="upgrade Tacit")
-        data = {name: (folder / name).read_bytes() for name in ("arrays.safetensors", "items.json", "statement.json")}
+            raise ModelError(
+                f"{folder} was made by a newer version of Tacit", remedy="upgrade Tacit"
+            )
+        data = {
+            name: (folder / name).read_bytes()
+            for name in ("arrays.safetensors", "items.json", "statement.json")
+        }
         for name, content in data.items():
             if hashlib.sha256(content).hexdigest() != facts["files"][name]:
                 raise _damaged(folder, f"{name} was changed after it was written")
         schema = Schema(**facts["schema"])
         shared = Shared(
-            facts["method"], facts["personal"], load(data["arrays.safetensors"]), facts["numbers"], schema,
-            catalogue_from(json.loads(data["items.json"])), facts["settings"],
-        )  # fmt: skip
+            facts["method"],
+            facts["personal"],
+            load(data["arrays.safetensors"]),
+            facts["numbers"],
+            schema,
+            catalogue_from(json.loads(data["items.json"])),
+            facts["settings"],
+        )
         if shared.digest() != facts["digest"]:
             raise _damaged(folder, "model.json was changed after it was written")
     except FileNotFoundError as error:
         raise _damaged(folder, f"{Path(error.filename).name} is missing") from None
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
-        raise _damaged(folder, f"model.json or its arrays do not parse ({type(error).__name__})") from None
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+        SafetensorError,
+    ) as error:
+        raise _damaged(
+            folder, f"model.json or its arrays do not parse ({type(error).__name__})"
+        ) from None
     except OSError as error:
-        raise ModelError(f"{folder} cannot be read: {error.strerror}", remedy="check its permissions") from None
+        raise ModelError(
+            f"{folder} cannot be read: {error.strerror}", remedy="check its permissions"
+        ) from None
     return shared, data["statement.json"].decode()
 
 
 def _damaged(folder: Path, what: str) -> ModelError:
-    return ModelError(f"the model in {folder} is damaged: {what}", remedy="restore it from a copy, or fit again")
+    return ModelError(
+        f"the model in {folder} is damaged: {what}",
+        remedy="restore it from a copy, or fit again",
+    )
 
 
 def _unwritable(target: Path, error: OSError) -> StorageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "free some space" if full else "choose a place that you may write to"
-    return StorageError(f"{target} cannot be written: {error.strerror}; nothing was left behind", remedy=remedy)
+    return StorageError(
+        f"{target} cannot be written: {error.strerror}; nothing was left behind",
+        remedy=remedy,
+    )
 
 
 def _canonical(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    ).encode()
 
 
 def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
@@ -182,7 +246,10 @@ def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
 
     numeric = None
     if catalogue.numeric is not None:  # JSON has no NaN
-        numeric = [[None if np.isnan(x) else float(x) for x in row] for row in catalogue.numeric]
+        numeric = [
+            [None if np.isnan(x) else float(x) for x in row]
+            for row in catalogue.numeric
+        ]
     tagged = None
     if catalogue.tagged is not None:
         tagged = [np.flatnonzero(row).tolist() for row in catalogue.tagged]
@@ -206,6 +273,11 @@ def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
             tagged[row, columns] = 1
     numeric = None
     if items["numeric"] is not None:
-        numeric = np.array([[np.nan if x is None else x for x in row] for row in items["numeric"]], np.float32)
+        numeric = np.array(
+            [[np.nan if x is None else x for x in row] for row in items["numeric"]],
+            np.float32,
+        )
     years = None if items["years"] is None else np.array(items["years"], np.int32)
-    return Catalogue(items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric)
+    return Catalogue(
+        items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric
+    )

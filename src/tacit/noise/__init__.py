@@ -1,6 +1,7 @@
 """The only place where privacy noise is drawn: random bits, exact samplers, shares, release.
 
-One law, one file. What is exported here is loaded when first used; `knorm` is in the module of its own name.
+One law, one file. What is exported here is loaded when first used; `knorm` is in the module
+of its own name.
 """
 
 from __future__ import annotations

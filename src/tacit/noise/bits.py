@@ -1,12 +1,16 @@
-"""Random bits: an AES-256 counter keystream, keyed by the operating system, a fresh key for every generator.
+"""Random bits: an AES-256 counter keystream, keyed by the operating system, a fresh key for
+every generator.
 
-Guarantee: every privacy draw reads words of a `Bits`. Its key and start come from `os.urandom` when it is made, again
-in the child after a fork, and again after `_REKEY_BYTES`; nothing can set or read them. Two generators, two threads and
-two processes therefore never share a stream. The samplers are exact *given ideal bits*; that these bits cannot be told
-from ideal ones is the usual assumption on AES (a counter stream of 2^32 blocks adds at most 2^-65, by the birthdays).
+Guarantee: every privacy draw reads words of a `Bits`. Its key and start come from
+`os.urandom` when it is made, again in the child after a fork, and again after
+`_REKEY_BYTES`; nothing can set or read them. Two generators, two threads and two processes
+therefore never share a stream. The samplers are exact *given ideal bits*; that these bits
+cannot be told from ideal ones is the usual assumption on AES (a counter stream of 2^32
+blocks adds at most 2^-65, by the birthdays).
 
-Tests replace the one source of entropy through `tacit.testing`; while they do, `injected()` is true, and a generator
-made then says so for ever (`Bits.injected`), so that a release can be marked NOT PRIVATE.
+Tests replace the one source of entropy through `tacit.testing`; while they do, `injected()`
+is true, and a generator made then says so for ever (`Bits.injected`), so that a release can
+be marked NOT PRIVATE.
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ _forks = 0
 
 
 def _after_fork() -> None:
-    """In the child: make every stream take a new key, and free locks that a thread of the parent was holding."""
+    """In the child: make every stream take a new key, and free locks that a thread of the
+    parent was holding."""
     global _forks
     _forks += 1
     for bits in list(_living):
@@ -49,7 +54,8 @@ def injected() -> bool:
 
 @contextmanager
 def _inject(source: Callable[[int], bytes]) -> Iterator[None]:
-    """Draw all entropy from `source(nbytes)` meanwhile. For `tacit.testing` only, which re-exports it."""
+    """Draw all entropy from `source(nbytes)` meanwhile. For `tacit.testing` only, which
+    re-exports it."""
     global _source
     before, _source = _source, source
     try:
@@ -59,7 +65,8 @@ def _inject(source: Callable[[int], bytes]) -> Iterator[None]:
 
 
 class Bits:
-    """One stream of random words. Safe to share between threads, but faster with one for each: see `fresh`."""
+    """One stream of random words. Safe to share between threads, but faster with one for
+    each: see `fresh`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -73,8 +80,13 @@ class Bits:
         self.injected = self.injected or injected()
         seed = _source(48)
         if len(seed) != 48:
-            raise SettingError("the source of entropy returned too few bytes", remedy="return exactly as many as asked")
-        self._cipher = Cipher(algorithms.AES256(seed[:32]), modes.CTR(seed[32:])).encryptor()
+            raise SettingError(
+                "the source of entropy returned too few bytes",
+                remedy="return exactly as many as asked",
+            )
+        self._cipher = Cipher(
+            algorithms.AES256(seed[:32]), modes.CTR(seed[32:])
+        ).encryptor()
         self._home, self._left = (os.getpid(), _forks), _REKEY_BYTES
         self._small: list[int] = []
 
@@ -86,11 +98,14 @@ class Bits:
                 self._key()
             self._left -= 8 * count
             data = _ZEROS if count == _CHUNK_WORDS else bytes(8 * count)
-            self._cipher.update_into(data, out[start : start + count + _SLACK].view(np.uint8).data)
+            self._cipher.update_into(
+                data, out[start : start + count + _SLACK].view(np.uint8).data
+            )
         return out[:n]
 
     def _check_home(self) -> None:
-        # The process id alone could be reused, the counter alone could be missed by a raw clone: look at both.
+        # The process id alone could be reused, the counter alone could be missed by a raw
+        # clone: look at both.
         if self._home != (os.getpid(), _forks):
             self._key()
 
@@ -120,9 +135,13 @@ class Bits:
     @overload
     def below(self, n: int, size: int) -> NDArray[np.int64]: ...
     def below(self, n: int, size: int | None = None) -> int | NDArray[np.int64]:
-        """Exactly uniform integers in 0..n-1, one or an array of `size`: just enough bits, drawn again if too big."""
+        """Exactly uniform integers in 0..n-1, one or an array of `size`: just enough bits,
+        drawn again if too big."""
         if n < 1 or (size is not None and n > 1 << 63):
-            raise SettingError(f"cannot draw a number below {n}", remedy="ask for 1 to 2^63 possible values")
+            raise SettingError(
+                f"cannot draw a number below {n}",
+                remedy="ask for 1 to 2^63 possible values",
+            )
         width = (n - 1).bit_length()
         if size is None:
             while (candidate := self.bits(width)) >= n:
@@ -133,7 +152,9 @@ class Bits:
             return out
         filled = 0
         while filled < size:
-            found = (self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)).astype(np.int64)
+            found = (
+                self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)
+            ).astype(np.int64)
             found = found[found < n][: size - filled]
             out[filled : filled + found.size] = found
             filled += found.size
@@ -144,7 +165,9 @@ class Bits:
         return self.words(-(-nbytes // 8)).tobytes()[:nbytes]
 
     def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("random bits cannot be copied or sent elsewhere: call fresh() there")
+        raise TypeError(
+            "random bits cannot be copied or sent elsewhere: call fresh() there"
+        )
 
 
 _living: WeakSet[Bits] = WeakSet()
@@ -153,5 +176,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def fresh() -> Bits:
-    """The one getter: a new generator with fresh entropy. Call it once for every release and thread."""
+    """The one getter: a new generator with fresh entropy. Call it once for every release
+    and thread."""
     return Bits()

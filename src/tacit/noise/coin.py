@@ -1,9 +1,11 @@
-"""Exact coins: a probability known only through ever narrower intervals, compared with a number of ever more bits.
+"""Exact coins: a probability known only through ever narrower intervals, compared with a
+number of ever more bits.
 
-Guarantee: `below` is true with exactly the given probability. Write u for a uniform number in [0, 1) whose bits are
-drawn one word at a time. With b bits seen, u lies in a known interval of width 2^-b; the answer is given only when that
-interval and the probability's do not overlap, so it is the answer of the exact comparison. The expected number of words
-is below 3. A caller that has already compared some bits of u passes them as `prefix`.
+Guarantee: `below` is true with exactly the given probability. Write u for a uniform number
+in [0, 1) whose bits are drawn one word at a time. With b bits seen, u lies in a known
+interval of width 2^-b; the answer is given only when that interval and the probability's do
+not overlap, so it is the answer of the exact comparison. The expected number of words is
+below 3. A caller that has already compared some bits of u passes them as `prefix`.
 """
 
 from __future__ import annotations
@@ -36,10 +38,11 @@ def exp_coin(exponent: Fraction, bits: Bits) -> bool:
 
 
 def geometric(rate: Fraction, bits: Bits) -> int:
-    """t = 0, 1, 2, ... with probability proportional to exp(-rate t); pure Python, for rare events and tests.
+    """t = 0, 1, 2, ... with probability proportional to exp(-rate t); pure Python, for rare
+    events and tests.
 
-    Canonne, Kamath & Steinke (2020): with rate = a/b, t = floor(x/a) for x of rate 1/b, and x = u + b v with u uniform
-    below b kept with probability exp(-u/b), and v of rate 1.
+    Canonne, Kamath & Steinke (2020): with rate = a/b, t = floor(x/a) for x of rate 1/b, and
+    x = u + b v with u uniform below b kept with probability exp(-u/b), and v of rate 1.
     """
     a, b = rate.numerator, rate.denominator
     while True:
@@ -60,9 +63,11 @@ def coins(
     bits: Bits,
     margin: float | None = None,
 ) -> NDArray[np.bool_]:
-    """Independent exact coins of probability factor * exp(-x), in floats that together are off by `error` at most.
+    """Independent exact coins of probability factor * exp(-x), in floats that together are
+    off by `error` at most.
 
-    `exact(i)` is the probability of coin i as a `Real`, asked for only where 53 bits and the floats do not decide.
+    `exact(i)` is the probability of coin i as a `Real`, asked for only where 53 bits and
+    the floats do not decide.
     """
     from tacit.noise import kernels
 
@@ -77,4 +82,6 @@ def coins(
 @lru_cache(maxsize=1)
 def _powers() -> NDArray[np.float64]:
     """exp(-i/4) for i = 0..255, each rounded once."""
-    return np.array([nearest(exp_minus_rational(Fraction(i, 4), 160), 160) for i in range(256)])
+    return np.array(
+        [nearest(exp_minus_rational(Fraction(i, 4), 160), 160) for i in range(256)]
+    )

@@ -1,11 +1,14 @@
-"""What a device draws for itself, enough for itself alone: bits, choices, and whole vectors of noise.
+"""What a device draws for itself, enough for itself alone: bits, choices, and whole vectors
+of noise.
 
-Guarantee: each function protects one person against everybody, given that the event was paid: any two records of that
-person give any answer with chances that differ by a factor of at most e^epsilon (or as the event's noise says). For a
-choice the chance of an answer is P/favoured if it is favoured and (1 - P)/(choices - favoured) if not, whatever the
-record is; P is a 63-bit fraction of at most favoured e^epsilon / (favoured e^epsilon + choices - favoured), from a
-rigorous bound, so the ratio of the two is at most e^epsilon. That exactly `favoured` different answers are favoured is
-enforced here and never trusted: any other row counts as favouring the first ones.
+Guarantee: each function protects one person against everybody, given that the event was
+paid: any two records of that person give any answer with chances that differ by a factor of
+at most e^epsilon (or as the event's noise says). For a choice the chance of an answer is
+P/favoured if it is favoured and (1 - P)/(choices - favoured) if not, whatever the record
+is; P is a 63-bit fraction of at most favoured e^epsilon / (favoured e^epsilon + choices -
+favoured), from a rigorous bound, so the ratio of the two is at most e^epsilon. That exactly
+`favoured` different answers are favoured is enforced here and never trusted: any other row
+counts as favouring the first ones.
 """
 
 from __future__ import annotations
@@ -18,7 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.event import Choice, Event, Gaussian, Laplace, Response, Unbounded
+from tacit.ledger.account.event import (
+    Choice,
+    Event,
+    Gaussian,
+    Laplace,
+    Response,
+    Unbounded,
+)
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.interval import exp_minus_rational
 
@@ -35,7 +45,9 @@ def log_ratio(event: Event) -> float:
     raise Failure(f"the event of {event.name} is no randomized response")
 
 
-def respond(event: Event, values: NDArray[np.float64], bits: Bits | None = None) -> NDArray[np.int8]:
+def respond(
+    event: Event, values: NDArray[np.float64], bits: Bits | None = None
+) -> NDArray[np.int8]:
     """One bit, -1 or +1, for each value in [-1, 1]."""
     from tacit.noise.response import randomized_response
 
@@ -48,23 +60,40 @@ def unbiased(event: Event) -> float:
     return (exp(each) + 1) / expm1(each)
 
 
-def choose(event: Choice, favoured: NDArray[np.float64], bits: Bits | None = None) -> NDArray[np.int64]:
+def choose(
+    event: Choice, favoured: NDArray[np.float64], bits: Bits | None = None
+) -> NDArray[np.int64]:
     """One answer a row; `favoured` lists the likelier answers of each person."""
     source = bits or fresh()
     rows = _valid(favoured, event.choices, event.favoured)
     count = len(rows)
-    truly = source.words(count) >> np.uint64(1) < np.uint64(choice_bound(event.epsilon, event.choices, event.favoured))
+    truly = source.words(count) >> np.uint64(1) < np.uint64(
+        choice_bound(event.epsilon, event.choices, event.favoured)
+    )
     inside = rows[np.arange(count), source.below(event.favoured, count)]
     outside = source.below(event.choices - event.favoured, count)
-    for place in range(event.favoured):  # rows ascend: skip each favoured answer in turn
+    for place in range(
+        event.favoured
+    ):  # rows ascend: skip each favoured answer in turn
         outside += outside >= rows[:, place]
     return np.where(truly, inside, outside)
 
 
-def _valid(favoured: NDArray[np.float64], choices: int, count: int) -> NDArray[np.int64]:
+def _valid(
+    favoured: NDArray[np.float64], choices: int, count: int
+) -> NDArray[np.int64]:
     """Ascending, different, in range; a row that is not becomes the first answers."""
-    rows = np.sort(np.nan_to_num(np.asarray(favoured, np.float64), nan=-1.0, posinf=-1.0, neginf=-1.0), axis=1)
-    good = (rows[:, 0] >= 0) & (rows[:, -1] < choices) & (np.diff(rows, axis=1) >= 1).all(axis=1)
+    rows = np.sort(
+        np.nan_to_num(
+            np.asarray(favoured, np.float64), nan=-1.0, posinf=-1.0, neginf=-1.0
+        ),
+        axis=1,
+    )
+    good = (
+        (rows[:, 0] >= 0)
+        & (rows[:, -1] < choices)
+        & (np.diff(rows, axis=1) >= 1).all(axis=1)
+    )
     return np.where(good[:, None], np.floor(rows), np.arange(count)).astype(np.int64)
 
 
@@ -78,7 +107,8 @@ def choice_bound(epsilon: float, choices: int, favoured: int) -> int:
 
 
 def own_noise(event: Event, people: int, size: int) -> tuple[NDArray[np.int64], float]:
-    """The sum over `people` devices of a vector of noise that each draws in full; and its standard deviation."""
+    """The sum over `people` devices of a vector of noise that each draws in full; and its
+    standard deviation."""
     from tacit.noise.release import draw_noise
 
     if not isinstance(event, Gaussian | Laplace):
@@ -92,10 +122,15 @@ def own_noise(event: Event, people: int, size: int) -> tuple[NDArray[np.int64], 
 
 
 def masked(
-    event: Unbounded, ptr: NDArray[np.int64], index: NDArray[np.int64], whole: NDArray[np.int64], size: int
+    event: Unbounded,
+    ptr: NDArray[np.int64],
+    index: NDArray[np.int64],
+    whole: NDArray[np.int64],
+    size: int,
 ) -> NDArray[np.float64]:
-    """The simple solution of Shin et al. (4.1), summed over some devices: every number noised, and every item's
-    presence answered by randomized response, half of the claimed epsilon each; on a grid of integers.
+    """The simple solution of Shin et al. (4.1), summed over some devices: every number
+    noised, and every item's presence answered by randomized response, half of the claimed
+    epsilon each; on a grid of integers.
     """
     from tacit.noise.release import draw_noise
 
@@ -108,7 +143,9 @@ def masked(
         numbers, present = np.zeros((size, width)), np.full(size, -1.0)
         numbers[index[cells]] = whole[cells]
         present[index[cells]] = 1.0
-        noise = draw_noise(event.model_copy(update={"noise": "laplace"}), (size, width))[0]
+        noise = draw_noise(
+            event.model_copy(update={"noise": "laplace"}), (size, width)
+        )[0]
         answer = respond(Response(name=event.name, epsilon=each, reports=1), present)
         weight = ((answer + 1) / 2 - (1 - keep) / 2) / keep
         total += weight[:, None] * (numbers + noise)

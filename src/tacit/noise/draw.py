@@ -1,4 +1,5 @@
-"""Draws from a table of strips: the loop around the compiled one, over chunks of bits and threads."""
+"""Draws from a table of strips: the loop around the compiled one, over chunks of bits and
+threads."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ _THREAD_DRAWS = 1 << 16
 
 
 def draw(
-    strips: Table, n: int, bits: Bits | None = None, threads: int = 1, margin: float | None = None
+    strips: Table,
+    n: int,
+    bits: Bits | None = None,
+    threads: int = 1,
+    margin: float | None = None,
 ) -> NDArray[np.int64]:
     """`n` draws from a table. With several threads each has bits of its own, fresh from the system.
 
@@ -23,7 +28,10 @@ def draw(
     from tacit.noise import kernels
 
     if n < 0 or threads < 1:
-        raise SettingError("a number of draws or threads is negative", remedy="ask for at least 0 draws and 1 thread")
+        raise SettingError(
+            "a number of draws or threads is negative",
+            remedy="ask for at least 0 draws and 1 thread",
+        )
     out = np.empty(n, dtype=np.int64)
     margin = kernels.MARGIN if margin is None else max(margin, kernels.MARGIN)
     parts = min(threads, 1 + n // _THREAD_DRAWS)
@@ -33,7 +41,10 @@ def draw(
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(parts) as pool:
-        for done in [pool.submit(_fill, strips, part, fresh(), margin) for part in np.array_split(out, parts)]:
+        for done in [
+            pool.submit(_fill, strips, part, fresh(), margin)
+            for part in np.array_split(out, parts)
+        ]:
             done.result()
     return out
 
@@ -48,15 +59,31 @@ def _fill(strips: Table, out: NDArray[np.int64], bits: Bits, margin: float) -> N
         word, stuck = 0, True
         while stuck:
             at, word, stuck = kernels.strip_draws(
-                words, out, at, word, strips.log_width, strips.threshold, strips.alias, strips.squeeze, strips.top,
-                strips.slope, strips.curve, strips.strips, strips.strips + 1, margin, event,
-            )  # fmt: skip
+                words,
+                out,
+                at,
+                word,
+                strips.log_width,
+                strips.threshold,
+                strips.alias,
+                strips.squeeze,
+                strips.top,
+                strips.slope,
+                strips.curve,
+                strips.strips,
+                strips.strips + 1,
+                margin,
+                event,
+            )
             if stuck:
                 strip, magnitude, negative, prefix = event.tolist()
                 found = strips.settle(strip, magnitude, prefix, bits)
                 if found is None or (found == 0 and negative):
                     continue
                 if found >= 1 << 63:
-                    raise Failure("a noise draw does not fit 64 bits (chance below exp(-8192)); nothing was released")
+                    raise Failure(
+                        "a noise draw does not fit 64 bits (chance below exp(-8192)); "
+                        "nothing was released"
+                    )
                 out[at] = -found if negative else found
                 at += 1

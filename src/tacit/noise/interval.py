@@ -1,7 +1,8 @@
 """Rigorous intervals in big-integer fixed point: the arithmetic that makes the samplers exact.
 
-A pair `(low, high)` at precision p stands for a real number between low/2^p and high/2^p. A `Real` gives such a pair at
-any precision asked for, narrower and narrower as p grows. Nothing here uses floating point.
+A pair `(low, high)` at precision p stands for a real number between low/2^p and high/2^p. A
+`Real` gives such a pair at any precision asked for, narrower and narrower as p grows.
+Nothing here uses floating point.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ def one_minus_exp(x: Fraction, precision: int) -> Interval:
 def _exp_minus(x: int, precision: int) -> Interval:
     """exp(-x/2^precision): Taylor at y = x/2^k < 1/256, then k squarings with outward rounding.
 
-    The terms alternate and fall, so the sum is off by less than the last term; a term carries less than 3 units of
-    rounding, y itself 1. The k squarings multiply a relative error by 2^k, which the guard bits cover.
+    The terms alternate and fall, so the sum is off by less than the last term; a term
+    carries less than 3 units of rounding, y itself 1. The k squarings multiply a relative
+    error by 2^k, which the guard bits cover.
     """
     if x == 0:
         return 1 << precision, 1 << precision
@@ -88,19 +90,27 @@ def _log(x: int, precision: int) -> Interval:
     shift = x.bit_length() - precision  # x = 2^shift * f, f in [1/2, 1)
     work = precision + 32 + abs(shift).bit_length()
     f = (x << work) >> x.bit_length()
-    low, high = _atanh(((1 << work) - f << work) // (f + (1 << work)), work)  # (1-f)/(1+f) in (0, 1/3]
+    low, high = _atanh(
+        ((1 << work) - f << work) // (f + (1 << work)), work
+    )  # (1-f)/(1+f) in (0, 1/3]
     two = _log_two(work)
     # f and its image were rounded by at most a few units, and the slope of atanh is below 2 there.
     low, high = -2 * high - 16, -2 * low + 16
-    low, high = low + shift * two[0 if shift >= 0 else 1], high + shift * two[1 if shift >= 0 else 0]
+    low, high = (
+        low + shift * two[0 if shift >= 0 else 1],
+        high + shift * two[1 if shift >= 0 else 0],
+    )
     drop = work - precision
     return low >> drop, -(-high >> drop)
 
 
 def _atanh(z: int, work: int) -> Interval:
-    """atanh(z) for 0 <= z <= 1/3: odd powers, a term rounded by 2 units at most; the rest is below the last."""
+    """atanh(z) for 0 <= z <= 1/3: odd powers, a term rounded by 2 units at most; the rest
+    is below the last."""
     square = z * z >> work
-    total, power, count = 0, z, 1
+    total = 0
+    power = z
+    count = 1
     while power:
         total += power // count
         power = power * square >> work
@@ -116,11 +126,17 @@ def _log_two(work: int) -> Interval:
 
 @lru_cache(maxsize=256)
 def _bernoulli(n: int) -> Fraction:
-    return Fraction(1) if n == 0 else -sum((comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
+    return (
+        Fraction(1)
+        if n == 0
+        else -sum((comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0))
+        / (n + 1)
+    )
 
 
 def log_factorial(k: int, precision: int) -> Interval:
-    """ln k!: directly up to 4096, above by Stirling's series, whose rest is below its first omitted term."""
+    """ln k!: directly up to 4096, above by Stirling's series, whose rest is below its first
+    omitted term."""
     if k <= 4096:
         return log((factorial(k) << precision,) * 2, precision)
     work = precision + 2 * k.bit_length() + 16
@@ -136,7 +152,9 @@ def log_factorial(k: int, precision: int) -> Interval:
         a, b = fixed(term, work)
         if max(abs(a), abs(b)) <= 1:
             break
-        low, high, order = low + a, high + b, order + 2
+        low = low + a
+        high = high + b
+        order = order + 2
     drop = work - precision
     return (low - 2) >> drop, -(-(high + 2) >> drop)
 
@@ -146,7 +164,9 @@ def _two_pi(work: int) -> Interval:
     """2 pi by Machin's formula, pi = 16 atan(1/5) - 4 atan(1/239)."""
 
     def atan_inverse(n: int) -> Interval:
-        total, power, count = 0, (1 << work) // n, 1
+        total = 0
+        power = (1 << work) // n
+        count = 1
         while power:
             total += power // count if count % 4 == 1 else -(power // count)
             power //= n * n

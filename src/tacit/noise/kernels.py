@@ -1,7 +1,9 @@
-"""The compiled loops of the samplers, and nothing else. Import inside functions: numba takes a third of a second.
+"""The compiled loops of the samplers, and nothing else. Import inside functions: numba
+takes a third of a second.
 
-No float here decides alone: a value computed in floating point is compared with a margin that bounds its error, and
-what falls inside the margin goes back to the caller for big integers. No fast-math: the roundings are IEEE 754's.
+No float here decides alone: a value computed in floating point is compared with a margin
+that bounds its error, and what falls inside the margin goes back to the caller for big
+integers. No fast-math: the roundings are IEEE 754's.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ MARGIN = 2.0**-40
 """More than every error bound stated below, by a factor of 16 and more."""
 
 _UNIT = 2.0**-53
-_U10, _U11, _U1, _U63, _U43, _U32, _U21 = (np.uint64(k) for k in (10, 11, 1, 63, 43, 32, 21))
+_U10, _U11, _U1, _U63, _U43, _U32, _U21 = (
+    np.uint64(k) for k in (10, 11, 1, 63, 43, 32, 21)
+)
 _COLUMN, _LOW32 = np.uint64(1023), np.uint64(0xFFFFFFFF)
 
 
@@ -24,8 +28,9 @@ _COLUMN, _LOW32 = np.uint64(1023), np.uint64(0xFFFFFFFF)
 def _exp_small(d: float) -> float:
     """exp(-d) for 0 <= d <= 1/4, off by less than 2^-46.
 
-    Ten terms of the alternating series leave less than 2^-22/11! < 2^-47. In the nested form each step multiplies what
-    came before by d/k <= 1/4 and adds at most 4 roundings of numbers below 1, so rounding ends below 8 * 2^-53.
+    Ten terms of the alternating series leave less than 2^-22/11! < 2^-47. In the nested
+    form each step multiplies what came before by d/k <= 1/4 and adds at most 4 roundings of
+    numbers below 1, so rounding ends below 8 * 2^-53.
     """
     v = 1.0 - d * 0.1
     v = 1.0 - d * v * (1.0 / 9.0)
@@ -57,10 +62,12 @@ def strip_draws(
     margin: float,
     event: NDArray[np.int64],
 ) -> tuple[int, int, bool]:
-    """Draw into out[at:] until it or the words run out, or until an event needs big integers (then the last is True).
+    """Draw into out[at:] until it or the words run out, or until an event needs big
+    integers (then the last is True).
 
-    One word gives the column (10 bits), the sign, the alias coin (32) and the first 21 bits of the acceptance number u;
-    a second the offset, if strips are wider than 1. `event` returns (strip, magnitude, negative, 53 bits of u).
+    One word gives the column (10 bits), the sign, the alias coin (32) and the first 21 bits
+    of the acceptance number u; a second the offset, if strips are wider than 1. `event`
+    returns (strip, magnitude, negative, 53 bits of u).
     """
     stride = 2 if log_width > 0 else 1
     shift = np.uint64(63 - log_width)
@@ -71,7 +78,9 @@ def strip_draws(
         word += stride
         column = np.int64(w & _COLUMN)
         other = np.int64(alias[column])
-        strip = column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else other
+        strip = (
+            column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else other
+        )
         negative = np.int64((w >> _U10) & _U1)
         u = w >> _U43
         magnitude = (np.int64(strip) << log_width) + offset
@@ -89,7 +98,12 @@ def strip_draws(
                     continue
                 undecided = x + _UNIT > accept - margin
             if undecided:
-                event[0], event[1], event[2], event[3] = strip, magnitude, negative, np.int64(fine)
+                event[0], event[1], event[2], event[3] = (
+                    strip,
+                    magnitude,
+                    negative,
+                    np.int64(fine),
+                )
                 return at, word, True
         if magnitude == 0 and negative:
             continue
@@ -108,10 +122,12 @@ def flips(
     margin: float,
     out: NDArray[np.uint8],
 ) -> None:
-    """out = 1 with probability factor * exp(-x), else 0; 2 where the first 53 bits of u cannot tell.
+    """out = 1 with probability factor * exp(-x), else 0; 2 where the first 53 bits of u
+    cannot tell.
 
-    `error` bounds what x and the factor (at most 1) are off by together; `powers` holds exp(-i/4). The product of a
-    power (one rounding), the small exponential and the factor then is off by less than error + 2^-45.
+    `error` bounds what x and the factor (at most 1) are off by together; `powers` holds
+    exp(-i/4). The product of a power (one rounding), the small exponential and the factor
+    then is off by less than error + 2^-45.
     """
     for i in range(x.size):
         value = max(x[i], 0.0)
@@ -132,7 +148,8 @@ def flips(
 
 @njit(cache=True, nogil=True)
 def finish_band(sums: Any, noise: Any, first: int, steps: int, out: Any) -> None:
-    """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from column `first` + row on."""
+    """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from
+    column `first` + row on."""
     at = 0
     for row in range(sums.shape[0]):
         start = min(first + row, sums.shape[1])

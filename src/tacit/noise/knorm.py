@@ -1,12 +1,17 @@
 """The K-norm law on Z^d: pmf(k) ~ exp(-|k|_2 / scale), for short vectors (d <= 15).
 
-Guarantee: added to integer vectors of L2 sensitivity D (in steps) it is exactly epsilon = D / scale: the normalising
+Guarantee: added to integer vectors of L2 sensitivity D (in steps) it is exactly epsilon = D
+/ scale: the normalising
 constant is the same for all centres on Z^d, and | |k|_2 - |k'|_2 | <= |k - k'|_2.
 
-Exactness: candidates are d independent discrete Laplace draws of scale b >= scale * sqrt(d), checked in rationals, so
-exp(-|k|_1/b) falls no faster than the target: |k|_1/b <= |k|_2 sqrt(d)/b <= |k|_2/scale. Keeping k with probability
-exp(-(|k|_2/scale - |k|_1/b)) <= 1 gives the target. The float exponent is off by at most 12 roundings on |k|_2/scale,
-20 on |k|_1/b (which is no larger) and one on the difference: below 2^-47 |k|_2/scale; near calls go to big integers.
+Exactness: candidates are d independent discrete Laplace draws of scale b >= scale *
+sqrt(d), checked in rationals, so
+exp(-|k|_1/b) falls no faster than the target: |k|_1/b <= |k|_2 sqrt(d)/b <= |k|_2/scale.
+Keeping k with probability
+exp(-(|k|_2/scale - |k|_1/b)) <= 1 gives the target. The float exponent is off by at most 12
+roundings on |k|_2/scale,
+20 on |k|_1/b (which is no larger) and one on the difference: below 2^-47 |k|_2/scale; near
+calls go to big integers.
 The share kept falls with d: about .09 at 10 and .023 at 15, which is why 15 is the limit.
 """
 
@@ -30,7 +35,12 @@ _CHUNK_DRAWS = 1 << 18
 
 
 def knorm(
-    rows: int, dimension: int, scale: float, bits: Bits | None = None, *, margin: float | None = None
+    rows: int,
+    dimension: int,
+    scale: float,
+    bits: Bits | None = None,
+    *,
+    margin: float | None = None,
 ) -> NDArray[np.int64]:
     """`rows` independent vectors of `dimension` integers, pmf(k) ~ exp(-|k|_2 / scale).
 
@@ -44,17 +54,28 @@ def knorm(
     exact = check_scale("scale", scale)
     wide = _at_least_root(dimension, exact)
     if wide > MAX_SCALE:
-        raise SettingError(f"scale {scale!r} is too large in {dimension} dimensions", remedy="use a coarser grid")
+        raise SettingError(
+            f"scale {scale!r} is too large in {dimension} dimensions",
+            remedy="use a coarser grid",
+        )
     bits = bits or fresh()
     out = np.empty((rows, dimension), dtype=np.int64)
-    filled, kept, tried = 0, 1, 2
+    filled = 0
+    kept = 1
+    tried = 2
     while filled < rows:
         wanted = int(1.2 * (rows - filled) * tried / kept) + 8
         count = max(1, min(wanted, _CHUNK_DRAWS // dimension))
-        candidates = discrete_laplace(count * dimension, wide, bits).reshape(count, dimension)
-        found = candidates[_keep(candidates, exact, wide, bits, margin)][: rows - filled]
+        candidates = discrete_laplace(count * dimension, wide, bits).reshape(
+            count, dimension
+        )
+        found = candidates[_keep(candidates, exact, wide, bits, margin)][
+            : rows - filled
+        ]
         out[filled : filled + len(found)] = found
-        filled, kept, tried = filled + len(found), kept + len(found), tried + count
+        filled = filled + len(found)
+        kept = kept + len(found)
+        tried = tried + count
     return out
 
 
@@ -67,7 +88,11 @@ def _at_least_root(dimension: int, scale: Fraction) -> float:
 
 
 def _keep(
-    candidates: NDArray[np.int64], scale: Fraction, wide: float, bits: Bits, margin: float | None
+    candidates: NDArray[np.int64],
+    scale: Fraction,
+    wide: float,
+    bits: Bits,
+    margin: float | None,
 ) -> NDArray[np.bool_]:
     values = candidates.astype(np.float64)
     length = np.sqrt(np.sum(values * values, axis=1)) / float(scale)
@@ -81,7 +106,9 @@ def _keep(
     return coins(x, length * 2.0**-47, np.ones_like(x), exact, bits, margin)
 
 
-def _probability(squares: int, steps: Fraction, scale: Fraction, precision: int) -> tuple[int, int]:
+def _probability(
+    squares: int, steps: Fraction, scale: Fraction, precision: int
+) -> tuple[int, int]:
     """exp(-(sqrt(squares)/scale - steps)) as an interval."""
     work = precision + 64
     root = math.isqrt(squares << 2 * work)

@@ -10,7 +10,9 @@ from tacit.noise.draw import draw
 from tacit.noise.strips import table
 
 
-def discrete_laplace(n: int, scale: float, bits: Bits | None = None, *, threads: int = 1) -> NDArray[np.int64]:
+def discrete_laplace(
+    n: int, scale: float, bits: Bits | None = None, *, threads: int = 1
+) -> NDArray[np.int64]:
     """`n` independent integers, pmf(k) ~ exp(-|k| / scale), for a scale from 2^-10 to 2^50 steps.
 
     Guarantee: added to a sum of integers of L1 sensitivity D (in steps): pure epsilon = D / scale.

@@ -1,20 +1,29 @@
-"""Exact Poisson draws at any mean up to 2^40, given as a `Real`: the building block of noise shares.
+"""Exact Poisson draws at any mean up to 2^40, given as a `Real`: the building block of
+noise shares.
 
-Guarantee: given ideal bits the law is exactly Poisson(mean); there is no truncation and so nothing to add to delta.
+Guarantee: given ideal bits the law is exactly Poisson(mean); there is no truncation and so
+nothing to add to delta.
 
-Small means (below 2^16): inversion. The outcomes are listed as first..last, then alternately beyond both ends; u falls
-into the cell of outcome k if it is below the sum of probabilities up to k and not below the sum before. 64 bits of u
-are compared with those sums as rigorous lower and upper 64-bit bounds; a word on a border or beyond the table is
+Small means (below 2^16): inversion. The outcomes are listed as first..last, then
+alternately beyond both ends; u falls into the cell of outcome k if it is below the sum of
+probabilities up to k and not below the sum before. 64 bits of u are compared with those
+sums as rigorous lower and upper 64-bit bounds; a word on a border or beyond the table is
 settled by more bits and more digits (`Inversion.settle`).
 
-Large means: rejection from a discrete Laplace law around m = floor(mean). With w(k) = mean^k/k!, b = the scale and
-K = max over x of w(m+x) e^(|x|/b), the draw x is kept with probability e^(-h), h = ln K - ln w(m+x) - |x|/b >= 0. w is
-log-concave (w(k+1)/w(k) = mean/(k+1) falls), so the maximum to the right of m is at floor(mean e^(1/b)), to the left at
-ceil(mean e^(-1/b)) - 1, or at m itself. About 76 % are kept. The float form of h is free of cancellation: with
-z = x/(2m+x) and c(k) = 1/12k - 1/360k^3 + less than 1/1260k^5 (Stirling),
-    ln w(m) - ln w(m+x) = x(x+1)/(2m+x) + (2m+2x+1)(z^3/3 + z^5/5 + ...) + x ln(m/mean) + c(m+x) - c(m);
-the first term is 2z(k + 1/2) - x, simplified. For |x| <= m/16 the series is cut after z^11, a relative 2^-57 of the
-first term; all roundings together are below 20 units of 2^-53 of x(x+1)/(2m+x) + |x|/b + 2, and `error` allows 2^-46 of
+Large means: rejection from a discrete Laplace law around m = floor(mean). With w(k) =
+mean^k/k!, b = the scale and
+K = max over x of w(m+x) e^(|x|/b), the draw x is kept with probability e^(-h), h = ln K -
+ln w(m+x) - |x|/b >= 0. w is
+log-concave (w(k+1)/w(k) = mean/(k+1) falls), so the maximum to the right of m is at
+floor(mean e^(1/b)), to the left at ceil(mean e^(-1/b)) - 1, or at m itself. About 76 % are
+kept. The float form of h is free of cancellation: with z = x/(2m+x) and c(k) = 1/12k -
+1/360k^3 + less than 1/1260k^5 (Stirling),
+    ln w(m) - ln w(m+x) = x(x+1)/(2m+x) + (2m+2x+1)(z^3/3 + z^5/5 + ...) + x ln(m/mean) +
+    c(m+x) - c(m);
+the first term is 2z(k + 1/2) - x, simplified. For |x| <= m/16 the series is cut after z^11,
+a relative 2^-57 of the
+first term; all roundings together are below 20 units of 2^-53 of x(x+1)/(2m+x) + |x|/b + 2,
+and `error` allows 2^-46 of
 more than that. Near calls and |x| > m/16 go to big integers.
 """
 
@@ -50,7 +59,8 @@ _BEYOND = 80  # the table stops where a probability falls below 2^-80
 
 
 class Inversion:
-    """Poisson by inversion; `width` (64 bits of u compared at once) is lowered in tests of the border cells."""
+    """Poisson by inversion; `width` (64 bits of u compared at once) is lowered in tests of
+    the border cells."""
 
     def __init__(self, mean: Real, width: int = 64) -> None:
         self.mean, self.width = mean, width
@@ -59,7 +69,9 @@ class Inversion:
         drop = _PRECISION - width
         most = (1 << width) - 1
         self.lower = np.array([low >> drop for low, _ in cells], dtype=np.uint64)
-        self.upper = np.array([min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64)
+        self.upper = np.array(
+            [min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64
+        )
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
         u = bits.words(n) >> np.uint64(64 - self.width)
@@ -78,7 +90,9 @@ class Inversion:
             prefix, seen = prefix << 64 | bits.word(), seen + 64
             low = high = 0
             for outcome, (a, b) in self._listed(seen + 64):
-                before, low, high = high, low + a, high + b
+                before = high
+                low = low + a
+                high = high + b
                 if low >> 64 > prefix:
                     if -(-before >> 64) <= prefix:
                         return outcome
@@ -92,13 +106,18 @@ class Inversion:
         mean = self.mean(work)
         if self.mode:
             logs, fact = log(mean, work), log_factorial(self.mode, work)
-            mean = mean[0] - self.mode * logs[1] + fact[0], mean[1] - self.mode * logs[0] + fact[1]
+            mean = (
+                mean[0] - self.mode * logs[1] + fact[0],
+                mean[1] - self.mode * logs[0] + fact[1],
+            )
         low, high = exp_minus(mean, work)
         return low >> work - precision, -(-high >> work - precision)
 
     def _up(self, precision: int) -> Iterator[tuple[int, Interval]]:
         """Outcomes from the mode upwards with their probabilities."""
-        mean, chance, k = self.mean(precision), self._at_mode(precision), self.mode
+        mean = self.mean(precision)
+        chance = self._at_mode(precision)
+        k = self.mode
         while True:
             yield k, chance
             k += 1
@@ -125,7 +144,9 @@ class Inversion:
             if chance[1] < negligible:
                 break
         self.first, self.last = self.mode - len(down), self.mode + len(up) - 1
-        sums, low, high = [], 0, 0
+        sums = []
+        low = 0
+        high = 0
         for a, b in [*reversed(down), *up]:
             low, high = low + a, high + b
             sums.append((low, high))
@@ -155,43 +176,81 @@ class Rejection:
         inverse = exp_minus_rational(rate, precision)
         up = over(fixed(mean, precision), inverse, precision)
         down = times(fixed(mean, precision), inverse, precision)
-        # Either neighbour may be the maximum if the interval holds an integer: then take both, the larger counts.
-        self.tops = {k >> precision for k in up} | {-(-k >> precision) - 1 for k in down} | {self.mode}
+        # Either neighbour may be the maximum if the interval holds an integer: then take
+        # both, the larger counts.
+        self.tops = (
+            {k >> precision for k in up}
+            | {-(-k >> precision) - 1 for k in down}
+            | {self.mode}
+        )
         self.peak = nearest(self._peak(_PRECISION), _PRECISION)
-        self.tilt = nearest(log(fixed(self.mode / mean, _PRECISION), _PRECISION), _PRECISION)
+        self.tilt = nearest(
+            log(fixed(self.mode / mean, _PRECISION), _PRECISION), _PRECISION
+        )
 
-    def draw(self, n: int, bits: Bits, margin: float | None = None) -> NDArray[np.int64]:
+    def draw(
+        self, n: int, bits: Bits, margin: float | None = None
+    ) -> NDArray[np.int64]:
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
-            x = discrete_laplace(min(int(1.35 * (n - filled)) + 16, 1 << 17), self.scale, bits)
+            x = discrete_laplace(
+                min(int(1.35 * (n - filled)) + 16, 1 << 17), self.scale, bits
+            )
             x = x[x >= -self.mode]  # the others have no weight
             found = x[self._keep(x, bits, margin)][: n - filled]
             out[filled : filled + found.size] = found + self.mode
             filled += found.size
         return out
 
-    def _keep(self, x: NDArray[np.int64], bits: Bits, margin: float | None) -> NDArray[np.bool_]:
+    def _keep(
+        self, x: NDArray[np.int64], bits: Bits, margin: float | None
+    ) -> NDArray[np.bool_]:
         value, error = self._exponents(x.astype(np.float64))
-        return coins(value, error, np.ones_like(value), lambda i: self._chance(int(x[i])), bits, margin)
+        return coins(
+            value,
+            error,
+            np.ones_like(value),
+            lambda i: self._chance(int(x[i])),
+            bits,
+            margin,
+        )
 
-    def _exponents(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _exponents(
+        self, x: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         m = float(self.mode)
         near = np.abs(x) <= m / 16
         x = np.where(near, x, 0.0)
         z = x / (2 * m + x)
         q = z * z
-        series = z * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
-        first, away, k = x * (x + 1) / (2 * m + x), np.abs(x) / self.scale, m + x
+        series = (
+            z * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
+        )
+        first = x * (x + 1) / (2 * m + x)
+        away = np.abs(x) / self.scale
+        k = m + x
         stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (1 / (12 * m) - 1 / (360 * m**3))
-        value = first + (2 * m + 2 * x + 1) * series + x * self.tilt + stirling - away + self.peak
+        value = (
+            first
+            + (2 * m + 2 * x + 1) * series
+            + x * self.tilt
+            + stirling
+            - away
+            + self.peak
+        )
         error = np.where(near, 2.0**-46 * (2 * np.abs(first) + away + 3), 1.0)
         return value, error
 
     def _log_weight(self, k: int, precision: int) -> Interval:
         """ln w(k) - ln w(mode) + |k - mode|/scale."""
         work = precision + 2 * self.mode.bit_length() + 16
-        at, here, centre = log(fixed(self.mean, work), work), log_factorial(k, work), log_factorial(self.mode, work)
-        away, lift = k - self.mode, fixed(abs(k - self.mode) / Fraction(self.scale), work)
+        at = log(fixed(self.mean, work), work)
+        here = log_factorial(k, work)
+        centre = log_factorial(self.mode, work)
+        away, lift = (
+            k - self.mode,
+            fixed(abs(k - self.mode) / Fraction(self.scale), work),
+        )
         low = away * at[0 if away >= 0 else 1] - here[1] + centre[0] + lift[0]
         high = away * at[1 if away >= 0 else 0] - here[0] + centre[1] + lift[1]
         return low >> work - precision, -(-high >> work - precision)

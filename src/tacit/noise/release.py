@@ -1,4 +1,5 @@
-"""From an exact integer sum to a release: paid for first, then noised from the very event that was paid."""
+"""From an exact integer sum to a release: paid for first, then noised from the very event
+that was paid."""
 
 from __future__ import annotations
 
@@ -9,16 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.event import Event, Gaussian, KNorm, Laplace, Selection, Unbounded
+from tacit.ledger.account.event import (
+    Event,
+    Gaussian,
+    KNorm,
+    Laplace,
+    Selection,
+    Unbounded,
+)
 from tacit.noise import bits
-from tacit.round import Released
+from tacit.rounds.round import Released
 
 
 class Charge:
     """Events that a ledger has reserved, each of which may be drawn once.
 
-    Guarantee: noise is drawn only from an event that stands in a durable reservation, and from each only once, so a
-    release can neither be cheaper than its entry nor happen without one.
+    Guarantee: noise is drawn only from an event that stands in a durable reservation, and
+    from each only once, so a release can neither be cheaper than its entry nor happen
+    without one.
     """
 
     def __init__(self, events: Iterable[Event], *, entry: str = "") -> None:
@@ -30,18 +39,27 @@ class Charge:
     def draw(self, name: str) -> Event | None:
         event = self._open.pop(name, None)
         if event is None:
-            raise Failure(f"the release {name} was not reserved in the ledger, or was already drawn")
+            raise Failure(
+                f"the release {name} was not reserved in the ledger, or was already drawn"
+            )
         if event.instead is not None and self._open.pop(event.instead, None) is None:
-            raise Failure(f"the release {name} stands instead of {event.instead}, which was already drawn")
+            raise Failure(
+                f"the release {name} stands instead of {event.instead}, which was already drawn"
+            )
         place = event.instead or name
-        if place in self._replaced:  # a plan may have 10,000 rounds: look through the rest only where it matters
-            for other in [each.name for each in self._open.values() if each.instead == place]:
+        if (
+            place in self._replaced
+        ):  # a plan may have 10,000 rounds: look through the rest only where it matters
+            for other in [
+                each.name for each in self._open.values() if each.instead == place
+            ]:
                 del self._open[other]
         return event
 
 
 class NoNoise(Charge):
-    """For the non-private twin and for tests that compare sums: what is released says NOT PRIVATE."""
+    """For the non-private twin and for tests that compare sums: what is released says NOT
+    PRIVATE."""
 
     def __init__(self) -> None:
         super().__init__(())
@@ -61,29 +79,43 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
         chosen = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
         return Released(np.array([[float(chosen)]]), 0.0, private=not bits.injected())
     if getattr(event, "draws", sums.size) != sums.size:
-        raise Failure(f"the release {name} has {sums.size} numbers, but {getattr(event, 'draws', 0)} were paid for")
+        raise Failure(
+            f"the release {name} has {sums.size} numbers, but "
+            f"{getattr(event, 'draws', 0)} were paid for"
+        )
     noise, sd = draw_noise(event, sums.shape)
     return Released((sums + noise) / steps, sd / steps, private=not bits.injected())
 
 
 class GramRelease:
-    """Noise for a symmetric matrix, band by band: one event, each number of the upper triangle noised once."""
+    """Noise for a symmetric matrix, band by band: one event, each number of the upper
+    triangle noised once."""
 
-    def __init__(self, name: str, size: int, diagonal: bool, steps: int, charge: Charge) -> None:
+    def __init__(
+        self, name: str, size: int, diagonal: bool, steps: int, charge: Charge
+    ) -> None:
         self._event = charge.draw(name)
         self._first = 0 if diagonal else 1
         self._steps = steps
         self._done: set[int] = set()
         numbers = size * (size + 1 - 2 * self._first) // 2
-        if self._event is not None and getattr(self._event, "draws", numbers) != numbers:
-            raise Failure(f"the release {name} has {numbers} numbers, but another number was paid for")
+        if (
+            self._event is not None
+            and getattr(self._event, "draws", numbers) != numbers
+        ):
+            raise Failure(
+                f"the release {name} has {numbers} numbers, but another number was paid for"
+            )
         self.private = self._event is not None and not bits.injected()
         self.sd = 0.0
         if self._event is not None:
             self.sd = draw_noise(self._event, (1,))[1] / steps
 
-    def band(self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-        """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out; zero below the diagonal."""
+    def band(
+        self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]
+    ) -> None:
+        """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out;
+        zero below the diagonal."""
         from tacit.noise.kernels import finish_band
 
         wanted = set(range(first, first + len(sums)))
@@ -93,12 +125,17 @@ class GramRelease:
         rows, size = sums.shape
         starts = first + self._first + np.arange(rows)
         count = int(np.maximum(size - starts, 0).sum())
-        noise = np.zeros(0, np.int64) if self._event is None else draw_noise(self._event, (count,))[0]
+        noise = (
+            np.zeros(0, np.int64)
+            if self._event is None
+            else draw_noise(self._event, (count,))[0]
+        )
         finish_band(sums, noise, first + self._first, self._steps, out)
 
 
 def tape(name: str, charge: Charge, draws: int) -> NDArray[np.float64]:
-    """Real-valued draws for a sequential epoch, as a paper prints them; booked as unbounded. In steps."""
+    """Real-valued draws for a sequential epoch, as a paper prints them; booked as
+    unbounded. In steps."""
     event = charge.draw(name)
     if event is None:
         return np.zeros(draws)

@@ -1,10 +1,12 @@
 """Permute-and-flip (McKenna & Sheldon, 2020): choose a candidate of high score, with pure epsilon.
 
-Guarantee: scores are integers of which one unit moves each by at most `sensitivity`. Candidates are visited in uniform
-random order, each taken with probability exp(-epsilon (best - score)/(2 sensitivity)); the first taken is the answer.
-This is epsilon-DP and never worse than the exponential mechanism. Exact: the order is that of distinct random 64-bit
-keys (all redrawn on a tie), the coins are those of `coin.coins` with epsilon and sensitivity as exact rationals. The
-float exponent is off by at most 4 roundings, a relative 2^-51.
+Guarantee: scores are integers of which one unit moves each by at most `sensitivity`.
+Candidates are visited in uniform random order, each taken with probability exp(-epsilon
+(best - score)/(2 sensitivity)); the first taken is the answer. This is epsilon-DP and never
+worse than the exponential mechanism. Exact: the order is that of distinct random 64-bit
+keys (all redrawn on a tie), the coins are those of `coin.coins` with epsilon and
+sensitivity as exact rationals. The float exponent is off by at most 4 roundings, a relative
+2^-51.
 """
 
 from __future__ import annotations
@@ -32,24 +34,39 @@ def permute_and_flip(
     """The position of the chosen candidate. `margin` is as in `draw.draw`."""
     for name, value in (("sensitivity", sensitivity), ("epsilon", epsilon)):
         if not (value > 0 and math.isfinite(value)):
-            raise SettingError(f"{name} must be positive and finite, not {value!r}", remedy=f"choose a finite {name}")
+            raise SettingError(
+                f"{name} must be positive and finite, not {value!r}",
+                remedy=f"choose a finite {name}",
+            )
     if scores.size == 0:
-        raise SettingError("there is no candidate to choose from", remedy="offer at least one")
+        raise SettingError(
+            "there is no candidate to choose from", remedy="offer at least one"
+        )
     if not np.issubdtype(scores.dtype, np.signedinteger):
-        raise SettingError("scores must be signed integers", remedy="put them on the integer grid first")
+        raise SettingError(
+            "scores must be signed integers",
+            remedy="put them on the integer grid first",
+        )
     bits = bits or fresh()
     values = scores.astype(np.int64)
-    gap = np.uint64(int(values.max()) % 2**64) - values.astype(np.uint64)  # exact modulo 2^64, even end to end
+    gap = np.uint64(int(values.max()) % 2**64) - values.astype(
+        np.uint64
+    )  # exact modulo 2^64, even end to end
     rate = Fraction(epsilon) / (2 * Fraction(sensitivity))
     order = _order(values.size, bits)
-    # Beyond 64 the coin looks only at whether u is 0 to 53 bits, so any larger exponent may stand for all.
-    x = np.minimum(gap[order].astype(np.float64) * float(min(rate, Fraction(10**6))), 1e6)
+    # Beyond 64 the coin looks only at whether u is 0 to 53 bits, so any larger exponent may
+    # stand for all.
+    x = np.minimum(
+        gap[order].astype(np.float64) * float(min(rate, Fraction(10**6))), 1e6
+    )
 
     def exact(i: int) -> Real:
         exponent = int(gap[order[i]]) * rate
         return lambda precision: exp_minus_rational(exponent, precision)
 
-    taken = coins(x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin)
+    taken = coins(
+        x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin
+    )
     return int(order[np.argmax(taken)])  # the best itself is always taken
 
 

@@ -1,15 +1,23 @@
-"""For tests, of Tacit and of what is built on it: conformance classes, a sensitivity hunt, and a seam for noise bits.
+"""For tests, of Tacit and of what is built on it: conformance classes, a sensitivity hunt,
+and a seam for noise bits.
 
 What is released while bits are injected says NOT PRIVATE.
 """
 
 from __future__ import annotations
 
+from tacit.auditing.hunt import hunt
 from tacit.noise.bits import _inject as inject_bits
 from tacit.testing.book import BookTests
 from tacit.testing.engine import EngineTests
-from tacit.testing.hunt import hunt
 from tacit.testing.method import MethodTests
 from tacit.testing.sampler import SamplerTests
 
-__all__ = ["BookTests", "EngineTests", "MethodTests", "SamplerTests", "hunt", "inject_bits"]
+__all__ = [
+    "BookTests",
+    "EngineTests",
+    "MethodTests",
+    "SamplerTests",
+    "hunt",
+    "inject_bits",
+]

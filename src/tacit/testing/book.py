@@ -1,4 +1,5 @@
-"""What every book must do, wherever it is kept. A new store names itself in a fixture and inherits the tests:
+"""What every book must do, wherever it is kept. A new store names itself in a fixture and
+inherits the tests:
 
 class TestMyStore(BookTests):
     @pytest.fixture
@@ -16,15 +17,26 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import BookError, BudgetError, SettingError
-from tacit.ledger.book import Book, Receipt, open_book
-from tacit.ledger.calibrate import gaussian_mu, gaussian_sigma
-from tacit.ledger.event import Evaluation, Event, Gaussian, Laplace, Reserve, Skellam, Unbounded, Unit
+from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma
+from tacit.ledger.account.event import (
+    Evaluation,
+    Event,
+    Gaussian,
+    Laplace,
+    Reserve,
+    Skellam,
+    Unbounded,
+    Unit,
+)
+from tacit.ledger.book.book import Book, Receipt, open_book
 
 MakeBook = Callable[..., Book]
 ARTEFACT = "ab" * 32
 
 
-def gaussian(epsilon: float, delta: float = 1e-6, sensitivity: float = 100.0) -> Gaussian:
+def gaussian(
+    epsilon: float, delta: float = 1e-6, sensitivity: float = 100.0
+) -> Gaussian:
     """One release that costs (epsilon, delta)."""
     sigma = gaussian_sigma(sensitivity, gaussian_mu(epsilon, delta))
     return Gaussian(name="items/sums", sensitivity=sensitivity, sigma=sigma, draws=10)
@@ -38,28 +50,49 @@ def claim() -> Unbounded:
     return Unbounded(name="epoch", claimed_epsilon=0.1, reason="means are raw")
 
 
-def charge(book: Book, *events: Event, unit: Unit = "user", limit: int | None = None, **options: bool) -> Receipt:
-    return book.reserve(events, unit=unit, budget=None, purpose="test", method="bias", limit=limit, **options)
+def charge(
+    book: Book,
+    *events: Event,
+    unit: Unit = "user",
+    limit: int | None = None,
+    **options: bool,
+) -> Receipt:
+    return book.reserve(
+        events,
+        unit=unit,
+        budget=None,
+        purpose="test",
+        method="bias",
+        limit=limit,
+        **options,
+    )
 
 
 class BookTests:
-    """Conformance. `make_book(population)` gives books that share one store, empty at the start of each test."""
+    """Conformance. `make_book(population)` gives books that share one store, empty at the
+    start of each test."""
 
     @pytest.fixture
     def make_book(self, tmp_path: Path) -> MakeBook:
-        return lambda population="default": open_book(tmp_path / "ledger.sqlite", population)
+        return lambda population="default": open_book(
+            tmp_path / "ledger.sqlite", population
+        )
 
     def test_a_new_book_has_spent_nothing(self, make_book: MakeBook) -> None:
         assert make_book().spent()["user"].epsilon == 0
         assert make_book().entries() == []
 
-    def test_a_reservation_is_there_for_the_next_reader(self, make_book: MakeBook) -> None:
+    def test_a_reservation_is_there_for_the_next_reader(
+        self, make_book: MakeBook
+    ) -> None:
         receipt = charge(make_book(), gaussian(1.0))
         [entry] = make_book().entries()
         assert (entry.number, entry.hash) == (receipt.number, receipt.hash)
         assert entry.events == (gaussian(1.0),)
 
-    def test_gaussian_entries_compose_as_one_gaussian(self, make_book: MakeBook) -> None:
+    def test_gaussian_entries_compose_as_one_gaussian(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         charge(book, gaussian(0.5))
         charge(book, gaussian(0.5))
@@ -109,24 +142,41 @@ class BookTests:
         book.cap(1.0, 1e-6, "user", "lowered")
         with pytest.raises(BudgetError):
             charge(book, laplace(0.001))
-        assert [entry.kind for entry in book.entries()] == ["cap", "cap", "reserve", "cap"]
+        assert [entry.kind for entry in book.entries()] == [
+            "cap",
+            "cap",
+            "reserve",
+            "cap",
+        ]
         assert book.verify().entries == 4
 
-    def test_a_cap_without_delta_refuses_gaussian_noise(self, make_book: MakeBook) -> None:
+    def test_a_cap_without_delta_refuses_gaussian_noise(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 0.0, "user")
         with pytest.raises(BudgetError, match="unbounded at that delta"):
             charge(book, gaussian(0.1))
 
-    def test_events_beyond_their_own_budget_are_refused(self, make_book: MakeBook) -> None:
+    def test_events_beyond_their_own_budget_are_refused(
+        self, make_book: MakeBook
+    ) -> None:
         with pytest.raises(BudgetError, match="more than its"):
-            make_book().reserve([gaussian(1.0)], unit="user", budget=(0.5, 1e-6), purpose="", method="bias")
+            make_book().reserve(
+                [gaussian(1.0)],
+                unit="user",
+                budget=(0.5, 1e-6),
+                purpose="",
+                method="bias",
+            )
 
     def test_populations_are_charged_apart(self, make_book: MakeBook) -> None:
         charge(make_book("one"), gaussian(1.0))
         assert make_book("two").spent()["user"].epsilon == 0
 
-    def test_rating_events_count_by_group_privacy_under_a_user_cap(self, make_book: MakeBook) -> None:
+    def test_rating_events_count_by_group_privacy_under_a_user_cap(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 0.0, "user")
         charge(book, laplace(0.01), unit="rating", limit=40)
@@ -134,27 +184,40 @@ class BookTests:
         with pytest.raises(BudgetError, match="overspent"):
             charge(book, laplace(0.01), unit="rating", limit=61)
 
-    def test_gaussian_rating_events_count_with_a_larger_sensitivity(self, make_book: MakeBook) -> None:
+    def test_gaussian_rating_events_count_with_a_larger_sensitivity(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.05, sensitivity=1e4), unit="rating", limit=10)
         alike = make_book("alike")
-        charge(alike, gaussian(0.05, sensitivity=1e4).model_copy(update={"sensitivity": 1e5}))
-        assert book.spent()["user"].epsilon == pytest.approx(alike.spent()["user"].epsilon, rel=1e-9)
+        charge(
+            alike,
+            gaussian(0.05, sensitivity=1e4).model_copy(update={"sensitivity": 1e5}),
+        )
+        assert book.spent()["user"].epsilon == pytest.approx(
+            alike.spent()["user"].epsilon, rel=1e-9
+        )
 
-    def test_rating_events_without_a_limit_are_refused_under_a_user_cap(self, make_book: MakeBook) -> None:
+    def test_rating_events_without_a_limit_are_refused_under_a_user_cap(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="limit the ratings per person"):
             charge(book, gaussian(0.01), unit="rating")
 
-    def test_value_events_are_refused_under_a_user_cap(self, make_book: MakeBook) -> None:
+    def test_value_events_are_refused_under_a_user_cap(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="who rated what"):
             charge(book, gaussian(0.01), unit="value", limit=5)
 
-    def test_a_cap_is_refused_over_entries_that_it_cannot_count(self, make_book: MakeBook) -> None:
+    def test_a_cap_is_refused_over_entries_that_it_cannot_count(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         charge(book, gaussian(0.01), unit="value")
         with pytest.raises(BudgetError, match="no bound per user"):
@@ -162,7 +225,9 @@ class BookTests:
         book.cap(1.0, 1e-6, "user", accept_unbounded=True)
         assert book.spent()["user"].unbounded == 1
 
-    def test_a_claim_is_refused_under_a_cap_unless_accepted(self, make_book: MakeBook) -> None:
+    def test_a_claim_is_refused_under_a_cap_unless_accepted(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="no theorem"):
@@ -172,20 +237,26 @@ class BookTests:
         assert book.spent()["user"].epsilon == 0
         assert book.verify().entries == 2
 
-    def test_an_evaluation_is_booked_once_and_costs_nothing(self, make_book: MakeBook) -> None:
+    def test_an_evaluation_is_booked_once_and_costs_nothing(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         first = charge(book, Evaluation(name="evaluate"))
         assert charge(book, Evaluation(name="evaluate")) == first
         assert len(book.entries()) == 1
         assert book.spent()["user"].epsilon == 0
 
-    def test_an_evaluation_of_another_unit_does_not_hinder_a_cap(self, make_book: MakeBook) -> None:
+    def test_an_evaluation_of_another_unit_does_not_hinder_a_cap(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         charge(book, Evaluation(name="evaluate"), unit="value")
         book.cap(1.0, 1e-6, "user")
         assert book.spent()["user"].unbounded == 0
 
-    def test_an_evaluation_on_a_capped_book_is_for_the_owner_only(self, make_book: MakeBook) -> None:
+    def test_an_evaluation_on_a_capped_book_is_for_the_owner_only(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="owner"):
@@ -200,7 +271,9 @@ class BookTests:
         assert found is not None
         assert found.number == receipt.number
 
-    def test_a_commit_may_be_repeated_but_not_changed(self, make_book: MakeBook) -> None:
+    def test_a_commit_may_be_repeated_but_not_changed(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         receipt = charge(book, gaussian(1.0))
         assert book.commit(receipt, ARTEFACT) == book.commit(receipt, ARTEFACT)
@@ -213,7 +286,9 @@ class BookTests:
         with pytest.raises(BookError, match="not the reservation"):
             make_book("two").commit(receipt, ARTEFACT)
 
-    def test_an_envelope_may_be_filled_but_not_exceeded(self, make_book: MakeBook) -> None:
+    def test_an_envelope_may_be_filled_but_not_exceeded(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         mu = gaussian_mu(1.0, 1e-6)
         receipt = charge(book, Reserve(name="sweeps", mu=mu))
@@ -222,9 +297,19 @@ class BookTests:
             book.commit(receipt, ARTEFACT, [*fits, laplace(0.01)])
         with pytest.raises(BudgetError, match="envelope"):
             book.commit(receipt, ARTEFACT, [gaussian(1.01)])
-        with pytest.raises(BudgetError, match="envelope"):  # neither Gaussian nor pure, however little it costs
-            book.commit(receipt, ARTEFACT, [Skellam(name="s", sensitivity=1, l1=1, variance=1e12, draws=1)])
-        book.commit(receipt, ARTEFACT, [g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)}) for g in fits])
+        with pytest.raises(
+            BudgetError, match="envelope"
+        ):  # neither Gaussian nor pure, however little it costs
+            book.commit(
+                receipt,
+                ARTEFACT,
+                [Skellam(name="s", sensitivity=1, l1=1, variance=1e12, draws=1)],
+            )
+        book.commit(
+            receipt,
+            ARTEFACT,
+            [g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)}) for g in fits],
+        )
         assert book.verify().entries == 2
 
     def test_details_without_an_envelope_are_refused(self, make_book: MakeBook) -> None:
@@ -233,7 +318,9 @@ class BookTests:
         with pytest.raises(BudgetError, match="envelope"):
             book.commit(receipt, ARTEFACT, [gaussian(1.0), gaussian(0.1)])
 
-    def test_known_data_under_another_name_are_noticed(self, make_book: MakeBook) -> None:
+    def test_known_data_under_another_name_are_noticed(
+        self, make_book: MakeBook
+    ) -> None:
         assert make_book("one").fingerprint(b"the ratings") is None
         assert make_book("one").fingerprint(b"the ratings") is None
         assert "'one'" in (make_book("two").fingerprint(b"the ratings") or "")
@@ -269,7 +356,12 @@ class BookTests:
         assert len(done) == 16
         assert book.verify().entries == 11
 
-    @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 1e-6), (-1.0, 0.0), (inf, 0.0), (nan, 0.0), (1.0, 1.0)])
-    def test_a_cap_must_be_a_budget(self, make_book: MakeBook, epsilon: float, delta: float) -> None:
+    @pytest.mark.parametrize(
+        ("epsilon", "delta"),
+        [(0.0, 1e-6), (-1.0, 0.0), (inf, 0.0), (nan, 0.0), (1.0, 1.0)],
+    )
+    def test_a_cap_must_be_a_budget(
+        self, make_book: MakeBook, epsilon: float, delta: float
+    ) -> None:
         with pytest.raises(SettingError):
             make_book().cap(epsilon, delta, "user")

@@ -1,4 +1,5 @@
-"""What every engine that sums must do: exact, order-free integer sums, and noise only from paid events."""
+"""What every engine that sums must do: exact, order-free integer sums, and noise only from
+paid events."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 from tacit.bound import RowClip, Rows
 from tacit.errors import Failure
 from tacit.noise.release import Charge, NoNoise
-from tacit.round import Block, Budget, Part, Plan, Released, Round, State
+from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,10 @@ class EngineTests:
 
     def test_sums_do_not_depend_on_workers(self, ratings: Ratings) -> None:
         round_ = self.round(ratings)
-        one, two, five = (self.make(ratings, n).run(round_, {}, NoNoise())["sum"].value for n in (1, 2, 5))
+        one, two, five = (
+            self.make(ratings, n).run(round_, {}, NoNoise())["sum"].value
+            for n in (1, 2, 5)
+        )
         assert one.any()
         assert np.array_equal(one, two)
         assert np.array_equal(one, five)

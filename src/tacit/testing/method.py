@@ -15,12 +15,12 @@ import pytest
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
-from tacit.fitting import fit, trial
-from tacit.ledger import account
-from tacit.ledger.book import open_book
+from tacit.fitting.run import fit, trial
+from tacit.ledger.account import account
+from tacit.ledger.book.book import open_book
 from tacit.methods.base import Method, Public
 from tacit.model.model import Model, UnknownItem, load
-from tacit.round import Budget
+from tacit.rounds.round import Budget
 
 
 class MethodTests:
@@ -58,70 +58,106 @@ class MethodTests:
         made = self.make()
         again = self.method(**made.get_params())
         assert again.get_params() == made.get_params()
-        assert type(made.settings).model_validate_json(made.settings.model_dump_json()) == made.settings
+        assert (
+            type(made.settings).model_validate_json(made.settings.model_dump_json())
+            == made.settings
+        )
 
     def test_an_unknown_setting_is_refused_by_name(self) -> None:
         with pytest.raises(SettingError, match="no_such_thing"):
             _ = self.make(no_such_thing=1).settings
 
     @pytest.mark.parametrize("epsilon", [0.1, 8.0])
-    def test_the_plan_costs_its_budget_and_not_more(self, items: Catalogue, ratings: Ratings, epsilon: float) -> None:
+    def test_the_plan_costs_its_budget_and_not_more(
+        self, items: Catalogue, ratings: Ratings, epsilon: float
+    ) -> None:
         for unit in self.method.units:
             budget = Budget(epsilon, 1e-6)
             schema = ratings.schema.declare(users=400)
-            plan = self.make(unit=unit).plan(Public(schema, items, unit, "sound", budget))
+            plan = self.make(unit=unit).plan(
+                Public(schema, items, unit, "sound", budget)
+            )
             cost = account.epsilon(plan.events(budget).values(), 1e-6, unit=unit)
             assert 0.9 * epsilon < cost <= epsilon * (1 + 1e-9)
 
-    def test_every_unit_fits_and_is_certified(self, ratings: Ratings, items: Catalogue, tmp_path: Any) -> None:
+    def test_every_unit_fits_and_is_certified(
+        self, ratings: Ratings, items: Catalogue, tmp_path: Any
+    ) -> None:
         for unit in self.method.units:
-            fitted = fit(self.make(unit=unit, ledger=str(tmp_path / "book")), ratings, items=items, users=400)
+            fitted = fit(
+                self.make(unit=unit, ledger=str(tmp_path / "book")),
+                ratings,
+                items=items,
+                users=400,
+            )
             assert fitted.statement.certified == "certified"
             assert fitted.statement.unit == unit
         book = open_book(str(tmp_path / "book"))
-        assert [e.kind for e in book.entries()] == ["reserve", "commit"] * len(self.method.units)
+        assert [e.kind for e in book.entries()] == ["reserve", "commit"] * len(
+            self.method.units
+        )
         book.verify()
 
-    def test_the_twin_says_that_it_is_not_private(self, ratings: Ratings, items: Catalogue) -> None:
+    def test_the_twin_says_that_it_is_not_private(
+        self, ratings: Ratings, items: Catalogue
+    ) -> None:
         twin = trial(self.make(calibration="none", epsilon=None), ratings, items=items)
         assert twin.statement.certified == "not private"
 
-    def test_without_declared_people_they_are_counted_first(self, ratings: Ratings, items: Catalogue) -> None:
+    def test_without_declared_people_they_are_counted_first(
+        self, ratings: Ratings, items: Catalogue
+    ) -> None:
         counted = trial(self.make(), ratings, items=items)
         if "threads" in self.method.engines:
             assert counted.statement.events[0].name == "people/count"
 
-    def test_a_file_gives_the_same_model_back(self, model: Model, items: Catalogue, tmp_path: Any) -> None:
+    def test_a_file_gives_the_same_model_back(
+        self, model: Model, items: Catalogue, tmp_path: Any
+    ) -> None:
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
         assert again.shared.digest() == model.shared.digest()
         own = self.own(items)
         assert again.recommend(own, 5) == model.recommend(own, 5)
-        assert json.loads((tmp_path / "model" / "model.json").read_text())["method"] == self.method.name
+        assert (
+            json.loads((tmp_path / "model" / "model.json").read_text())["method"]
+            == self.method.name
+        )
 
     def test_a_stranger_is_served(self, model: Model, items: Catalogue) -> None:
         own = self.own(items)
         lines = model.recommend(own, 7)
         assert len(lines) == 7
         assert not {line.item for line in lines} & set(own)
-        assert all(np.isfinite([line.rating, line.error, line.score]).all() for line in lines)
+        assert all(
+            np.isfinite([line.rating, line.error, line.score]).all() for line in lines
+        )
         assert len(model.recommend({}, 3)) == 3
 
     def test_an_unknown_item_is_an_answer(self, model: Model, items: Catalogue) -> None:
-        assert isinstance(model.predict(self.own(items), ["no such item"])[0], UnknownItem)
+        assert isinstance(
+            model.predict(self.own(items), ["no such item"])[0], UnknownItem
+        )
         assert isinstance(model.explain(self.own(items), "no such item"), UnknownItem)
 
-    def test_reasons_add_up_to_the_prediction(self, model: Model, items: Catalogue) -> None:
+    def test_reasons_add_up_to_the_prediction(
+        self, model: Model, items: Catalogue
+    ) -> None:
         if not self.rated:
             return
         own = self.own(items)
         told = model.explain(own, items.ids[20])
         predicted = model.predict(own, [items.ids[20]])[0]
-        assert not isinstance(told, UnknownItem) and not isinstance(predicted, UnknownItem)  # noqa: PT018
+        assert not isinstance(told, UnknownItem)
+        assert not isinstance(predicted, UnknownItem)
         low, high = model.shared.schema.low, model.shared.schema.high
-        assert min(max(told.rating, low), high) == pytest.approx(predicted.rating, abs=1e-3)
+        assert min(max(told.rating, low), high) == pytest.approx(
+            predicted.rating, abs=1e-3
+        )
         assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
 
-    def test_the_model_holds_the_item_side_only(self, model: Model, ratings: Ratings) -> None:
+    def test_the_model_holds_the_item_side_only(
+        self, model: Model, ratings: Ratings
+    ) -> None:
         for name, array in model.shared.arrays.items():
             assert ratings.n_users not in array.shape, f"{name} has one row a person"

@@ -1,4 +1,5 @@
-"""What every sampler must do: accept its true scale and reject one that is 30 % off, at p = 1e-20: never flaky.
+"""What every sampler must do: accept its true scale and reject one that is 30 % off, at p =
+1e-20: never flaky.
 
 class TestMine(SamplerTests):
     scales = (0.5, 10.0)
@@ -33,14 +34,20 @@ def _merge(expected: NDArray[np.float64]) -> list[int]:
 
 
 def fits(draws: NDArray[np.int64], cdf: Cdf, spread: float) -> bool:
-    """Chi-square of integer draws against a law's cdf at integers, in about 60 bins over +-5 spreads."""
+    """Chi-square of integer draws against a law's cdf at integers, in about 60 bins over
+    +-5 spreads."""
     from scipy.stats import chi2
 
     edges = np.unique(np.round(np.linspace(-5, 5, 61) * spread))
     share = np.diff(np.concatenate([[0.0], cdf(edges), [1.0]]))
-    counts = np.bincount(np.searchsorted(edges, draws, side="left"), minlength=edges.size + 1)
+    counts = np.bincount(
+        np.searchsorted(edges, draws, side="left"), minlength=edges.size + 1
+    )
     starts = _merge(share * draws.size)
-    expected, observed = np.add.reduceat(share * draws.size, starts), np.add.reduceat(counts, starts)
+    expected, observed = (
+        np.add.reduceat(share * draws.size, starts),
+        np.add.reduceat(counts, starts),
+    )
     statistic = float(np.sum((observed - expected) ** 2 / expected))
     return bool(chi2.sf(statistic, len(starts) - 1) > THRESHOLD)
 
@@ -49,14 +56,24 @@ def same(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
     """Chi-square of two samples, in bins of the pooled quantiles."""
     from scipy.stats import chi2_contingency
 
-    edges = np.unique(np.quantile(np.concatenate([a, b]), np.linspace(0, 1, 41)[1:-1], method="nearest"))
-    table = np.array([np.bincount(np.searchsorted(edges, x), minlength=edges.size + 1) for x in (a, b)])
+    edges = np.unique(
+        np.quantile(
+            np.concatenate([a, b]), np.linspace(0, 1, 41)[1:-1], method="nearest"
+        )
+    )
+    table = np.array(
+        [
+            np.bincount(np.searchsorted(edges, x), minlength=edges.size + 1)
+            for x in (a, b)
+        ]
+    )
     table = table[:, table.sum(axis=0) > 0]
     return bool(chi2_contingency(table).pvalue > THRESHOLD)
 
 
 def gaussian_cdf(sigma: float) -> Cdf:
-    """By summation up to 1,000 steps; above, the normal cdf at half steps, off by less than e^-(2 pi^2 10^6) + 1e-6."""
+    """By summation up to 1,000 steps; above, the normal cdf at half steps, off by less than
+    e^-(2 pi^2 10^6) + 1e-6."""
     from scipy.special import ndtr
 
     if sigma > 1000:
@@ -69,12 +86,16 @@ def gaussian_cdf(sigma: float) -> Cdf:
 
 def laplace_cdf(scale: float) -> Cdf:
     q = np.exp(-1 / scale)
-    return lambda k: np.where(k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q))
+    return lambda k: np.where(
+        k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q)
+    )
 
 
 def pmf_cdf(pmf: NDArray[np.float64], first: int) -> Cdf:
     sums = np.cumsum(pmf / pmf.sum())
-    return lambda k: np.where(k < first, 0.0, sums[np.clip(k - first, 0, sums.size - 1).astype(int)])
+    return lambda k: np.where(
+        k < first, 0.0, sums[np.clip(k - first, 0, sums.size - 1).astype(int)]
+    )
 
 
 class SamplerTests:
@@ -97,7 +118,9 @@ class SamplerTests:
     def test_another_scale_would_be_noticed(self) -> None:
         for scale in self.scales:
             for factor in (0.7, 1.3):
-                assert not fits(self.draw(self.draws, scale * factor), self.cdf(scale), scale), (scale, factor)
+                assert not fits(
+                    self.draw(self.draws, scale * factor), self.cdf(scale), scale
+                ), (scale, factor)
 
     def test_no_two_draws_repeat_a_stream(self) -> None:
         first, second = (self.draw(1000, self.scales[-1]) for _ in range(2))

@@ -1,4 +1,5 @@
-"""Processes that spend from one ledger, wherever it is kept: for attacks on a book by a crowd, or by a kill."""
+"""Processes that spend from one ledger, wherever it is kept: for attacks on a book by a
+crowd, or by a kill."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ import sys
 SPEND = """
 import sys
 from tacit.errors import BudgetError, StorageError
-from tacit.ledger.book import open_book
-from tacit.ledger.event import Laplace
+from tacit.ledger.book.book import open_book
+from tacit.ledger.account.event import Laplace
 place, each, wanted = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
 book, event = open_book(place), Laplace(name="x", sensitivity=1, scale=1 / each, draws=1)
 print("ready", flush=True)
@@ -27,9 +28,12 @@ for _ in range(wanted):
 
 
 def spender(place: object, each: float, wanted: int) -> subprocess.Popen[str]:
-    """One that waits for `start` and then reserves `wanted` times epsilon `each`, printing each receipt."""
+    """One that waits for `start` and then reserves `wanted` times epsilon `each`, printing
+    each receipt."""
     command = [sys.executable, "-c", SPEND, str(place), str(each), str(wanted)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
 
 
 def start(process: subprocess.Popen[str]) -> None:

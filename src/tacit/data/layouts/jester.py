@@ -1,0 +1,107 @@
+"""The Jester matrix: a row a person, first the number of jokes rated, then a column a joke;
+99 is no rating."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.reading.dialect import Dialect, decode, is_number, records, sniff
+from tacit.data.reading.faults import rating_fault
+from tacit.data.reading.files import Part, spreadsheet
+from tacit.data.reading.table import Table
+from tacit.errors import DataError, place
+
+
+def read_jester(parts: list[Part], table: Table) -> None:
+    """People are numbered through all files from 1, jokes from 1 in the order of the columns."""
+    people = 0
+    width = None
+    for part in parts:
+        lines, matrix = read_matrix(part)
+        if width is not None and matrix.shape[1] != width:
+            raise DataError(
+                "the files have different numbers of columns",
+                place=part.label,
+                remedy="read one of them",
+            )
+        width = matrix.shape[1]
+        given = matrix[:, 1:]
+        check(given, lines, part.label, table)
+        person, joke = np.nonzero(given != table.absent)
+        table.dropped_absent = 0  # the empty cells of a matrix are no news
+        table.add_numbers(
+            (person + people + 1).astype(np.uint32),
+            (joke + 1).astype(np.uint32),
+            given[person, joke],
+            None,
+            lines[person] if table.keep_lines else None,
+        )
+        people += matrix.shape[0]
+
+
+def read_matrix(part: Part) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The line and the numbers of each row; a header line is skipped."""
+    with part.open() as stream:
+        data = stream.read()
+    if data[:4] == b"\xd0\xcf\x11\xe0":
+        raise spreadsheet(part.label)
+    text = decode(data, part.label)
+    dialect = sniff(text[: text.find("\n", 1 << 16)])
+    if dialect is None:
+        raise DataError(
+            "the file is empty",
+            place=part.label,
+            remedy="give a file with at least one row of data",
+        )
+    lines: list[int] = []
+    rows: list[NDArray[np.float64]] = []
+    for number, fields in records(text, dialect):
+        if not any(fields) or (
+            not rows and not any(is_number(field) for field in fields)
+        ):
+            continue
+        if len(fields) != dialect.width:
+            kind = "few" if len(fields) < dialect.width else "many"
+            message = f"too {kind} fields: {len(fields)} instead of {dialect.width}"
+            raise DataError(
+                message,
+                place=place(part.label, number),
+                remedy="complete or remove the line",
+            )
+        rows.append(numbers(fields, part.label, number, dialect))
+        lines.append(number)
+    if not rows:
+        raise DataError(
+            "the file has no row of data",
+            place=part.label,
+            remedy="give at least one row of data",
+        )
+    return np.array(lines, np.int64), np.vstack(rows)
+
+
+def numbers(
+    fields: list[str], label: str, line: int, dialect: Dialect
+) -> NDArray[np.float64]:
+    try:
+        return np.array(fields, np.float64)
+    except ValueError:
+        column = next(
+            (k + 1 for k, field in enumerate(fields) if not is_number(field)), None
+        )
+        raise DataError(
+            "text where a number belongs",
+            place=place(label, line, column),
+            remedy="write ratings as numbers with a decimal point, and 99 for none",
+        ) from None
+
+
+def check(
+    given: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table
+) -> None:
+    schema = table.schema
+    wrong = ~((given >= schema.low) & (given <= schema.high)) & (given != table.absent)
+    if wrong.any():
+        person, joke = (int(k[0]) for k in np.nonzero(wrong))
+        where = place(label, int(lines[person]), joke + 2)
+        raise rating_fault(str(given[person, joke]), where, schema)

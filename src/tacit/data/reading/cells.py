@@ -1,0 +1,268 @@
+"""Columns of cells to arrays: ids to dense integers, ratings to numbers, times to seconds.
+A cell that cannot be read is a fault, reported by its row so that the reader can name the
+line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Codes = NDArray[np.uint32]
+Number = TypeVar("Number", bound=np.generic)
+TABLE = 1 << 27
+"""Integer ids below this get a lookup table (640 MB at the very most); larger ones are sorted."""
+
+
+PIECE = 1 << 20
+"""Ratings handled at a time where numpy needs wide temporaries."""
+
+
+class Fault(Exception):
+    """The first row of a block that cannot be read, counted from 0, and the role of its cell."""
+
+    def __init__(self, row: int, role: str) -> None:
+        super().__init__(row, role)
+        self.row, self.role = row, role
+
+
+class IdColumn:
+    """Ids as they come, block by block. Integers in their shortest form stay numbers; all
+    else is text as written."""
+
+    def __init__(self) -> None:
+        self.numbers = Growing(np.uint32)
+        self.codes: dict[str, int] | None = None
+        """Code of each text once a text was seen; until then the ids themselves are the numbers."""
+
+    def add_numbers(self, numbers: Codes) -> None:
+        """Ids known to be written as plain integers."""
+        self.numbers.add(
+            numbers if self.codes is None else self._encode_numbers(numbers)
+        )
+
+    @staticmethod
+    def check(cells: pl.Series, role: str) -> None:
+        """A Fault at the first cell without an id."""
+        import polars as pl
+
+        empty = (
+            (cells.is_null() | (cells == ""))
+            if cells.dtype == pl.String
+            else cells.is_null()
+        )
+        if empty.any():
+            raise Fault(int(empty.arg_max() or 0), role)
+
+    def add(self, cells: pl.Series) -> None:
+        import polars as pl
+
+        numbers = plain_numbers(cells)
+        if numbers is not None:
+            self.add_numbers(numbers)
+            return
+        if self.codes is None:
+            self.codes = {}
+            for start in range(0, self.numbers.size, PIECE):
+                block = self.numbers.buffer[
+                    start : min(start + PIECE, self.numbers.size)
+                ]
+                block[:] = self._encode_numbers(block)
+        self.numbers.add(self._encode_text(cells.cast(pl.String)))
+
+    def _encode_numbers(self, numbers: Codes) -> Codes:
+        import polars as pl
+
+        return self._encode_text(pl.Series(numbers).cast(pl.String))
+
+    def _encode_text(self, cells: pl.Series) -> Codes:
+        import polars as pl
+
+        assert self.codes is not None
+        known = cells.unique()
+        fresh = [
+            self.codes.setdefault(text, len(self.codes)) for text in known.to_list()
+        ]
+        codes = cells.replace_strict(
+            known, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
+        )
+        return codes.to_numpy().astype(np.uint32, copy=False)
+
+    def finish(self) -> tuple[Codes, list[str]]:
+        """Dense codes and the ids they stand for, in an order that is a function of the set
+        of ids only."""
+        every = self.numbers.finish()
+        if self.codes is None:
+            return dense_numbers(every)
+        names = list(self.codes)
+        order = natural_order(names)
+        place = np.empty(len(names), np.uint32)
+        place[order] = np.arange(len(names), dtype=np.uint32)
+        relabel(every, place)
+        return every, [names[k] for k in order]
+
+
+def plain_numbers(cells: pl.Series) -> Codes | None:
+    """The cells as numbers if each is an integer below 2^32 in its shortest form (`7`,
+    never `07`, `+7` or `7.0`)."""
+    import polars as pl
+
+    if cells.dtype == pl.String:
+        odd = (
+            cells.str.starts_with("0") & (cells.str.len_bytes() > 1)
+        ) | cells.str.starts_with("+")
+        if odd.any():
+            return None
+        numbers = cells.cast(pl.UInt32, strict=False)
+    elif cells.dtype.is_integer():
+        numbers = cells.cast(pl.UInt32, strict=False)
+    else:
+        return None
+    if numbers.null_count():
+        return None
+    return numbers.to_numpy().astype(np.uint32, copy=False)
+
+
+def dense_numbers(numbers: Codes) -> tuple[Codes, list[str]]:
+    """Codes by rank, in place."""
+    if not numbers.size:
+        return numbers, []
+    top = int(numbers.max())
+    if top < TABLE:
+        seen = present(numbers, top + 1)
+        ids = np.flatnonzero(seen)
+        table = np.cumsum(seen, dtype=np.uint32)
+        table -= 1
+        relabel(numbers, table)
+    else:
+        ids, inverse = np.unique(numbers, return_inverse=True)
+        numbers = inverse.astype(np.uint32)
+    return numbers, list(map(str, ids.tolist()))
+
+
+def relabel(codes: Codes, table: Codes) -> None:
+    """`table[codes]`, in place and piece by piece: numpy would widen all codes to 64 bits first."""
+    for start in range(0, codes.size, PIECE):
+        block = codes[start : start + PIECE]
+        block[:] = table[block]
+
+
+def present(codes: Codes, size: int) -> NDArray[np.bool_]:
+    """Which of the codes below `size` occur."""
+    seen = np.zeros(size, np.bool_)
+    for start in range(0, codes.size, PIECE):
+        seen[codes[start : start + PIECE]] = True
+    return seen
+
+
+def natural_order(names: Sequence[str]) -> list[int]:
+    """By number if every id is a row of digits (then by text: `1` before `01`), else by text."""
+    if all(name.isascii() and name.isdigit() for name in names):
+        return sorted(range(len(names)), key=lambda k: (int(names[k]), len(names[k])))
+    return sorted(range(len(names)), key=names.__getitem__)
+
+
+class Growing(Generic[Number]):
+    """An array that grows by blocks. It is widened in place (the pages move, the bytes do
+    not), so that a hundred million ratings never exist twice, as a list of blocks and as
+    their whole."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self.buffer: NDArray[Number] = np.empty(0, dtype)
+        self.size = 0
+
+    def add(self, block: NDArray[Any]) -> None:
+        end = self.size + block.size
+        if end > self.buffer.size:
+            self.buffer.resize(
+                max(end, self.buffer.size * 9 // 8 + (1 << 16)), refcheck=False
+            )
+        self.buffer[self.size : end] = block
+        self.size = end
+
+    def finish(self) -> NDArray[Number]:
+        """The whole; nothing may be added after."""
+        whole, self.buffer = (
+            self.buffer,
+            np.empty(0, self.buffer.dtype),
+        )  # no view: it would keep the memory
+        if whole.size != self.size:
+            whole.resize(self.size, refcheck=False)
+        return whole
+
+
+def numbers_of(cells: pl.Series) -> NDArray[np.float64]:
+    """Numbers, NaN where there is none."""
+    import polars as pl
+
+    return (
+        cells.cast(pl.Float64, strict=False).to_numpy().astype(np.float64, copy=False)
+    )
+
+
+def seconds(cells: pl.Series) -> NDArray[np.int64]:
+    """Seconds since 1970 from numbers, dates or ISO text."""
+    import polars as pl
+
+    kind = cells.dtype
+    if kind == pl.Date or isinstance(kind, pl.Datetime):
+        numbers = cells.cast(pl.Datetime("us")).dt.epoch("s")
+    elif kind.is_float():
+        numbers = cells.floor().cast(pl.Int64, strict=False)
+    elif kind == pl.String:
+        numbers = from_text(cells)
+    else:
+        numbers = cells.cast(pl.Int64, strict=False)
+    if numbers.null_count():
+        raise Fault(int(numbers.is_null().arg_max() or 0), "time")
+    return numbers.to_numpy().astype(np.int64, copy=False)
+
+
+def from_text(cells: pl.Series) -> pl.Series:
+    """Epoch seconds, `2005-09-06`, `2005-09-06 12:00:00`, or any ISO form; null where it is
+    none of these."""
+    import polars as pl
+
+    numbers = cells.cast(pl.Int64, strict=False)
+    if numbers.null_count():
+        numbers = numbers.fill_null(
+            cells.cast(pl.Float64, strict=False).floor().cast(pl.Int64, strict=False)
+        )
+    if numbers.null_count():
+        days = cells.str.to_date("%Y-%m-%d", strict=False)
+        numbers = numbers.fill_null(days.cast(pl.Datetime("us")).dt.epoch("s"))
+    if numbers.null_count():
+        moments = cells.str.to_datetime(
+            "%Y-%m-%d %H:%M:%S", strict=False, time_unit="us"
+        )
+        numbers = numbers.fill_null(moments.dt.epoch("s"))
+    if numbers.null_count():
+        rest = cells.filter(numbers.is_null()).drop_nulls().unique()
+        read = {
+            text: second
+            for text in rest.to_list()
+            if (second := iso_seconds(text)) is not None
+        }
+        if read:
+            slow = cells.replace_strict(
+                list(read), list(read.values()), default=None, return_dtype=pl.Int64
+            )
+            numbers = numbers.fill_null(slow)
+    return numbers
+
+
+def iso_seconds(text: str) -> int | None:
+    """Seconds of an ISO 8601 text; a text without a zone is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int(
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() // 1
+    )

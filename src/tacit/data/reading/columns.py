@@ -1,0 +1,156 @@
+"""Which column is which: the usual header names, or the usual order where there is no header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tacit.data.reading.dialect import is_number
+from tacit.errors import DataError, SettingError, place
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+NAMES = {
+    "user": words(
+        "user userid userhash uid person personid people member memberid customer "
+        "customerid client clientid reviewer "
+        "reviewerid visitor visitorid account accountid viewer viewerid reader readerid "
+        "rater raterid username"
+    ),
+    "item": words(
+        "item itemid iid movie movieid film filmid isbn book bookid product productid "
+        "asin sku song songid track "
+        "trackid artist artistid business businessid joke jokeid game gameid anime "
+        "animeid profile profileid article "
+        "articleid recipe recipeid title movietitle"
+    ),
+    "rating": words(
+        "rating ratings score scores star stars value vote votes bookrating overall grade "
+        "preference"
+    ),
+    "time": words(
+        "timestamp time unixtime unixreviewtime datetime date ratedat createdat created ts when day"
+    ),
+}
+"""Header names by role, plainest first, without case and marks: `User-ID` is `userid`."""
+
+Columns = Mapping[str, str | int | None]
+"""The caller's own say: role (`user`, `item`, `rating`, `time`) to header name, number
+counted from 1, or None."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Positions (from 0) of what is read."""
+
+    user: int
+    item: int
+    rating: int | None
+    time: int | None
+
+    def used(self) -> dict[str, int]:
+        every = {
+            "user": self.user,
+            "item": self.item,
+            "rating": self.rating,
+            "time": self.time,
+        }
+        return {
+            role: position for role, position in every.items() if position is not None
+        }
+
+
+def plain(name: str) -> str:
+    return "".join(c for c in name.casefold() if c.isalnum())
+
+
+def looks_like_header(fields: Sequence[str], known: set[str] | None = None) -> bool:
+    """A known name and no number; or, in ratings of three fields and more, no number at all."""
+    if any(is_number(field) for field in fields):
+        return False
+    names = (
+        known
+        if known is not None
+        else {name for names in NAMES.values() for name in names}
+    )
+    return any(plain(field) in names for field in fields) or (
+        known is None and len(fields) >= 3
+    )
+
+
+def find_roles(
+    header: Sequence[str] | None,
+    width: int,
+    columns: Columns | None,
+    label: str,
+    line: int = 1,
+    *,
+    likes: bool = False,
+) -> Roles:
+    """The roles of the columns. `likes`: a table without ratings is allowed."""
+    given = dict(columns or {})
+    for role in given:
+        if role not in NAMES:
+            raise SettingError(
+                f"columns: {role} is no role", remedy="use user, item, rating or time"
+            )
+    found: dict[str, int | None] = {}
+    for position, role in enumerate(NAMES):
+        if role in given:
+            found[role] = _given(given[role], role, header, width, label)
+        elif header is not None:
+            found[role] = _named(header, role)
+        else:
+            found[role] = position if position < width else None
+    if header is None and likes and width == 2:
+        found["rating"] = None
+    needed = ("user", "item") if likes else ("user", "item", "rating")
+    for role in needed:
+        if found[role] is None:
+            raise missing(role, header, label, line)
+    user, item = found["user"], found["item"]
+    assert user is not None
+    assert item is not None
+    return Roles(user, item, found["rating"], found["time"])
+
+
+def _named(header: Sequence[str], role: str) -> int | None:
+    plainly = [plain(name) for name in header]
+    return next((plainly.index(name) for name in NAMES[role] if name in plainly), None)
+
+
+def _given(
+    wanted: str | int | None,
+    role: str,
+    header: Sequence[str] | None,
+    width: int,
+    label: str,
+) -> int | None:
+    if wanted is None:
+        return None
+    if isinstance(wanted, int) and 1 <= wanted <= width:
+        return wanted - 1
+    if isinstance(wanted, str) and header is not None and wanted in header:
+        return list(header).index(wanted)
+    raise SettingError(
+        f"columns: there is no column {wanted!r} for {role}", place=label
+    )
+
+
+def missing(
+    role: str, header: Sequence[str] | None, label: str, line: int
+) -> DataError:
+    if role == "rating":
+        remedy = "name the column of ratings `rating`, or use --positive for a table of likes"
+    else:
+        remedy = (
+            f"name a column `{role}`; without a header the order is user, item, "
+            "rating, timestamp"
+        )
+    kind = "the header names" if header is not None else "the rows have"
+    return DataError(
+        f"missing column: {kind} no {role}", place=place(label, line), remedy=remedy
+    )

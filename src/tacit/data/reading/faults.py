@@ -1,0 +1,76 @@
+"""What is wrong with a row, in words: the place and the remedy, never the cell itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.data.reading.columns import Roles
+from tacit.data.reading.dialect import is_number
+from tacit.data.schema import Schema
+from tacit.errors import DataError, place
+
+
+def cell_fault(
+    label: str,
+    line: int,
+    fields: Sequence[str],
+    roles: Roles,
+    role: str,
+    width: int,
+    schema: Schema,
+) -> DataError:
+    """The error for one row of a text file that could not be read."""
+    used = roles.used()
+    if len(fields) <= max(used.values()):
+        return DataError(
+            f"too few fields: {len(fields)} instead of {width}",
+            place=place(label, line),
+            remedy="complete or remove the line",
+        )
+    for each, position in used.items():
+        if not fields[position]:
+            return DataError(
+                "an empty cell",
+                place=_where(label, line, position, each),
+                remedy="complete or remove the line",
+            )
+    where = _where(label, line, used[role], role)
+    return (
+        rating_fault(fields[used[role]], where, schema)
+        if role == "rating"
+        else time_fault(where)
+    )
+
+
+def rating_fault(text: str, where: str, schema: Schema) -> DataError:
+    if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        return DataError(
+            "the rating is NaN or infinite",
+            place=where,
+            remedy="complete or remove the line",
+        )
+    if not is_number(text):
+        remedy = "write ratings as numbers with a decimal point, or say which column holds them"
+        return DataError("text where a number belongs", place=where, remedy=remedy)
+    return off_scale(where, schema)
+
+
+def off_scale(where: str, schema: Schema) -> DataError:
+    return DataError(
+        f"the rating is outside the scale {schema.low:g} to {schema.high:g}",
+        place=where,
+        remedy="correct or remove the line, or give the right --scale LOW,HIGH",
+    )
+
+
+def time_fault(where: str) -> DataError:
+    return DataError(
+        "text where a time belongs",
+        place=where,
+        remedy="write times as seconds since 1970 or as ISO dates such as 2005-09-06, or "
+        "leave the column out",
+    )
+
+
+def _where(label: str, line: int, position: int, role: str) -> str:
+    return place(label, line, f"{position + 1} ({role})")

@@ -1,0 +1,254 @@
+"""`tacit.read_items`: the public catalogue, from known layouts, any csv or parquet, or a
+data frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.reading.columns import NAMES, plain, words
+from tacit.data.reading.dialect import Dialect, is_number
+from tacit.data.reading.files import Part, bundle
+from tacit.data.reading.sheet import (
+    Sheet,
+    encoding_of,
+    is_path,
+    read_sheet,
+    sheet_of,
+    text_of,
+    with_header,
+)
+from tacit.errors import DataError, SettingError
+
+GENRES_100K = words(
+    "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy "
+    "Film-Noir Horror Musical "
+    "Mystery Romance Sci-Fi Thriller War Western"
+)
+ROLES = {
+    "id": [
+        "id",
+        *(name for name in NAMES["item"] if name not in ("title", "movietitle")),
+    ],
+    "title": ["title", "movietitle", "booktitle", "name", "label"],
+    "year": [
+        "year",
+        "releaseyear",
+        "yearofpublication",
+        "released",
+        "releasedate",
+        "date",
+    ],
+    "tags": ["genres", "genre", "tags", "tag", "categories", "category", "keywords"],
+}
+KNOWN = {name for names in ROLES.values() for name in names}
+NO_TAG = {"", "(no genres listed)", "unknown"}
+LAYOUTS = ("ml-100k", "ml-1m", "ml-csv", "netflix")
+FILES = {
+    "u.item": "ml-100k",
+    "movies.dat": "ml-1m",
+    "movie_titles.txt": "netflix",
+    "movie_titles.csv": "netflix",
+}
+
+
+def read_items(source: object, layout: str | None = None) -> Catalogue:
+    """The catalogue in `source`, a path or a data frame: ids, titles, years, tags, and
+    other numeric columns.
+
+    Known layouts: MovieLens `u.item`, `movies.dat`, `movies.csv` and Netflix
+    `movie_titles`; anything else needs a header with a column `id`, `item` or the like. A
+    year may also end the title, as in `Heat (1995)`.
+    """
+    if layout is not None and layout not in LAYOUTS:
+        raise SettingError(
+            f"there is no catalogue layout {layout}",
+            remedy=f"choose one of {', '.join(LAYOUTS)}",
+        )
+    if not is_path(source):
+        return catalogue(sheet_of(source))
+    part = choose(source)  # type: ignore[arg-type]
+    layout = layout or detect(part)
+    if layout == "ml-100k":
+        return catalogue(movielens_100k(part))
+    if layout == "ml-1m":
+        dialect = Dialect("::", 3)
+        sheet = read_sheet(part, dialect, encoding_of(part))
+        return catalogue(Sheet(sheet.label, ["id", "title", "genres"], sheet.rows))
+    if layout == "netflix":
+        return catalogue(netflix_titles(part))
+    sheet = with_header(read_sheet(part), KNOWN)
+    if sheet.header is None:
+        sheet = Sheet(sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows)
+    return catalogue(sheet)
+
+
+def choose(path: str | Path) -> Part:
+    """The catalogue's file: the path itself, or the known one in a folder or archive."""
+    found = bundle(path)
+    for part in found.parts():
+        name = part.name.removesuffix(".gz")
+        if found.single or name in FILES or name == "movies.csv":
+            return part
+    raise DataError(
+        "no known catalogue is in it",
+        place=found.label,
+        remedy="name the file that lists the items",
+    )
+
+
+def detect(part: Part) -> str | None:
+    """By the file's name and the look of its first line; None for a plain table."""
+    first = text_of(part).split("\n", 1)[0].strip()
+    expected = FILES.get(part.name.removesuffix(".gz"))
+    if re.match(r"\d+\|[^|]*\|", first) and first.count("|") == 23:
+        return "ml-100k"
+    if re.match(r"\d+::.+::", first) and (
+        expected == "ml-1m" or part.name.endswith(".dat")
+    ):
+        return "ml-1m"
+    if re.match(r"\d+,(\d{4}|NULL),", first) and expected == "netflix":
+        return "netflix"
+    return None
+
+
+def movielens_100k(part: Part) -> Sheet:
+    sheet = read_sheet(part, Dialect("|", 24), encoding_of(part))
+    rows = []
+    for line, cells in sheet.rows:
+        if len(cells) != 24:
+            raise DataError(
+                f"{len(cells)} fields instead of 24",
+                place=sheet.where(line),
+                remedy="see MovieLens 100K",
+            )
+        marked = [
+            name
+            for name, flag in zip(GENRES_100K, cells[5:], strict=True)
+            if flag == "1"
+        ]
+        rows.append((line, [cells[0], cells[1], "|".join(marked)]))
+    return Sheet(sheet.label, ["id", "title", "genres"], rows)
+
+
+def netflix_titles(part: Part) -> Sheet:
+    """Rows `id,year,title`; a title may hold commas."""
+    sheet = read_sheet(part, Dialect("\x1f\x1f", 1), encoding_of(part))
+    rows = [
+        (line, [cell.strip() for cell in cells[0].split(",", 2)])
+        for line, cells in sheet.rows
+    ]
+    return Sheet(sheet.label, ["id", "year", "title"], rows)
+
+
+def catalogue(sheet: Sheet) -> Catalogue:
+    """The columns of a sheet as a catalogue."""
+    header = sheet.header or []
+    plainly = [plain(name) for name in header]
+    found = {
+        role: next((plainly.index(n) for n in names if n in plainly), None)
+        for role, names in ROLES.items()
+    }
+    if found["id"] is None:
+        raise DataError(
+            "missing column: the header names no item",
+            place=sheet.where(1),
+            remedy="name the column of ids `id`",
+        )
+    ids = unique_ids(sheet, found["id"])
+    titles = column(sheet, found["title"])
+    tags, tagged = tag_matrix(column(sheet, found["tags"]))
+    numbers, numeric = numeric_columns(
+        sheet, [k for k, at in enumerate(header) if k not in found.values() and at]
+    )
+    return Catalogue(
+        ids,
+        titles,
+        years(column(sheet, found["year"]), titles),
+        tags,
+        tagged,
+        numbers,
+        numeric,
+    )
+
+
+def unique_ids(sheet: Sheet, at: int) -> list[str]:
+    lines: dict[str, int] = {}
+    for line, cells in sheet.rows:
+        if at >= len(cells) or not cells[at]:
+            raise DataError(
+                "an item without an id",
+                place=sheet.where(line),
+                remedy="complete or remove the line",
+            )
+        first = lines.setdefault(cells[at], line)
+        if first != line:
+            raise DataError(
+                f"the id of {sheet.unit} {first} is repeated",
+                place=sheet.where(line),
+                remedy="give every item one row",
+            )
+    return list(lines)
+
+
+def column(sheet: Sheet, at: int | None) -> list[str] | None:
+    if at is None:
+        return None
+    return [cells[at] if at < len(cells) else "" for _, cells in sheet.rows]
+
+
+def years(
+    given: Sequence[str] | None, titles: Sequence[str] | None
+) -> NDArray[np.int32] | None:
+    """The year column, else the year that ends a title; None if there is no year at all."""
+    out = np.zeros(len(given or titles or ()), np.int32)
+    for texts, form in (
+        (titles, r".*\((\d{4})(?:\s*[-–]\s*(?:\d{4})?)?\)\s*"),
+        (given, r"(\d{4})(?:\D.*)?"),
+    ):
+        for k, text in enumerate(texts or ()):
+            match = re.fullmatch(form, text)
+            if match:
+                out[k] = int(match[1])
+    return out if out.any() else None
+
+
+def tag_matrix(
+    cells: Sequence[str] | None,
+) -> tuple[list[str], NDArray[np.uint8] | None]:
+    if cells is None:
+        return [], None
+    split = [
+        {tag for part in text.split("|") if (tag := part.strip()).lower() not in NO_TAG}
+        for text in cells
+    ]
+    names = sorted(set().union(*split))
+    if not names:
+        return [], None
+    place = {name: k for k, name in enumerate(names)}
+    tagged = np.zeros((len(split), len(names)), np.uint8)
+    for row, tags in enumerate(split):
+        tagged[row, [place[tag] for tag in tags]] = 1
+    return names, tagged
+
+
+def numeric_columns(
+    sheet: Sheet, candidates: list[int]
+) -> tuple[list[str], NDArray[np.float32] | None]:
+    """Other columns whose every cell is a number or empty; keys of other catalogues
+    (`imdbId`) are no features."""
+    header = sheet.header or []
+    names, columns = [], []
+    for at in candidates:
+        cells = column(sheet, at) or []
+        if plain(header[at]).endswith("id") or not any(cells):
+            continue
+        if all(not cell or is_number(cell) for cell in cells):
+            names.append(header[at])
+            columns.append([float(cell) if cell else np.nan for cell in cells])
+    return names, np.array(columns, np.float32).T.copy() if columns else None

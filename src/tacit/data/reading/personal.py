@@ -1,0 +1,125 @@
+"""One person's own ratings: a csv with columns `item` (id or title), `rating` and
+optionally `timestamp`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tacit.data.reading.cells import iso_seconds
+from tacit.data.reading.columns import NAMES, plain
+from tacit.data.reading.dialect import is_number
+from tacit.data.reading.faults import time_fault
+from tacit.data.reading.files import bundle
+from tacit.data.reading.sheet import Sheet, read_sheet, with_header
+from tacit.errors import DataError
+
+KNOWN = {
+    name for role in ("item", "rating", "time") for name in [*NAMES[role], "id", "name"]
+}
+
+
+class PersonalRating(NamedTuple):
+    """A rating as its owner wrote it; the model resolves the item and checks the scale, and
+    can name the line."""
+
+    item: str
+    rating: float | None
+    """None: liked, without a rating."""
+    time: int | None
+    line: int
+
+
+def read_personal(path: str | Path, *, likes: bool = False) -> list[PersonalRating]:
+    """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
+    ratings may be left out."""
+    part = next(iter(bundle(path).parts()))
+    sheet = with_header(read_sheet(part), KNOWN)
+    item, rating, time = positions(sheet, likes)
+    return [one(sheet, line, cells, item, rating, time) for line, cells in sheet.rows]
+
+
+def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
+    if sheet.header is None:
+        item = 0
+        rating = 1 if sheet.width > 1 else None
+        time = 2 if sheet.width > 2 else None
+    else:
+        plainly = [plain(name) for name in sheet.header]
+        places = {
+            role: next(
+                (
+                    plainly.index(name)
+                    for name in [*NAMES[role], *more]
+                    if name in plainly
+                ),
+                None,
+            )
+            for role, more in (("item", ["id", "name"]), ("rating", []), ("time", []))
+        }
+        if places["item"] is None:
+            raise _missing(sheet, "item")
+        item = places["item"]
+        rating = places["rating"]
+        time = places["time"]
+    if rating is None and not likes:
+        raise _missing(sheet, "rating")
+    return item, rating, time
+
+
+def _missing(sheet: Sheet, role: str) -> DataError:
+    return DataError(
+        f"missing column: there is no {role}",
+        place=sheet.where(1),
+        remedy="begin the file with the line item,rating and give each item's id or title",
+    )
+
+
+def one(
+    sheet: Sheet,
+    line: int,
+    cells: list[str],
+    item: int,
+    rating: int | None,
+    time: int | None,
+) -> PersonalRating:
+    needed = max(item, rating if rating is not None else 0)
+    if len(cells) <= needed:
+        message = f"too few fields: {len(cells)} instead of {needed + 1}"
+        raise DataError(
+            message, place=sheet.where(line), remedy="complete or remove the line"
+        )
+    if sheet.header is not None and any(cells[len(sheet.header) :]):
+        message = f"too many fields: {len(cells)} instead of {len(sheet.header)}"
+        raise DataError(
+            message,
+            place=sheet.where(line),
+            remedy="put quotes around a title that holds a comma",
+        )
+    if not cells[item]:
+        raise DataError(
+            "no item",
+            place=sheet.where(line, item + 1),
+            remedy="complete or remove the line",
+        )
+    value: float | None = None
+    if rating is not None:
+        if not is_number(cells[rating]):
+            what = "text where a number belongs" if cells[rating] else "no rating"
+            remedy = "give each rating as a number; put quotes around a title that holds a comma"
+            raise DataError(
+                what, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy
+            )
+        value = float(cells[rating])
+    moment = None
+    if time is not None and time < len(cells) and cells[time]:
+        moment = seconds(cells[time])
+        if moment is None:
+            raise time_fault(sheet.where(line, f"{time + 1} (time)"))
+    return PersonalRating(cells[item], value, moment, line)
+
+
+def seconds(text: str) -> int | None:
+    if is_number(text):
+        return int(float(text)) if abs(float(text)) < 2**62 else None
+    return iso_seconds(text)

@@ -1,0 +1,143 @@
+"""Small tables (a catalogue, one person's ratings) as columns of text with the line of each row."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.data.reading.columns import looks_like_header
+from tacit.data.reading.dialect import Dialect, decode, records, sniff
+from tacit.data.reading.files import Part, spreadsheet
+from tacit.data.reading.frames import read_parquet, to_polars
+from tacit.errors import DataError, place
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Sheet:
+    label: str
+    header: list[str] | None
+    rows: list[tuple[int, list[str]]]
+    """Line (or row of a frame) and cells; an absent cell is empty text."""
+    unit: str = "line"
+
+    def where(self, line: int, column: str | int | None = None) -> str:
+        if self.unit == "line":
+            return place(self.label, line, column)
+        return f"{self.label}, {self.unit} {line}" + (
+            f", column {column}" if column is not None else ""
+        )
+
+    @property
+    def width(self) -> int:
+        return (
+            len(self.header)
+            if self.header is not None
+            else max(len(cells) for _, cells in self.rows)
+        )
+
+
+def sheet_of(source: object) -> Sheet:
+    """A data frame as a sheet; lists of tags are joined by bars."""
+    return _from_frame(to_polars(source), "the data frame")
+
+
+def _from_frame(frame: pl.DataFrame, label: str) -> Sheet:
+    columns = [
+        [_text(value) for value in frame.to_series(k).to_list()]
+        for k in range(frame.width)
+    ]
+    rows = [
+        (line, list(cells))
+        for line, cells in enumerate(zip(*columns, strict=True), start=1)
+    ]
+    if not rows:
+        raise DataError(
+            "there is no row in it", place=label, remedy="give at least one row of data"
+        )
+    return Sheet(label, list(frame.columns), rows, "row")
+
+
+def _text(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, list):
+        return "|".join(map(str, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def read_sheet(
+    part: Part, dialect: Dialect | None = None, encoding: str | None = None
+) -> Sheet:
+    """A text or parquet file as a sheet. `encoding` None: UTF-8, or an error that names the
+    line."""
+    with part.open() as stream:
+        data = stream.read()
+    if data[:4] == b"\xd0\xcf\x11\xe0":
+        raise spreadsheet(part.label)
+    if data[:4] == b"PAR1":
+        return _from_frame(read_parquet(part), part.label)
+    text = decode(data, part.label, encoding or "utf-8")
+    found = dialect or sniff(text, words=True)
+    if found is None:
+        raise DataError(
+            "the file is empty",
+            place=part.label,
+            remedy="give a file with at least one row of data",
+        )
+    rows = []
+    try:
+        for line, cells in records(text, found):
+            if any(cells):
+                rows.append((line, cells))
+    except csv.Error:
+        where = place(part.label, rows[-1][0] + 1 if rows else 1)
+        raise DataError(
+            "a row cannot be split into fields", place=where, remedy="check its quotes"
+        ) from None
+    if not rows:
+        raise DataError(
+            "the file is empty",
+            place=part.label,
+            remedy="give a file with at least one row of data",
+        )
+    return Sheet(part.label, None, rows)
+
+
+def with_header(sheet: Sheet, known: set[str] | None = None) -> Sheet:
+    """The first row taken as the header if it looks like one."""
+    if sheet.header is not None or not looks_like_header(sheet.rows[0][1], known):
+        return sheet
+    if len(sheet.rows) == 1:
+        raise DataError(
+            "the file has a header and no row of data",
+            place=sheet.label,
+            remedy="give at least one row of data",
+        )
+    return Sheet(sheet.label, sheet.rows[0][1], sheet.rows[1:])
+
+
+def text_of(part: Part) -> str:
+    """The first text of a file, for telling layouts apart."""
+    return part.head(4096).removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+
+
+def encoding_of(part: Part) -> str:
+    """UTF-8 if it is; else Latin-1, in which the older data sets are written."""
+    with part.open() as stream:
+        data = stream.read()
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def is_path(source: object) -> bool:
+    return isinstance(source, str | Path)

@@ -1,0 +1,127 @@
+"""How good predictions and lists are, against raw held-back ratings: for the owner only,
+never a release.
+
+| case | result |
+|---|---|
+| no rating to predict, or nobody with a relevant item | None: unavailable, null in JSON |
+| a prediction that is NaN or infinite | None: a method may not improve by staying silent |
+| a person with no relevant item | left out of every ranking metric |
+| a list shorter than k (places of -1) | the missing places are misses |
+| fewer than k relevant items | recall divides by min(k, relevant), so a perfect list always
+scores 1 |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import SettingError
+
+
+def rmse(predicted: ArrayLike, actual: ArrayLike) -> float | None:
+    """Root of the mean squared error."""
+    mean = _mean(_errors(predicted, actual) ** 2)
+    return None if mean is None else float(np.sqrt(mean))
+
+
+def mae(predicted: ArrayLike, actual: ArrayLike) -> float | None:
+    """Mean absolute error."""
+    return _mean(np.abs(_errors(predicted, actual)))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Lists beside what was relevant: row u of `lists` against `item[ptr[u]:ptr[u + 1]]`,
+    ascending."""
+
+    lists: NDArray[np.int32]
+    ptr: NDArray[np.int64]
+    item: NDArray[np.uint32]
+
+    def __post_init__(self) -> None:
+        if len(self.ptr) != len(self.lists) + 1:
+            raise ValueError("a ranking needs one list for each person")
+
+    @cached_property
+    def relevant(self) -> NDArray[np.int64]:
+        """How many items are relevant to each person."""
+        return np.diff(self.ptr)
+
+    @cached_property
+    def hits(self) -> NDArray[np.bool_]:
+        """Whether each place of each list holds a relevant item."""
+        rows = np.arange(len(self.lists), dtype=np.int64)
+        width = 1 + max(int(self.lists.max(initial=0)), int(self.item.max(initial=0)))
+        wanted = (
+            np.repeat(rows, self.relevant) * width + self.item
+        )  # ascending, as the rows are
+        listed = rows[:, None] * width + self.lists
+        place = np.minimum(np.searchsorted(wanted, listed), max(len(wanted) - 1, 0))
+        found = (
+            wanted[place] == listed
+            if len(wanted)
+            else np.zeros(listed.shape, dtype=np.bool_)
+        )
+        return found & (self.lists >= 0)
+
+    def recall_at(self, k: int) -> float | None:
+        """Relevant items among the first k, as a share of the most that could be there."""
+        return self._mean_over_people(
+            self._hits_at(k).sum(axis=1) / np.clip(self.relevant, 1, k)
+        )
+
+    def ndcg_at(self, k: int) -> float | None:
+        """Hits discounted by the logarithm of their place, as a share of the best list's."""
+        discount = 1 / np.log2(np.arange(2, k + 2))
+        best = np.cumsum(discount)[np.clip(self.relevant, 1, k) - 1]
+        return self._mean_over_people(self._hits_at(k) @ discount / best)
+
+    def precision_at(self, k: int) -> float | None:
+        """Relevant items as a share of the first k places."""
+        return self._mean_over_people(self._hits_at(k).sum(axis=1) / k)
+
+    def hit_at(self, k: int) -> float | None:
+        """The share of people with at least one relevant item among the first k."""
+        return self._mean_over_people(self._hits_at(k).sum(axis=1) > 0)
+
+    def table(self, *places: int) -> dict[str, float | None]:
+        """`{"recall@20": …, "ndcg@20": …, "precision@20": …, "hit@20": …}` for each k."""
+        forms = {
+            "recall": self.recall_at,
+            "ndcg": self.ndcg_at,
+            "precision": self.precision_at,
+            "hit": self.hit_at,
+        }
+        return {f"{name}@{k}": form(k) for k in places for name, form in forms.items()}
+
+    def _hits_at(self, k: int) -> NDArray[np.bool_]:
+        if not 1 <= k <= self.lists.shape[1]:
+            raise SettingError(
+                f"k is {k}; the lists have 1 to {self.lists.shape[1]} places"
+            )
+        return self.hits[:, :k]
+
+    def _mean_over_people(
+        self, score: NDArray[np.float64] | NDArray[np.bool_]
+    ) -> float | None:
+        return _mean(score[self.relevant > 0])
+
+
+def _errors(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.float64]:
+    left, right = (
+        np.asarray(predicted, dtype=np.float64),
+        np.asarray(actual, dtype=np.float64),
+    )
+    if left.shape != right.shape:
+        raise ValueError(f"{left.shape} predictions for {right.shape} ratings")
+    return left - right
+
+
+def _mean(values: NDArray[np.float64] | NDArray[np.bool_]) -> float | None:
+    if not values.size or not np.isfinite(values).all():
+        return None
+    return float(values.mean())

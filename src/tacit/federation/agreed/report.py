@@ -1,0 +1,65 @@
+"""Randomized reports over the wire: what one device says in the local model, and what the
+recommender makes of them.
+
+A report is one (label, answer): the label numbers the person wherever the plan draws public
+directions, the answer is a choice, or a coordinate and a bit (2 x coordinate + bit). It
+travels in the open, for it is private by itself.
+
+Guarantee: the answer is a draw of `tacit.noise.device` from the event that the device has
+paid for, whatever the servers do. An answer that no honest device can give is left out and
+not counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows
+from tacit.bound.check import check_rows
+from tacit.engine.answers import Answers
+from tacit.errors import Failure
+from tacit.ledger.account.event import Choice, Event
+from tacit.noise.device import choose, respond
+from tacit.rounds.round import Part, Released
+
+
+def own_report(
+    part: Part, event: Event | None, given: Rows, label: int
+) -> NDArray[np.int64]:
+    """One device's words: its label and its randomized answer."""
+    check_rows(given, name=part.name, people=1, size=part.size)
+    if event is None or len(given.values) != 1:
+        raise Failure(
+            f"a device gives one randomized report to {part.name}, no more and no fewer"
+        )
+    if part.choices:
+        if not isinstance(event, Choice):
+            raise Failure(f"the event of {part.name} is no choice")
+        return np.array([[label, int(choose(event, given.values)[0])]])
+    bit = int(respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0])
+    return np.array([[label, 2 * int(given.index[0]) + (bit > 0)]])
+
+
+def heard(part: Part, event: Event | None, words: NDArray[Any]) -> Released:
+    """The release that the reports make together; those that make no sense are left out."""
+    found = words.astype("<u8").view("<i8")
+    most = part.choices or 2 * part.size
+    found = found[
+        (found[:, 0] >= 0)
+        & (found[:, 0] < 1 << 53)
+        & (found[:, 1] >= 0)
+        & (found[:, 1] < most)
+    ]
+    answers = Answers(part, event)
+    answers.count = len(found)
+    if part.choices:
+        answers.who, answers.said = [found[:, 0]], [found[:, 1]]
+    else:
+        place, bit = np.divmod(found[:, 1], 2)
+        answers.total += np.bincount(place, 2.0 * bit - 1, part.size).reshape(
+            answers.total.shape
+        )
+    return answers.released()

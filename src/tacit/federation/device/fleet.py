@@ -1,0 +1,149 @@
+"""Many real devices in one process, for trials and tests: each has its own key, ledger
+record and conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.data.ratings import Ratings
+from tacit.errors import BudgetError, Failure, TacitError
+from tacit.federation.device.client import (
+    Away,
+    Link,
+    Server,
+    Vanish,
+    Wallet,
+    enrol_patiently,
+    fetch_task,
+    take_part,
+)
+from tacit.federation.device.device import Device, Policy
+from tacit.federation.protocol.http import Web
+from tacit.federation.protocol.keys import new_exchange
+from tacit.federation.protocol.task import Assembled
+from tacit.ledger.book.devices import DeviceBooks
+from tacit.noise import bits
+
+
+@dataclass
+class Report:
+    """What a fleet saw; counts and bytes, nothing else."""
+
+    devices: int = 0
+    answered: int = 0
+    at_cap: int = 0
+    failed: list[str] = field(default_factory=list)
+    bytes_up: int = 0
+    bytes_down: int = 0
+    log: list[Any] = field(default_factory=list)
+
+
+def make_devices(
+    made: Assembled, ratings: Ratings, count: int, policy: Policy, first: int = 0
+) -> list[Device]:
+    """The first `count` people of a data set as devices; items outside the task's catalogue
+    are left out."""
+    index = made.public.catalogue.index
+    rows = np.array([index.get(name, -1) for name in ratings.items], np.int64)
+    schema, out = made.public.schema, list[Device]()
+    for person in range(first, min(first + count, ratings.n_users)):
+        cells = ratings.row(person)
+        own = rows[ratings.item[cells]]
+        order = np.argsort(own, kind="stable")
+        order = order[own[order] >= 0]
+        value = (
+            ratings.value[cells].astype(np.float64) - schema.middle
+        ) / schema.unit_width
+        time = None if ratings.time is None else ratings.time[cells][order]
+        secret = bits.fresh().token(32)
+        out.append(
+            Device(
+                made,
+                person,
+                own[order].astype(np.uint32),
+                value[order],
+                time,
+                policy,
+                secret,
+            )
+        )
+    return out
+
+
+async def run_fleet(
+    url: str,
+    ratings: Ratings,
+    *,
+    devices: int | None = None,
+    pin: str | None = None,
+    policy: Policy | None = None,
+    book: Path | None = None,
+    rounds: int | None = None,
+    vanish: Vanish = 0.0,
+    token: str | None = None,
+    ca: str | None = None,
+    first: int = 0,
+    privates: Sequence[bytes] | None = None,
+    aggregator_pin: str | None = None,
+) -> Report:
+    """Enrol and take part with many devices until the training is over or `rounds` were
+    answered by each."""
+    policy, report = policy or Policy(), Report()
+    async with Web(ca) as web:
+        recommender = Server(url.rstrip("/"), pin)
+        try:
+            await recommender.learn(web)
+            made, aggregator = await fetch_task(web, recommender, aggregator_pin)
+            await aggregator.learn(web)
+        except Away as error:
+            raise Failure(
+                f"a server cannot be reached ({error})",
+                remedy="check its address and --ca",
+            ) from None
+        fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
+        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
+        wallet = Wallet(books)
+        report.devices = len(fleet)
+        keys = (
+            list(privates)
+            if privates is not None
+            else [new_exchange()[0] for _ in fleet]
+        )
+        links = [Link(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
+        gate = asyncio.Semaphore(64)
+
+        async def enrol(link: Link) -> None:
+            async with gate:
+                await enrol_patiently(link, token)
+
+        async def one(place: int) -> None:
+            try:
+                await take_part(
+                    links[place],
+                    fleet[place],
+                    place,
+                    wallet,
+                    rounds=rounds,
+                    log=report.log,
+                    vanish=vanish,
+                )
+            except BudgetError:
+                report.at_cap += 1
+            except TacitError as error:
+                report.failed.append(error.message)
+
+        try:
+            await asyncio.gather(*(enrol(link) for link in links))
+            await asyncio.gather(*(one(place) for place in range(len(fleet))))
+        finally:
+            books.close()
+        report.answered = len(report.log)
+        report.bytes_up = sum(link.bytes_up for link in links)
+        report.bytes_down = sum(link.bytes_down for link in links)
+    return report

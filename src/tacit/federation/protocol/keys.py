@@ -1,0 +1,206 @@
+"""Who is who: a signing identity that devices pin, exchange keys that rotate under it, and
+the secrets that follow.
+
+Guarantee: a device and a server share X25519 secrets from which three kinds of keys are
+derived apart from one another (HKDF with different labels): for authenticating messages,
+for masks, for nothing else. A server's exchange key is believed only with a signature of
+its pinned identity; so a key rotates without enrolling anew, and a message that verifies
+comes from the device, or the server, that it names. A device proves its key by using it:
+only its owner can make the MAC of an enrolment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+from cryptography.hazmat.primitives.asymmetric.x25519 import (
+    X25519PrivateKey,
+    X25519PublicKey,
+)
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from tacit.errors import Failure, StorageError
+from tacit.noise import bits
+
+KEPT = 3
+"""Exchange keys of a server that are still honoured; older ones are forgotten."""
+
+
+def name_of(public: bytes) -> str:
+    """A key's short name; of a device's first key, the device's id."""
+    return hashlib.sha256(b"tacit/1 key" + public).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What one device and one server share."""
+
+    mac: bytes
+    mask: bytes
+
+
+def secrets(private: bytes, public: bytes) -> Secrets:
+    shared = _loaded(private).exchange(X25519PublicKey.from_public_bytes(public))
+    kept = [
+        HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
+        for label in (b"mac", b"mask")
+    ]
+    return Secrets(kept[0], kept[1])
+
+
+@lru_cache(maxsize=8)
+def _loaded(private: bytes) -> X25519PrivateKey:
+    """A server's few keys stay loaded: loading one costs as much as an exchange."""
+    return X25519PrivateKey.from_private_bytes(private)
+
+
+def new_exchange() -> tuple[bytes, bytes]:
+    """(private, public), from fresh entropy."""
+    private = bits.fresh().token(32)
+    return private, X25519PrivateKey.from_private_bytes(
+        private
+    ).public_key().public_bytes_raw()
+
+
+def tag(key: bytes, *parts: bytes) -> str:
+    """A MAC over parts that cannot run into one another."""
+    return hmac.digest(key, _joined(parts), "sha256").hex()
+
+
+def same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+class Identity:
+    """A server's keys in one file (mode 0600): the signing identity and its exchange keys,
+    newest first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.exists():
+            self._write(
+                {
+                    "sign": bits.fresh().token(32).hex(),
+                    "exchange": [bits.fresh().token(32).hex()],
+                }
+            )
+        self._read()
+
+    def refresh(self) -> None:
+        """Take up keys that another process has put into the file since it was read."""
+        with suppress(OSError):
+            if self.path.stat().st_mtime_ns != self._stamp:
+                self._read()
+
+    def _read(self) -> None:
+        try:
+            self._stamp = self.path.stat().st_mtime_ns
+            found = json.loads(self.path.read_text())
+            self._sign = Ed25519PrivateKey.from_private_bytes(
+                bytes.fromhex(found["sign"])
+            )
+            self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
+        except (OSError, ValueError, KeyError) as error:
+            raise StorageError(
+                f"the key file {self.path} cannot be read ({type(error).__name__})",
+                remedy="restore it from a copy",
+            ) from None
+        self.public = self._sign.public_key().public_bytes_raw()
+        publics = [
+            X25519PrivateKey.from_private_bytes(each).public_key().public_bytes_raw()
+            for each in self.exchange
+        ]
+        self.by_name = {
+            name_of(public): private
+            for public, private in zip(publics, self.exchange, strict=True)
+        }
+        self.current = name_of(publics[0])
+        self._publics = publics
+
+    def _write(self, content: dict[str, Any]) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            staged = self.path.with_suffix(".new")
+            handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w") as file:
+                json.dump(content, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(staged, self.path)
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} cannot be written: {error.strerror}"
+            ) from None
+
+    def rotate(self) -> None:
+        """A new exchange key; the last few stay valid, so that no device has to enrol again."""
+        kept = [bits.fresh().token(32), *self.exchange][:KEPT]
+        raw = self._sign.private_bytes_raw().hex()
+        self._write({"sign": raw, "exchange": [each.hex() for each in kept]})
+        self._read()
+
+    def sign(self, *parts: bytes) -> str:
+        return self._sign.sign(_joined(parts)).hex()
+
+    def card(self) -> dict[str, Any]:
+        """What the server shows the world."""
+        listed = [
+            {"public": public.hex(), "signature": self.sign(b"exchange", public)}
+            for public in self._publics
+        ]
+        return {"identity": self.public.hex(), "exchange": listed}
+
+
+def verify(identity: bytes, signature: str, *parts: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(identity).verify(
+            bytes.fromhex(signature), _joined(parts)
+        )
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
+    """The exchange keys of a card, newest first, if its identity is the pinned one."""
+    try:
+        identity = bytes.fromhex(card["identity"])
+        if pin is not None and not same(card["identity"], pin):
+            raise Failure(
+                "the server is not the one whose identity was pinned",
+                remedy="ask its owner before going on",
+            )
+        keys = [bytes.fromhex(each["public"]) for each in card["exchange"]]
+        fine = [
+            verify(identity, each["signature"], b"exchange", key)
+            for each, key in zip(card["exchange"], keys, strict=True)
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise Failure("the server's card of keys does not parse") from None
+    if not keys or not all(fine):
+        raise Failure("the server's exchange keys are not signed by its identity")
+    return keys
+
+
+@lru_cache(maxsize=200_000)
+def shared_secrets(private: bytes, public: bytes) -> Secrets:
+    """The same, remembered: an exchange costs more than a message."""
+    return secrets(private, public)
+
+
+def _joined(parts: tuple[bytes, ...]) -> bytes:
+    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)

@@ -1,0 +1,47 @@
+"""Masks: a keyed keystream that hides a contribution from the aggregator, and that the
+recommender can take off.
+
+Guarantee: the key of a device's mask is a MAC of the round under a secret of that device
+and the recommender, so to the aggregator the masked words are uniform (AES-256 in counter
+mode, a key used for one vector of one round only). The recommender sees sums only, from
+which it takes the masks of exactly the devices that were summed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+_START = bytes(16)
+
+
+def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> bytes:
+    """One key for one device, round and `told` (digest of the state it was given).
+
+    A re-run of the round with the same state has the same, so the same words can be sent
+    again; another state never meets the same mask, for the difference of two vectors under
+    one mask hides nothing.
+    """
+    return hmac.new(
+        secret, f"{task} {round_} {nonce} {told}".encode(), hashlib.sha256
+    ).digest()
+
+
+def stream(key: bytes, label: str) -> Any:
+    """The keystream of one part; `keystream` reads on from where the last call ended."""
+    own = hmac.new(key, label.encode(), hashlib.sha256).digest()
+    return Cipher(algorithms.AES256(own), modes.CTR(_START)).encryptor()
+
+
+def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
+    """The next `count` words of `bits` bits, uniform."""
+    return np.frombuffer(source.update(bytes(count * bits // 8)), f"<u{bits // 8}")
+
+
+def mask(key: bytes, label: str, rows: int, width: int, bits: int) -> NDArray[Any]:
+    return keystream(stream(key, label), rows * width, bits).reshape(rows, width)

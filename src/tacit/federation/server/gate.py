@@ -1,0 +1,285 @@
+"""The gate of both servers: who is this, is it whole, is it too much. Refusals are short
+and say nothing private."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from tacit.errors import StorageError
+from tacit.federation.protocol.keys import (
+    Identity,
+    name_of,
+    same,
+    shared_secrets,
+    tag,
+    verify,
+)
+from tacit.federation.protocol.wire import VERSION, WireError
+from tacit.federation.server.store import Refusal, Session, Store
+from tacit.serving.http.plain import Call, Handler, Plain, Reply
+from tacit.serving.http.watch import LOG, Metrics
+
+DEVICES = (
+    (
+        "CREATE TABLE IF NOT EXISTS device (id TEXT PRIMARY KEY, public BLOB NOT NULL, "
+        "enrolled INTEGER NOT NULL)"
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of what one sender may do."""
+
+    body: int = 64 << 20
+    """Bytes of one message."""
+    body_seconds: float = 30.0
+    rate: float = 50.0
+    """Requests a second of one device, with bursts of twice as many."""
+    enrol_rate: float = 2000.0
+    """New devices a second, from all addresses together."""
+    devices: int = 10_000_000
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A device whose message verified."""
+
+    device: str
+    mac: bytes
+    request: str
+
+
+class Gate:
+    """See the module."""
+
+    def __init__(
+        self,
+        role: str,
+        identity: Identity,
+        store: Store,
+        limits: Limits,
+        token: str | None = None,
+    ) -> None:
+        self.role = role
+        self.identity = identity
+        self.store = store
+        self.limits = limits
+        self.token = token
+        self.metrics = Metrics(role)
+        self.ready = True
+        self._plain: dict[tuple[str, str], Handler] = {}
+        self._publics: dict[str, bytes] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
+        for device, public in store.now(
+            lambda s: s.run("SELECT id, public FROM device")
+        ):
+            self._publics[device] = bytes(public)
+
+    def app(self, **options: Any) -> FastAPI:
+        """An app with what both servers have: health, metrics, keys, enrolment."""
+        hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+        app = Plain(self._plain, title=f"tacit {self.role}", **hidden, **options)
+
+        @app.get("/healthz")
+        async def healthz() -> JSONResponse:
+            try:
+                await asyncio.wait_for(self.store.read(lambda s: s.run("SELECT 1")), 5)
+                fine = self.ready
+            except (StorageError, TimeoutError):
+                fine = False
+            return JSONResponse(
+                {"ok": fine, "role": self.role, "protocol": VERSION},
+                200 if fine else 503,
+            )
+
+        @app.get("/metrics")
+        async def metrics() -> PlainTextResponse:
+            gauges = {
+                "devices": len(self._publics),
+                "commits": self.store.commits,
+                "stored": self.store.works,
+            }
+            return PlainTextResponse(self.metrics.text(**gauges))
+
+        @app.get("/v1/keys")
+        async def keys() -> JSONResponse:
+            self.identity.refresh()
+            return JSONResponse(self.identity.card())
+
+        self.route("/v1/enrol", self._enrol)
+        self.route("/v1/rotate", self._rotate)
+        return app
+
+    def route(self, path: str, handler: Handler, method: str = "POST") -> None:
+        """A plain route ahead of the framework's: no parsing but our own. Every fault
+        becomes a short refusal."""
+
+        async def guarded(request: Call) -> Reply:
+            try:
+                answer = await handler(request)
+            except Refusal as refusal:
+                answer = Reply.facts({"error": refusal.message}, refusal.status)
+            except WireError as error:
+                answer = Reply.facts({"error": error.message}, error.status)
+            except StorageError:
+                answer = Reply.facts({"error": "the store is away; try again"}, 503)
+            except Exception as error:  # noqa: BLE001 - its words could quote a message: neither logged nor sent
+                LOG.exception("failed")
+                answer = Reply.facts({"error": type(error).__name__}, 500)
+            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
+            return answer
+
+        self._plain[method, path] = guarded
+
+    async def body(self, request: Call, limit: int | None = None) -> bytes:
+        """The whole body, unless it is too long or too slow."""
+        most = limit or self.limits.body
+        announced = request.headers.get("content-length", "0")
+        if not announced.isdigit() or int(announced) > most:
+            raise Refusal(413, "the message is too long")
+        parts = list[bytes]()
+        size = 0
+        more = True
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                while more:
+                    event = await request.receive()
+                    if event["type"] == "http.disconnect":
+                        raise Refusal(400, "the message ended early")
+                    parts.append(event.get("body", b""))
+                    size, more = size + len(parts[-1]), event.get("more_body", False)
+                    if size > most:
+                        raise Refusal(413, "the message is too long")
+        except TimeoutError:
+            raise Refusal(408, "the message came too slowly") from None
+        self.metrics.add("bytes_in", size)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def caller(self, request: Call, body: bytes) -> Caller:
+        """The device whose MAC this request carries."""
+        device = request.headers.get("tacit-device", "")
+        public = self._publics.get(device)
+        caller = (
+            self._verified(request, body, device, public)
+            if public is not None
+            else None
+        )
+        if (
+            caller is None
+        ):  # enrolled, or its key rotated, at another process on the same store
+            rows = await self.store.read(
+                lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
+            )
+            if rows:
+                self._publics[device] = bytes(rows[0][0])
+                caller = self._verified(request, body, device, self._publics[device])
+        if caller is None:
+            raise Refusal(401, "unknown device or wrong MAC")
+        self._throttle(
+            device, self.limits.rate
+        )  # only now: a stranger must not use up another's allowance
+        return caller
+
+    def _verified(
+        self, request: Call, body: bytes, device: str, public: bytes
+    ) -> Caller | None:
+        name = request.headers.get("tacit-key", "")
+        if name not in self.identity.by_name:
+            self.identity.refresh()  # rotated by another process of this server
+        private = self.identity.by_name.get(name)
+        if private is None:
+            raise Refusal(401, "the server's key has changed; fetch /v1/keys")
+        try:
+            mac = shared_secrets(private, public).mac
+        except ValueError:
+            return None
+        expected = tag(
+            mac, b"request", request.method.encode(), request.path.encode(), body
+        )
+        given = request.headers.get("tacit-mac", "")
+        return Caller(device, mac, given) if same(expected, given) else None
+
+    def reply(self, caller: Caller, payload: bytes, status: int = 200) -> Reply:
+        """An answer that the device can check against the pinned identity."""
+        self.metrics.add("bytes_out", len(payload))
+        mac = tag(caller.mac, b"response", caller.request.encode(), payload)
+        return Reply(payload, status, tacit_mac=mac)
+
+    def signed(self, request: Call, body: bytes, identity: bytes) -> None:
+        """Refuse what is not signed by the other server."""
+        given = request.headers.get("tacit-signature", "")
+        if not verify(
+            identity, given, request.method.encode(), request.path.encode(), body
+        ):
+            raise Refusal(401, "not signed by the pinned server")
+
+    def public(self, device: str) -> bytes | None:
+        return self._publics.get(device)
+
+    async def _enrol(self, request: Call) -> Reply:
+        body = await self.body(request, 4096)
+        self._throttle("enrolment", self.limits.enrol_rate)
+        public, device = _public(body), request.headers.get("tacit-device", "")
+        if self.token is not None and not same(
+            self.token, request.headers.get("tacit-token", "")
+        ):
+            raise Refusal(403, "an enrolment token is needed")
+        caller = self._verified(request, body, device, public)
+        if device != name_of(public) or caller is None:
+            raise Refusal(401, "the key was not proven")
+        if len(self._publics) >= self.limits.devices:
+            raise Refusal(503, "no more devices are taken")
+        stamp = int(time.time())
+
+        def work(session: Session) -> None:
+            session.run(
+                "INSERT INTO device VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                device,
+                public,
+                stamp,
+            )
+
+        await self.store.write(work)
+        self._publics.setdefault(device, public)
+        return self.reply(caller, b"{}")
+
+    async def _rotate(self, request: Call) -> Reply:
+        """A device's new key, proven under the old one; its id stays."""
+        body = await self.body(request, 4096)
+        caller, public = await self.caller(request, body), _public(body)
+        await self.store.write(
+            lambda s: s.run(
+                "UPDATE device SET public = ? WHERE id = ?", public, caller.device
+            )
+        )
+        self._publics[caller.device] = public
+        return self.reply(caller, b"{}")
+
+    def _throttle(self, who: str, rate: float) -> None:
+        """A bucket that refills at `rate` a second and holds twice that."""
+        now = time.monotonic()
+        level, last = self._buckets.get(who, (2 * rate, now))
+        level = min(2 * rate, level + (now - last) * rate)
+        if level < 1:
+            raise Refusal(429, "too many requests")
+        if len(self._buckets) > 100_000:  # strangers may not fill the memory
+            self._buckets.clear()
+        self._buckets[who] = (level - 1, now)
+
+
+def _public(body: bytes) -> bytes:
+    try:
+        public = bytes.fromhex(json.loads(body)["public"])
+    except (ValueError, KeyError, TypeError):
+        raise Refusal(400, "no public key") from None
+    if len(public) != 32:
+        raise Refusal(400, "no public key")
+    return public

@@ -1,0 +1,130 @@
+"""Which earlier model a fit may start from, and over which items. Part of the conductor
+(`tacit.fitting.run`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.data.catalogue import Catalogue
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+    from tacit.data.schema import Schema
+    from tacit.methods.base import Method
+    from tacit.model.model import Model
+    from tacit.model.shared import Shared
+
+
+def check_start(method: Method, start: Model) -> None:
+    """Refuse to build on a model whose numbers nobody paid for, or that the ledger in use
+    does not know.
+
+    Guarantee: what a certified fit starts from is the very artefact of a certified entry of
+    this ledger, so it is public, and its cost stands in a total. A non-private fit may
+    start from anything.
+    """
+    from tacit.fitting.run import check
+    from tacit.ledger.account.cost import group
+    from tacit.ledger.book.book import open_book
+    from tacit.ledger.statement.statement import check_against
+
+    check_kind(method, start.shared)
+    if method.calibration == "none":
+        return
+    promise = start.statement
+    if promise.certified != "certified":
+        raise SettingError(
+            f"the model to start from is not certified ({promise.reason}): to build on it "
+            "would release what it holds",
+            remedy="start from a model that a sound fit made and the ledger was charged for",
+        )
+    unit = check(method).unit
+    if group(promise.unit, unit) is None:
+        raise SettingError(
+            f"the model to start from promises its people something for each {promise.unit}, "
+            f"this fit promises theirs something for each {unit}: the new model would not "
+            "keep that",
+            remedy=f"start from a model of the unit {unit}, or fit with --unit {promise.unit}",
+        )
+    book = open_book(method.ledger, promise.population or "default")
+    known, words = check_against(promise, book)
+    entry = book.find(start.shared.digest())
+    if not known or entry is None or entry.number != promise.book_number:
+        why = "it was changed after `tacit fit` wrote it" if known else words
+        raise SettingError(
+            f"the ledger does not know the model to start from: {why}",
+            remedy="give the ledger that paid for it (--ledger) and the model as `tacit "
+            "fit` wrote it; "
+            "new items come with --items",
+        )
+
+
+def before(start: Model) -> str:
+    """For the statement of a fit: what it started from, and what that one had promised."""
+    promise = start.statement
+    told = (
+        f"the released model that it started from (digest {start.shared.digest()[:16]}"
+    )
+    if promise.epsilon is None:
+        return f"{told})"
+    return (
+        f"{told}), which had its own promise of epsilon {promise.epsilon:g} for the unit "
+        f"{promise.unit}: "
+        "who is in both has both costs"
+    )
+
+
+def check_kind(method: Method, start: Shared) -> None:
+    """Whether the method can use what such a model keeps."""
+    from tacit.methods.first_order.started import STARTS, VERSION
+
+    able = STARTS.get(method.name, ())
+    if start.method not in able:
+        remedy = (
+            f"start from a model of {' or '.join(able)}"
+            if able
+            else f"use --method {' or '.join(STARTS)}"
+        )
+        raise SettingError(
+            f"{method.name} cannot start from a model of {start.method}",
+            remedy=f"{remedy}; or fit without --start",
+        )
+    if start.numbers.get("kept") != VERSION:
+        raise SettingError(
+            "the model to start from was made by another version of Tacit, which kept "
+            "nothing to start from",
+            remedy="fit it again, or fit without --start",
+        )
+
+
+def both_catalogues(
+    method: Method,
+    schema: Schema,
+    start: Shared,
+    items: Catalogue | None,
+    ratings: Ratings,
+) -> Catalogue:
+    """The items of both: those of a given catalogue first, else those of the earlier model
+    with its features."""
+    from tacit.model.extend import merge
+
+    check_kind(method, start)
+    old = start.schema
+    if (old.low, old.high, old.positive) != (schema.low, schema.high, schema.positive):
+        raise SettingError(
+            f"the model to start from has the scale {old.low:g},{old.high:g}, "
+            f"the ratings have {schema.low:g},{schema.high:g}",
+            remedy="start from a model of the same scale, or give --scale if the ratings "
+            "are on that scale",
+        )
+    first, second = (
+        (start.catalogue, Catalogue(ratings.items))
+        if items is None
+        else (items, start.catalogue)
+    )
+    return merge(
+        first,
+        second,
+        [row for row, name in enumerate(second.ids) if name not in first.index],
+    )

@@ -1,0 +1,71 @@
+"""Versions with a known privacy-relevant defect: a packaged list, so that a book can say
+which entries it concerns.
+
+`advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
+"text"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions; `methods` are
+names, or `["*"]` for all.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict
+
+_COMPARE = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+class Advisory(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    versions: tuple[str, ...]
+    methods: tuple[str, ...]
+    text: str
+
+    def concerns(self, version: str, method: str) -> bool:
+        named = "*" in self.methods or method in self.methods
+        return named and any(
+            all(_holds(version, part) for part in each.split(","))
+            for each in self.versions
+        )
+
+
+class Advisories(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    format: int
+    advisories: tuple[Advisory, ...]
+
+
+def load() -> tuple[Advisory, ...]:
+    text = (
+        resources.files("tacit.ledger.book")
+        .joinpath("advisories.json")
+        .read_text(encoding="utf-8")
+    )
+    return Advisories.model_validate_json(text).advisories
+
+
+def _holds(version: str, condition: str) -> bool:
+    match = re.fullmatch(r"\s*(>=|<=|==|>|<)?\s*(\S+)\s*", condition)
+    if match is None:
+        raise ValueError(f"not a range of versions: {condition}")
+    return bool(_COMPARE[match[1] or "=="](_numbers(version), _numbers(match[2])))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Release numbers alone: a pre-release counts as its release, which errs on the side of
+    telling."""
+    parts = [
+        int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+-]", version)[0])
+    ]
+    return tuple(parts + [0] * (4 - len(parts)))

@@ -1,0 +1,93 @@
+"""One entry of a book, as data and as text.
+
+An entry is stored as canonical JSON that contains its number and the hash of the entry
+before it; its own hash is the SHA-256 of that text. Hashes are taken over the stored text,
+never over a re-written one, so entries stay valid when later versions of Tacit learn new
+fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from tacit.ledger.account.event import Event, Unit
+
+
+class Entry(BaseModel):
+    """What was reserved, what came of it, or which cap holds from here on. `hash` is not
+    part of the text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    number: int
+    population: str
+    kind: Literal["reserve", "commit", "cap"]
+    time: str
+    version: str
+    """Of Tacit, for `affected`."""
+    previous: str
+    hash: str = ""
+
+    purpose: str = ""
+    method: str = ""
+    unit: Unit | None = None
+    events: tuple[Event, ...] = ()
+    limit: int | None = None
+    """At most so many ratings of a person were used: group privacy under a `user` cap."""
+    budget: tuple[float, float] | None = None
+    """What the plan was meant to cost: (epsilon, delta) at `unit`."""
+    accepted: bool = False
+    """The owner accepted a release that no bound covers (`--accept-unbounded`)."""
+    owner_only: bool = False
+    totals: dict[Unit, float] = {}
+    """Composed epsilon, this entry included, under each cap that held."""
+
+    of: int | None = None
+    """A commit: the number of its reservation."""
+    artefact: str | None = None
+    """A commit: SHA-256 of what was made."""
+    cap: tuple[float, float] | None = None
+    """A cap: (epsilon, delta) at `unit`."""
+
+    @property
+    def evaluation(self) -> bool:
+        return bool(self.events) and all(
+            event.kind == "evaluation" for event in self.events
+        )
+
+
+def genesis(population: str) -> str:
+    """The hash before entry 1."""
+    return sha256(canonical({"book": "tacit", "population": population}))
+
+
+def canonical(value: object) -> str:
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write(entry: Entry) -> tuple[str, str]:
+    """The text to store and its hash."""
+    text = canonical(entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True))
+    return text, sha256(text)
+
+
+@cache
+def software() -> str:
+    """The version of Tacit that writes entries and statements."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tacit")
+    except PackageNotFoundError:  # run from a bare source tree
+        return "0+unknown"

@@ -1,0 +1,227 @@
+"""What a book admits: its caps, what was spent under them, and rules 9-11 of the design as
+one replayed state.
+
+Guarantee: `admit` is the only way to a reservation, and `State.after` replays it from the
+entries alone, so the check at the time and `verify` years later see the same totals. What
+is reserved stays spent, whatever became of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from math import inf, sqrt
+
+from tacit.errors import BudgetError
+from tacit.ledger.account.account import epsilon_of
+from tacit.ledger.account.calibrate import remaining
+from tacit.ledger.account.cost import Cost, cost, group, total
+from tacit.ledger.account.event import UNITS, Event, Reserve, Unit
+from tacit.ledger.book.entry import Entry
+
+ROUNDING = 1 + 1e-12
+"""On a total: ten tenths of a cap are the cap."""
+
+
+@dataclass(frozen=True)
+class UnitSpent:
+    """What all entries together cost at one unit."""
+
+    unit: Unit
+    epsilon: float
+    """Composed over every bounded entry at `delta`."""
+    delta: float
+    entries: int
+    """Reservations made at this unit."""
+    unbounded: int
+    """Reservations, at any unit, that no bound covers at this one: not in `epsilon`."""
+    cap: float | None
+    left: float | None
+    """Epsilon, at `delta`, of the largest Gaussian plan (pure at delta 0) that still fits;
+    None without a cap."""
+
+
+@dataclass
+class Tally:
+    """What some first reservations cost at one unit."""
+
+    cost: Cost = field(default_factory=Cost)
+    uncovered: int = 0
+    """Reservations that no bound covers."""
+    counted: int = 0
+
+
+@dataclass
+class State:
+    """A book after some entries."""
+
+    caps: dict[Unit, tuple[float, float]] = field(default_factory=dict)
+    tallies: dict[Unit, Tally] = field(
+        default_factory=lambda: {unit: Tally() for unit in UNITS}
+    )
+    counts: dict[Unit, int] = field(default_factory=lambda: dict.fromkeys(UNITS, 0))
+    evaluation: Entry | None = None
+    reserved: dict[int, Entry] = field(default_factory=dict)
+    charged: list[Entry] = field(default_factory=list)
+    """Reservations but for evaluations, which cost nothing."""
+    committed: dict[int, Entry] = field(default_factory=dict)
+
+    def after(self, entry: Entry) -> None:
+        """Take one more entry into account."""
+        if entry.kind == "cap" and entry.unit and entry.cap:
+            self.caps[entry.unit] = entry.cap
+        elif entry.kind == "commit" and entry.of:
+            self.committed[entry.of] = entry
+        elif entry.kind == "reserve" and entry.unit:
+            self.reserved[entry.number] = entry
+            if entry.evaluation:
+                self.evaluation = entry
+            else:
+                self.charged.append(entry)
+                self.counts[entry.unit] += 1
+
+    def tally(self, unit: Unit) -> Tally:
+        """All reservations so far, read at `unit`; only those since the last call are added up."""
+        tally = self.tallies[unit]
+        fresh = self.charged[tally.counted :]
+        prices = [
+            charge(each.events, each.unit or unit, unit, each.limit) for each in fresh
+        ]
+        tally.cost = total(
+            [tally.cost, *(replace(price, unbounded=0) for price in prices if price)]
+        )
+        tally.uncovered += sum(price is None or price.unbounded > 0 for price in prices)
+        tally.counted += len(fresh)
+        return tally
+
+    def totals(self) -> dict[Unit, float]:
+        """Composed epsilon under each cap."""
+        return {
+            unit: epsilon_of(self.tally(unit).cost, delta)
+            for unit, (_, delta) in self.caps.items()
+        }
+
+    def spent(self, unit: Unit, delta: float) -> UnitSpent:
+        cap = self.caps.get(unit)
+        at = cap[1] if cap else delta
+        tally = self.tally(unit)
+        return UnitSpent(
+            unit=unit,
+            epsilon=epsilon_of(tally.cost, at),
+            delta=at,
+            entries=self.counts[unit],
+            unbounded=tally.uncovered,
+            cap=cap[0] if cap else None,
+            left=remaining(tally.cost, *cap) if cap else None,
+        )
+
+
+def charge(
+    events: Iterable[Event], of: Unit, at: Unit, limit: int | None
+) -> Cost | None:
+    """What events made at one unit cost at another; None if nothing bounds that."""
+    steps = group(of, at, limit)
+    return None if steps is None else cost(events, at, steps)
+
+
+def admit(
+    state: State,
+    events: tuple[Event, ...],
+    unit: Unit,
+    limit: int | None,
+    accept_unbounded: bool,
+    owner_only: bool,
+) -> dict[Unit, float]:
+    """The totals that these events would bring under each cap, or a BudgetError that says
+    why they may not."""
+    if (
+        state.caps
+        and any(event.kind == "evaluation" for event in events)
+        and not owner_only
+    ):
+        raise BudgetError(
+            "an evaluation compares raw ratings, and this book has a cap",
+            remedy="give --owner-only if nobody but the owner will see the result",
+        )
+    totals: dict[Unit, float] = {}
+    if all(event.kind == "evaluation" for event in events):
+        return totals
+    for capped, (epsilon, delta) in state.caps.items():
+        price = charge(events, unit, capped, limit)
+        if price is None:
+            raise BudgetError(_refusal(unit, capped))
+        if price.unbounded and not accept_unbounded:
+            raise BudgetError(
+                "no theorem bounds this release, and the book has a cap of epsilon "
+                f"{epsilon:g} per {capped}",
+                remedy="use --calibration sound, or --accept-unbounded to book it all the same",
+            )
+        before = state.tally(capped).cost
+        after = epsilon_of(before + replace(price, unbounded=0), delta)
+        if after > epsilon * ROUNDING:
+            left = remaining(before, epsilon, delta)
+            raise BudgetError(
+                f"the cap of epsilon {epsilon:g} at delta {delta:g} per {capped} would be "
+                "overspent: "
+                "with this release the total is "
+                f"{'unbounded at that delta' if after == inf else format(after, '.6g')}",
+                remedy=_offer(left, delta, capped),
+            )
+        totals[capped] = after
+    return totals
+
+
+def _offer(left: float, delta: float, unit: Unit) -> str:
+    if left <= 0:
+        return (
+            "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
+            "which is itself an entry"
+        )
+    return f"at most epsilon {left:.4g} at delta {delta:g} is left per {unit}"
+
+
+def _refusal(unit: Unit, capped: Unit) -> str:
+    if unit == "rating":
+        return (
+            f"the book's cap is per {capped}, and ratings protected one at a time say "
+            "nothing about a person with any "
+            "number of them: limit the ratings per person, or use --unit user"
+        )
+    return (
+        f"the book's cap is per {capped}, and values protected alone leave open who "
+        f"rated what: use --unit {capped}"
+    )
+
+
+def check_details(reserved: Entry, details: Iterable[Event]) -> None:
+    """Refuse details that exceed the envelopes (`Reserve`) of their reservation.
+
+    Events that were reserved as they are may be listed again; all others must fit into the
+    envelopes together.
+    """
+    known = [event for event in reserved.events if not isinstance(event, Reserve)]
+    extra = []
+    for event in details:
+        if event in known:
+            known.remove(event)
+        else:
+            extra.append(event)
+    envelope = cost(
+        (event for event in reserved.events if isinstance(event, Reserve)), "rating"
+    )
+    used = cost(
+        extra, "rating"
+    )  # at `rating` nothing is amplified, and neither is an envelope
+    if (
+        used.unbounded
+        or used.mu2 > envelope.mu2 * ROUNDING
+        or used.pure_epsilon > envelope.pure_epsilon * ROUNDING
+        or used.draws > envelope.draws
+        or used.renyi
+        > 0  # an envelope promises Gaussian or pure rounds, and Skellam noise is neither
+    ):
+        raise BudgetError(
+            f"the rounds that were run exceed the envelope of entry {reserved.number}: "
+            f"mu {sqrt(used.mu2):.6g} of {sqrt(envelope.mu2):.6g}, "
+            f"epsilon {used.pure_epsilon:.6g} of {envelope.pure_epsilon:.6g}"
+        )

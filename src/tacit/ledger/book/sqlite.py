@@ -1,0 +1,248 @@
+"""A ledger in one SQLite file.
+
+Guarantee: `write` gives one exclusive transaction. It is on the disk, or it never was; a
+process killed at any moment leaves the state before or the state after. No connection
+outlives a call, so forks and many processes are safe.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from tacit.errors import BookError, StorageError
+from tacit.ledger.book.keyfile import publish, read_key
+from tacit.ledger.book.store import FORMAT, Session
+
+_APPLICATION = 0x54414354  # "TACT" in the file's header
+_SCHEMA = f"""
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE entry (
+    population TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL,
+    hash TEXT NOT NULL, PRIMARY KEY (population, number)) WITHOUT ROWID;
+CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, mac TEXT NOT NULL);
+CREATE TABLE fingerprint (
+    mac TEXT NOT NULL, population TEXT NOT NULL, PRIMARY KEY (mac, population)) WITHOUT ROWID;
+CREATE TRIGGER entry_stays BEFORE DELETE ON entry
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER entry_keeps BEFORE UPDATE ON entry
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+"""
+
+
+class SQLiteStore:
+    """A database file (mode 0600) with its key beside it.
+
+    The file appears under its name complete, and the key after it. So a key without its
+    book, or an empty book, was not left by a crash: something removed what was there.
+    """
+
+    def __init__(self, path: Path, patience: float = 30.0) -> None:
+        self.path = path
+        self.place = str(path)
+        self.patience = patience
+        """Seconds to wait for other processes."""
+
+    @property
+    def key_path(self) -> Path:
+        return self.path.with_name(self.path.name + ".key")
+
+    def key(self, create: bool = False) -> bytes | None:
+        return read_key(self.key_path, create)
+
+    @contextmanager
+    def read(self) -> Iterator[Session | None]:
+        if not self._exists():
+            yield None
+            return
+        with self._errors(), closing(self._connect()) as connection:
+            connection.execute("BEGIN")
+            self._check_size(connection)
+            yield _SQLiteSession(connection, self.place)
+            connection.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        with self._errors():
+            if not self._exists():
+                self._create()
+            with closing(self._connect()) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    self._check_size(connection)
+                    yield _SQLiteSession(connection, self.place)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        with suppress(sqlite3.Error):
+                            connection.execute("ROLLBACK")
+                    raise
+
+    def _exists(self) -> bool:
+        with self._errors():
+            key = (
+                self.key_path.exists()
+            )  # before the book: the book is always there first
+            book = self.path.exists()
+        if key and not book:
+            raise BookError(
+                "the ledger is gone but its key is there: it was moved or deleted",
+                place=self.place,
+                remedy="restore it from a backup; to begin anew on purpose, move "
+                f"{self.key_path.name} away too",
+            )
+        return book
+
+    def _create(self) -> None:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with closing(sqlite3.connect(":memory:")) as blank:
+            blank.executescript(_SCHEMA)
+            publish(self.path, blank.serialize())
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.path.stat().st_size == 0:
+            raise self._broken("the ledger is empty: it was truncated")
+        connection = sqlite3.connect(
+            self.path, timeout=self.patience, isolation_level=None
+        )
+        connection.text_factory = lambda raw: raw.decode(
+            "utf-8", "replace"
+        )  # damaged text then fails its hash
+        try:
+            connection.execute(
+                "PRAGMA synchronous = EXTRA"
+            )  # FULL, and the folder after the journal is removed
+            connection.execute("PRAGMA trusted_schema = OFF")
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if application != _APPLICATION:
+                raise BookError(
+                    "this is a database, but not a ledger of Tacit",
+                    place=self.place,
+                    remedy="give another file",
+                )
+            if version > FORMAT:
+                raise BookError(
+                    f"the ledger was made by a newer version (format {version}, known is {FORMAT})",
+                    place=self.place,
+                    remedy="upgrade tacit",
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check_size(self, connection: sqlite3.Connection) -> None:
+        """SQLite reads a last page that is cut short as zeros; we do not. Asked inside a
+        transaction: no one writes."""
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        if self.path.stat().st_size < pages * size:
+            raise self._broken("the ledger is damaged: its file was truncated")
+
+    def _broken(self, what: str) -> BookError:
+        return BookError(
+            what,
+            place=self.place,
+            remedy="restore it and its key from a backup, or give another file",
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Speak of the disk and of damage in our own words."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise StorageError(
+                    f"the ledger was held by other processes for {self.patience:g} s; "
+                    "nothing was written",
+                    place=self.place,
+                    remedy="try again",
+                ) from error
+            if code in (
+                sqlite3.SQLITE_CORRUPT,
+                sqlite3.SQLITE_NOTADB,
+                sqlite3.SQLITE_ERROR,
+                sqlite3.SQLITE_SCHEMA,
+            ):
+                raise self._broken(
+                    f"the ledger is damaged or is no ledger ({error})"
+                ) from error
+            raise StorageError(
+                f"the ledger cannot be written ({error}); nothing was written",
+                place=self.place,
+                remedy="free some space or choose another folder with --ledger or TACIT_HOME",
+            ) from error
+        except (
+            UnicodeDecodeError
+        ) as error:  # SQLite quotes the damage, and Python cannot read the quotation
+            raise self._broken("the ledger is damaged") from error
+        except OSError as error:
+            raise StorageError(
+                "the ledger cannot be reached "
+                f"({error.strerror or type(error).__name__}); nothing was written",
+                place=self.place,
+                remedy="choose another folder with --ledger or TACIT_HOME, on a local "
+                "disk with free space",
+            ) from error
+
+
+class _SQLiteSession:
+    def __init__(self, connection: sqlite3.Connection, place: str) -> None:
+        self._do = connection.execute
+        self._place = place
+
+    def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
+        query = (
+            "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
+        )
+        last = 0
+        try:
+            for number, text, hash in self._do(query, (population,)):
+                last = number
+                yield number, text, hash
+        except sqlite3.DatabaseError as error:
+            if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_CORRUPT:
+                raise
+            raise BookError(
+                f"the book is damaged: entry {last + 1} cannot be read",
+                place=self._place,
+                remedy="restore the book and its key from a backup, and compare it with "
+                "the statements made since",
+            ) from error
+
+    def append(self, population: str, number: int, text: str, hash: str) -> None:
+        self._do(
+            "INSERT INTO entry VALUES (?, ?, ?, ?)", (population, number, text, hash)
+        )
+
+    def head(self) -> tuple[str, str] | None:
+        row: tuple[str, str] | None = self._do("SELECT text, mac FROM head").fetchone()
+        return row
+
+    def set_head(self, text: str, mac: str) -> None:
+        self._do("INSERT OR REPLACE INTO head VALUES (1, ?, ?)", (text, mac))
+
+    def populations(self) -> list[str]:
+        return [
+            row[0]
+            for row in self._do(
+                "SELECT DISTINCT population FROM entry ORDER BY population"
+            )
+        ]
+
+    def seen(self, mac: str) -> list[str]:
+        return [
+            row[0]
+            for row in self._do(
+                "SELECT population FROM fingerprint WHERE mac = ? ORDER BY 1", (mac,)
+            )
+        ]
+
+    def remember(self, mac: str, population: str) -> None:
+        self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mac, population))

@@ -1,0 +1,81 @@
+"""Where books are kept: few verbs, so that another database can join. A SQLite file, or a
+PostgreSQL database.
+
+Guarantee asked of every store: `write` gives one exclusive transaction, which is durable
+when it ends, or never was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from tacit.errors import SettingError
+
+FORMAT = 1
+"""Of the book; a larger one was made by a newer version."""
+
+
+class Session(Protocol):
+    """One transaction."""
+
+    def rows(self, population: str) -> Iterator[tuple[int, str, str]]: ...
+    def append(self, population: str, number: int, text: str, hash: str) -> None: ...
+    def head(self) -> tuple[str, str] | None: ...
+    def set_head(self, text: str, mac: str) -> None: ...
+    def populations(self) -> list[str]: ...
+    def seen(self, mac: str) -> list[str]: ...
+    def remember(self, mac: str, population: str) -> None: ...
+
+
+class Store(Protocol):
+    """A place for books. `place` is how errors name it; `key` is None before the first
+    entry is written."""
+
+    place: str
+
+    def read(self) -> AbstractContextManager[Session | None]: ...
+    def write(self) -> AbstractContextManager[Session]: ...
+    def key(self, create: bool = False) -> bytes | None: ...
+
+
+def open_store(location: str | Path | None = None) -> Store:
+    """A path, a URL, or nothing for `TACIT_HOME/ledger.sqlite` (a platform data folder
+    without TACIT_HOME)."""
+    from tacit.ledger.book.sqlite import SQLiteStore
+
+    if location is None:
+        return SQLiteStore(home() / "ledger.sqlite")
+    scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", str(location))
+    if scheme and scheme[1].lower() in ("postgres", "postgresql"):
+        from tacit.ledger.book.postgres import PostgresStore
+
+        return PostgresStore(str(location))
+    if scheme and scheme[1].lower() == "sqlite":
+        return SQLiteStore(Path(str(location)[len(scheme[0]) :]))
+    if scheme:
+        raise SettingError(
+            f"no ledger can be kept at a {scheme[1]}:// address in this version",
+            remedy="give a file or postgresql://",
+        )
+    return SQLiteStore(Path(location))
+
+
+def home() -> Path:
+    """The folder of the default ledger and of caches."""
+    given = os.environ.get("TACIT_HOME")
+    if given:
+        return Path(given)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "tacit"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "tacit"
+    return (
+        Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        / "tacit"
+    )

@@ -1,0 +1,175 @@
+"""The fixed words of a statement: who is protected, from whom, by which noise. Keyed by
+engine, unit and event."""
+
+from __future__ import annotations
+
+from tacit.ledger.account.event import (
+    Choice,
+    Event,
+    Gaussian,
+    KNorm,
+    Laplace,
+    Reserve,
+    Response,
+    Selection,
+    Skellam,
+    Unbounded,
+    Unit,
+)
+
+ENGINES = ("threads", "spark", "federated", "local", "simulate")
+
+UNIT_WORDS: dict[Unit, str] = {
+    "user": "a whole person, with all of that person's ratings",
+    "rating": "one person-item cell, empty or filled, after de-duplication",
+    "value": "the value of one rating; who rated what is taken as public",
+}
+
+_CURATOR: dict[Unit, str] = {
+    "user": "one person, with all of that person's ratings, is added or removed",
+    "rating": "one person-item cell is filled or emptied",
+    "value": "the value of one rating is changed, and who rated what stays the same",
+}
+_FEDERATED: dict[Unit, str] = {
+    "user": "the participants are the same, and one honest person's contribution is "
+    "replaced by nothing",
+    "rating": "the participants are the same, and one cell of one honest person is filled "
+    "or emptied",
+    "value": "the participants are the same, and the value of one rating of one honest "
+    "person is changed",
+}
+
+_TRUST = {
+    "threads": "A trusted curator holds the ratings on one machine and adds the noise "
+    "after the sum.",
+    "spark": "A trusted curator holds the ratings on a cluster and adds the noise after the sum.",
+    "federated": "No one holds the ratings. Every device adds a share of the noise. A "
+    "recommender and an aggregator "
+    "must not collude; neither sees a contribution, and both see who takes part. The "
+    "promise holds if enough honest "
+    "shares arrive.",
+    "local": "Nobody is trusted. Every device adds enough noise for itself alone.",
+    "simulate": "Devices and servers were simulated in one process, which saw every "
+    "rating: the promise covers what "
+    "was released, not that process.",
+}
+
+NOT_PROTECTED = (
+    "how long the computation took and how much memory it used",
+    "whether a person took part, as far as others can see that by other means",
+    (
+        "what a person is shown, which is computed from that person's own ratings and is "
+        "theirs to keep"
+    ),
+)
+VALUES_ONLY = "which items each person rated"
+
+
+def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
+    """What may differ between two data sets that must look alike. `simulate` plays devices
+    that each noise for themselves (`local`), or that share the noise of a federation."""
+    if engine == "local" or (engine == "simulate" and local):
+        return "any two records of one person are exchanged, over all of that person's reports"
+    if engine in ("federated", "simulate"):
+        return _FEDERATED[unit]
+    return _CURATOR[unit]
+
+
+def trust(engine: str) -> str:
+    return _TRUST[engine]
+
+
+def joint(unit: Unit) -> str:
+    """DESIGN 5.8: why showing people recommendations costs nothing more."""
+    covered = {
+        "user": "private in that person's data",
+        "rating": "private in each of that person's ratings",
+        "value": "private in the value of each of that person's ratings",
+    }
+    return (
+        "What each person is shown is computed from the published model and that person's "
+        "own ratings, so everything "
+        f"that all other people see together is equally {covered[unit]}."
+    )
+
+
+def mechanism(event: Event) -> str:
+    """One event in one clause. Scales are in units of what is released."""
+    often = f", {event.times:,} times" if event.times > 1 else ""
+    coin = (
+        f", each person taking part with chance {event.sampled:g} by a secret coin"
+        if event.sampled < 1
+        else ""
+    )
+    free = f"; over other people than {event.beside}" if event.beside else ""
+    free += (
+        f"; drawn only instead of {event.instead}, as released numbers decide"
+        if event.instead
+        else ""
+    )
+    return f"{event.name}: {_noise(event)}{often}{coin}{free}"
+
+
+def _noise(event: Event) -> str:
+    unit = event.steps
+    if isinstance(event, Gaussian):
+        return (
+            f"discrete Gaussian noise of standard deviation {event.sigma / unit:.6g} on "
+            f"{_count(event.draws, 'number')} (L2 sensitivity {event.sensitivity / unit:.6g})"
+        )
+    if isinstance(event, Skellam):
+        return (
+            f"Skellam noise in shares, of variance {event.variance / unit**2:.6g} from "
+            "the honest shares that suffice, "
+            f"on {_count(event.draws, 'number')} (sensitivity L2 "
+            f"{event.sensitivity / unit:.6g}, L1 "
+            f"{event.l1 / unit:.6g})"
+        )
+    if isinstance(event, Laplace):
+        return (
+            f"discrete Laplace noise of scale {event.scale / unit:.6g} on "
+            f"{_count(event.draws, 'number')} "
+            f"(L1 sensitivity {event.sensitivity / unit:.6g})"
+        )
+    if isinstance(event, KNorm):
+        return (
+            f"K-norm noise of scale {event.scale / unit:.6g} on "
+            f"{_count(event.rows, 'row')} of {event.dimension} "
+            f"(L2 sensitivity {event.sensitivity / unit:.6g})"
+        )
+    if isinstance(event, Response):
+        reports = _count(event.reports, "one-bit report")
+        return f"randomized response, {reports} a person at epsilon {event.epsilon:.6g} each"
+    if isinstance(event, Choice):
+        return (
+            f"one randomized report a person among {event.choices:,} answers, "
+            f"{event.favoured:,} of them favoured, "
+            f"at epsilon {event.epsilon:.6g}"
+        )
+    if isinstance(event, Selection):
+        return (
+            f"permute-and-flip among {event.candidates:,} candidates at epsilon "
+            f"{event.epsilon:.6g}"
+        )
+    if isinstance(event, Reserve):
+        size = (
+            f"mu {event.mu:.6g}"
+            if event.mu is not None
+            else f"epsilon {event.epsilon:.6g}"
+        )
+        return f"rounds shaped by earlier releases, within {size} together"
+    if isinstance(event, Unbounded):
+        noise = (
+            "no noise"
+            if event.noise == "none"
+            else f"{event.noise} noise of scale {event.scale / unit:.6g} as printed"
+        )
+        return (
+            f"{noise}, claimed to give epsilon {event.claimed_epsilon:g}; not "
+            f"certified: {event.reason}"
+        )
+    return "raw ratings compared with predictions, for the owner only"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

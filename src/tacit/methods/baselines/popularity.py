@@ -1,0 +1,90 @@
+"""Popularity: how much each item is rated, and everybody's mean. The baseline that every
+list must beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from tacit.bound import Bound, CellClip, OwnMeans, RowClip, Rows
+from tacit.methods.base import Method, Public
+from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.first_order.rounds import cell_rows, person_weights
+from tacit.model.shared import Shared
+from tacit.rounds.round import Block, Part, Plan, Released, Round, State
+
+MEAN_SHRINK = 5
+
+
+class Settings(BaseSettings):
+    even: int = Field(30, ge=1)
+    """People with up to this many ratings count fully; the weight of a busier person is
+    spread over hers."""
+
+
+class Popularity(Method):
+    """Item weights and the mean rating, released once.
+
+    At the unit `user` each person's row of weights has an L2 norm of at most 1; at `rating`
+    each cell counts as 1.
+    """
+
+    name = "popularity"
+    source = "baseline"
+    engines = ("threads", "federated")
+    Settings: ClassVar[type[BaseSettings]] = Settings
+
+    def plan(self, public: Public) -> Plan:
+        settings = self.settings
+        assert isinstance(settings, Settings)
+        whole_person = public.unit == "user"
+        pure = public.budget is not None and public.budget.delta == 0
+        bound: Bound = CellClip(1.0)
+        if whole_person:
+            bound = RowClip(1.0, "l1" if pure else "l2")
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            weights = (
+                person_weights(block, settings.even, pure)
+                if whole_person
+                else np.ones(len(block.item))
+            )
+            return {
+                "weights": cell_rows(block, weights),
+                "mean": Rows(block.ptr, block.item * 0, block.value[:, None]),
+            }
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            total = released["mean"].value[0] / state["people"]
+            return {
+                **state,
+                "weights": released["weights"].value[:, 0],
+                "mean": np.clip(total, -2, 2),
+            }
+
+        parts = (
+            Part("weights", public.items, bound, share=0.9),
+            Part("mean", 1, OwnMeans(2.0, MEAN_SHRINK), share=0.1),
+        )
+        story = (
+            (
+                "Nine tenths of the budget go to the weights of the items and one tenth to "
+                "the mean of all people."
+            ),
+        )
+        return Plan(public.unit, (Round("items", parts, contribute, absorb),), story)
+
+    def finish(self, public: Public, state: State) -> Shared:
+        arrays = {"weight": np.asarray(state["weights"], np.float32)}
+        return Shared(
+            self.name,
+            "mean",
+            arrays,
+            {"mean": float(state["mean"][0])},
+            public.schema,
+            public.catalogue,
+            self.settings.model_dump(),
+        )

@@ -1,0 +1,135 @@
+"""Sequential gradient epochs for biased matrix factorization: one rating after the other,
+person by person.
+
+These loops serve twins and printed forms: they train on everybody at once, one after the
+other, in an order that the caller gives, so a seed decides the result and threads cannot.
+Sums inside one dot product may be regrouped by the compiler; nothing here is a contribution
+whose bits must agree between engines.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint32]
+
+SUMS = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def biased_epoch(
+    ptr: Ints,
+    item: Codes,
+    value: Singles,
+    people: Ints,
+    own_bias: Singles,
+    bias: Singles,
+    own: Singles,
+    factors: Singles,
+    rate: float,
+    ridge: float,
+    bias_ridge: float,
+) -> float:
+    """One pass over value ~ own_bias_u + bias_i + own_u'factors_i; gives the sum of squared
+    errors on the way."""
+    width = factors.shape[1]
+    step = np.float32(rate)
+    shrink = np.float32(1 - rate * ridge)
+    bias_shrink = np.float32(1 - rate * bias_ridge)
+    total = 0.0
+    for k in range(people.size):
+        person = people[k]
+        p = own[person]
+        level = own_bias[person]
+        for cell in range(ptr[person], ptr[person + 1]):
+            row = item[cell]
+            q = factors[row]
+            dot = np.float32(0.0)
+            for a in range(width):
+                dot += p[a] * q[a]
+            error = value[cell] - level - bias[row] - dot
+            total += error * error
+            scaled = step * error
+            level = bias_shrink * level + scaled
+            bias[row] = bias_shrink * bias[row] + scaled
+            for a in range(width):
+                before = p[a]
+                p[a] = shrink * before + scaled * q[a]
+                q[a] = shrink * q[a] + scaled * before
+        own_bias[person] = level
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def noisy_epoch(
+    ptr: Ints,
+    item: Codes,
+    base: Singles,
+    lift: Singles,
+    own: Singles,
+    factors: Singles,
+    rate: float,
+    ridge: float,
+    limit: float,
+    noise: NDArray[np.float64],
+) -> float:
+    """As printed by Xian et al. and Berlioz et al.: noise on every error, a clamp, then the
+    two factor steps.
+
+    `base` is each rating less its fixed biases; `lift` is what a person's implicit ratings
+    add to every factor (0 for plain SVD). Gives the sum of squared errors before the noise.
+    """
+    width = factors.shape[1]
+    step, decay = np.float32(rate), np.float32(rate * ridge)
+    total = 0.0
+    for person in range(ptr.size - 1):
+        p, up = own[person], lift[person]
+        for cell in range(ptr[person], ptr[person + 1]):
+            q = factors[item[cell]]
+            dot = np.float32(0.0)
+            for a in range(width):
+                dot += (p[a] + up) * q[a]
+            error = base[cell] - dot
+            total += error * error
+            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
+            for a in range(width):
+                before = p[a]
+                p[a] = before + scaled * q[a] - decay * before
+                q[a] = q[a] + scaled * (before + up) - decay * q[a]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def full_gradient(
+    ptr: Ints,
+    item: Codes,
+    base: Singles,
+    own: Singles,
+    factors: Singles,
+    most: int,
+    own_step: Singles,
+    step: Singles,
+) -> float:
+    """Sum of -1/2 the gradient of squared error over each person's first `most` ratings;
+    gives the squared error."""
+    width = factors.shape[1]
+    own_step[:] = 0.0
+    step[:] = 0.0
+    total = 0.0
+    for person in range(ptr.size - 1):
+        p, move = own[person], own_step[person]
+        for cell in range(ptr[person], min(ptr[person + 1], ptr[person] + most)):
+            q, pull = factors[item[cell]], step[item[cell]]
+            dot = np.float32(0.0)
+            for a in range(width):
+                dot += p[a] * q[a]
+            error = base[cell] - dot
+            total += error * error
+            for a in range(width):
+                move[a] += error * q[a]
+                pull[a] += error * p[a]
+    return total

@@ -1,0 +1,67 @@
+"""Smaller uploads by Shin et al.'s projection: a device's matrix over all items, times
+public random signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import Rows
+from tacit.rounds.round import Block, Released, Round, State
+
+
+def signs(rows: int, items: int, seed: int) -> NDArray[np.float64]:
+    """Columns of length 1 with independent signs: Phi'Phi is the identity in expectation."""
+    drawn = np.random.default_rng([seed, rows, items]).integers(
+        0, 2, (rows, items), dtype=np.int8
+    )
+    return np.asarray((2.0 * drawn - 1) / sqrt(rows), np.float64)
+
+
+def projected(round_: Round, rows: int, seed: int) -> Round:
+    """The same round on `rows` random directions instead of one row for each item.
+
+    Guarantee: the projection comes before the clip and the grid, so the bound of the part
+    holds as it stands, for the rows that are sent. The items are estimated by Phi' times
+    the released rows: unbiased, with the other items' gradients as further noise, which is
+    added to the standard deviation by their measured size.
+    """
+    (part,) = round_.parts
+    if rows >= part.size:
+        return round_
+    matrix = signs(rows, part.size, seed)
+
+    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        given = round_.contribute(block, state)[part.name]
+        people = len(given.ptr) - 1
+        out = np.zeros((people * rows, part.width))
+        for person in range(
+            people
+        ):  # each alone: a sum over her own cells in their order
+            cells = slice(given.ptr[person], given.ptr[person + 1])
+            for cell in range(cells.start, cells.stop):
+                out[person * rows : (person + 1) * rows] += (
+                    matrix[:, given.index[cell], None] * given.values[cell]
+                )
+        ptr = np.arange(people + 1, dtype=np.int64) * rows
+        return {
+            part.name: Rows(ptr, np.tile(np.arange(rows, dtype=np.uint32), people), out)
+        }
+
+    def absorb(state: State, released: Mapping[str, Released]) -> State:
+        found = released[part.name]
+        energy = max(
+            float((found.value**2).sum(axis=0).mean()) - rows * found.sd**2, 0.0
+        )
+        spread = sqrt(found.sd**2 + energy / rows)
+        return round_.absorb(
+            state, {part.name: replace(found, value=matrix.T @ found.value, sd=spread)}
+        )
+
+    return replace(
+        round_, parts=(replace(part, size=rows),), contribute=contribute, absorb=absorb
+    )

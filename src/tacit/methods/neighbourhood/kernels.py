@@ -1,0 +1,220 @@
+"""What one person adds to a symmetric matrix of item pairs: upper triangles, one person
+alone, in a fixed order.
+
+Only the M items that `place` maps to 0..M-1 count (others map to -1). Pair a <= b has the
+row a M - a(a-1)/2 + b - a. The person's own Gaussian model leaves a `rest` of each rating;
+`target` is what is left of it without that rating. The
+prediction of target_a is sum_b s_ab rest_b / max(sum_b |s_ab|, 1) over her other items,
+with one similarity s_ab = s_ba
+for a pair.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from tacit.kernels.personal import _factor, _gather, _project
+
+
+@njit(cache=True, nogil=True)
+def residuals(
+    ptr: Any, item: Any, dev: Any, loadings: Any, precision: Any, rest: Any, target: Any
+) -> None:
+    """What each person's own ridge solve leaves of each rating, with (`rest`) and without
+    (`target`) that rating."""
+    width = loadings.shape[1]
+    system = np.empty((width, width))
+    right = np.empty(width)
+    work = np.empty(width)
+    for person in range(ptr.size - 1):
+        _gather(
+            ptr[person], ptr[person + 1], item, dev, loadings, precision, system, right
+        )
+        for a in range(width):
+            system[a, a] += 1.0
+        _factor(system, right)
+        for k in range(ptr[person], ptr[person + 1]):
+            centre, spread = _project(loadings[item[k]], system, right, work)
+            rest[k] = dev[k] - centre
+            target[k] = rest[k] / max(
+                1.0 - precision[item[k]] * spread, 1e-3
+            )  # the leverage formula
+
+
+@njit(cache=True, nogil=True)
+def pair_starts(ptr: Any, item: Any, place: Any, out: Any) -> None:
+    """Where each person's pairs begin, the diagonal included: c(c+1)/2 pairs for c items
+    that count."""
+    out[0] = 0
+    for person in range(ptr.size - 1):
+        count = 0
+        for k in range(ptr[person], ptr[person + 1]):
+            count += place[item[k]] >= 0
+        out[person + 1] = out[person] + count * (count + 1) // 2
+
+
+@njit(cache=True, nogil=True)
+def _longest(ptr: Any) -> Any:
+    longest = 0
+    for person in range(ptr.size - 1):
+        longest = max(longest, ptr[person + 1] - ptr[person])
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def _counting(
+    first: int, last: int, item: Any, place: Any, spots: Any, cells: Any
+) -> Any:
+    """The person's items that count: their spots, ascending, and their cells."""
+    count = 0
+    for k in range(first, last):
+        if place[item[k]] >= 0:
+            spots[count] = place[item[k]]
+            cells[count] = k
+            count += 1
+    order = np.argsort(spots[:count])
+    spots[:count] = spots[:count][order]
+    cells[:count] = cells[:count][order]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def covariance_pairs(
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    place: Any,
+    size: int,
+    damp: float,
+    limit: float,
+    starts: Any,
+    index: Any,
+    values: Any,
+) -> None:
+    """y_a y_b / (|y|^2 + damp), y the clipped rest; the diagonal divided by sqrt 2.
+
+    The L2 norm of a person's triangle is |y|^2 / (sqrt 2 (|y|^2 + damp)) < 1/sqrt 2,
+    diagonal included.
+    """
+    spots, cells = np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64)
+    own = np.empty(_longest(ptr))
+    for person in range(ptr.size - 1):
+        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        length = damp
+        for a in range(count):
+            own[a] = min(max(rest[cells[a]], -limit), limit)
+            length += own[a] * own[a]
+        at = starts[person]
+        for a in range(count):
+            row = spots[a] * size - spots[a] * (spots[a] - 1) // 2 - spots[a]
+            for b in range(a, count):
+                index[at] = row + spots[b]
+                values[at] = (
+                    own[a] * own[b] / length * (np.sqrt(0.5) if a == b else 1.0)
+                )
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def _predict(
+    count: int, spots: Any, cells: Any, rest: Any, own: int, similarity: Any
+) -> Any:
+    """Prediction for the person's item `own` from her others, and the sum of the sizes of
+    its similarities."""
+    weighted, total = 0.0, 0.0
+    row = similarity[spots[own]]
+    for b in range(count):
+        if b != own:
+            s = row[spots[b]]
+            weighted += s * rest[cells[b]]
+            total += abs(s)
+    return weighted / max(total, 1.0), total
+
+
+@njit(cache=True, nogil=True)
+def gradient_pairs(
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    target: Any,
+    place: Any,
+    similarity: Any,
+    damp: float,
+    clamp: float,
+    starts: Any,
+    index: Any,
+    values: Any,
+) -> None:
+    """The gradient of a person's loss sum e^2/2 by each s_ab = s_ba, divided by (the sum of
+    her squared rests + damp).
+
+    e = prediction - target, clamped to +-clamp. The diagonal stays 0: no item is its own neighbour.
+    """
+    size, longest = similarity.shape[0], _longest(ptr)
+    spots, cells = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    errors = np.empty(longest)
+    guesses = np.empty(longest)
+    divisors = np.empty(longest)
+    for person in range(ptr.size - 1):
+        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        length = damp
+        for a in range(count):
+            guess, total = _predict(count, spots, cells, rest, a, similarity)
+            errors[a] = min(max(guess - target[cells[a]], -clamp), clamp)
+            guesses[a] = (
+                guess if total > 1.0 else 0.0
+            )  # on the floor the divisor does not move
+            divisors[a] = max(total, 1.0)
+            length += rest[cells[a]] ** 2
+        at = starts[person]
+        for a in range(count):
+            row = spots[a] * size - spots[a] * (spots[a] - 1) // 2 - spots[a]
+            for b in range(a, count):
+                index[at] = row + spots[b]
+                values[at] = 0.0
+                if a != b:
+                    sign = np.sign(similarity[spots[a], spots[b]])
+                    slope = (
+                        errors[a] * (rest[cells[b]] - sign * guesses[a]) / divisors[a]
+                    )
+                    slope += (
+                        errors[b] * (rest[cells[a]] - sign * guesses[b]) / divisors[b]
+                    )
+                    values[at] = slope / length
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def judge_people(
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    target: Any,
+    place: Any,
+    candidates: Any,
+    clamp: float,
+    out: Any,
+) -> None:
+    """Each person's mean squared error without neighbours (first column), and what each
+    candidate adds to it.
+
+    Errors are clamped to +-clamp. Items that do not count are predicted without neighbours
+    under every candidate.
+    """
+    spots, cells = np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64)
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        out[person, :] = 0.0
+        for k in range(first, last):
+            error = min(max(target[k], -clamp), clamp)
+            out[person, 0] += error * error / (last - first)
+        count = _counting(first, last, item, place, spots, cells)
+        for a in range(count):
+            plain = min(max(target[cells[a]], -clamp), clamp)
+            for c in range(candidates.shape[0]):
+                guess, _ = _predict(count, spots, cells, rest, a, candidates[c])
+                error = min(max(guess - target[cells[a]], -clamp), clamp)
+                out[person, 1 + c] += (error * error - plain * plain) / (last - first)

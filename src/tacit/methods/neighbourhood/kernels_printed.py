@@ -1,0 +1,304 @@
+"""Probabilistic neighbourhoods: similarities of each item to at most N_k others, and the
+exact gradient of the loss.
+
+Person u's residual from the public baseline is d_uj, her level without item i is l = sum_{j
+!= i} d_uj / (n_u - 1 + shrink) (0 if `shrink` is negative: item means alone), and the
+prediction of d_ui is
+
+    l + sum_j s_ij (d_uj - l) / max(sum_j |s_ij|, floor),      j over her other items that
+    are neighbours of i.
+
+Row i of the similarities enters no other item's prediction, so rows are trained one by one:
+each is a small problem that stays in the cache, threads share nothing, and no number of
+threads changes a bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+ITEM_PULL = 0.3
+ITEM_PRIOR = 10.0
+"""An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a
+row, shrunk."""
+
+
+@njit(cache=True, nogil=True)
+def similar_rows(
+    ptr: Any,
+    item: Any,
+    dev: Any,
+    start: Any,
+    user: Any,
+    cell: Any,
+    cosine: bool,
+    damp: float,
+    first: int,
+    last: int,
+    index: Any,
+    value: Any,
+) -> None:
+    """Rows first..last-1: the neighbours of largest |similarity| (ascending by item) and
+    their similarities.
+
+    Pearson is over common raters, cosine over all raters; both shrink by common/(common +
+    damp). A row with fewer neighbours than columns ends in -1.
+    """
+    items, most = start.size - 1, index.shape[1]
+    norm = np.zeros(items)
+    for k in range(item.size):
+        norm[item[k]] += dev[k] * dev[k]
+    dot = np.zeros(items)
+    own = np.zeros(items)
+    other = np.zeros(items)
+    common = np.zeros(items, np.int64)
+    score = np.zeros(items)
+    for i in range(first, last):
+        dot[:], own[:], other[:], common[:] = 0, 0, 0, 0
+        for at in range(start[i], start[i + 1]):
+            mine = dev[cell[at]]
+            for k in range(ptr[user[at]], ptr[np.int64(user[at]) + 1]):
+                j, theirs = item[k], dev[k]
+                dot[j] += mine * theirs
+                common[j] += 1
+                if not cosine:
+                    own[j] += mine * mine
+                    other[j] += theirs * theirs
+        for j in range(items):
+            size = norm[i] * norm[j] if cosine else own[j] * other[j]
+            score[j] = 0.0
+            if j != i and common[j] > 0 and size > 0:
+                score[j] = dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
+        best = np.argsort(-np.abs(score), kind="mergesort")[:most]
+        count = 0
+        for j in np.sort(best):
+            if score[j] != 0.0:
+                index[i, count] = j
+                value[i, count] = score[j]
+                count += 1
+        index[i, count:] = -1
+        value[i, count:] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def own_level(total: float, own: float, count: int, shrink: float) -> Any:
+    """The level of a person without one of her ratings."""
+    return (total - own) / max(count - 1 + shrink, 1e-9) if shrink >= 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def row_gradient(
+    first: int,
+    last: int,
+    skip: Any,
+    item: Any,
+    dev: Any,
+    place: Any,
+    row: Any,
+    level: float,
+    floor: float,
+    slots: Any,
+    slopes: Any,
+) -> Any:
+    """Prediction of d_ui from one person's cells first..last-1 but `skip`, and its exact
+    derivative by each s_ij used.
+
+    `place` maps an item to its position in `row`, or to the last position, which holds 0.
+    Returns the prediction, how many `slots` (with `slopes` = d prediction / d s) are
+    filled, and the divisor.
+    """
+    empty = row.size - 1
+    weighted = 0.0
+    size = 0.0
+    count = 0
+    for k in range(first, last):
+        slot = place[item[k]]
+        slots[count] = slot
+        slopes[count] = dev[k] - level
+        if k != skip:
+            s = row[slot]
+            weighted += s * slopes[count]
+            size += abs(s)
+            count += slot != empty
+    if size > floor:
+        mean = weighted / size
+        for c in range(count):
+            slopes[c] = (slopes[c] - np.sign(row[slots[c]]) * mean) / size
+        return level + mean, count, size
+    for c in range(count):
+        slopes[c] /= floor
+    return level + weighted / floor, count, floor
+
+
+@njit(cache=True, nogil=True)
+def _longest(ptr: Any) -> Any:
+    longest = 0
+    for u in range(ptr.size - 1):
+        longest = max(longest, ptr[u + 1] - ptr[u])
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def train_rows(
+    ptr: Any,
+    item: Any,
+    dev: Any,
+    total: Any,
+    start: Any,
+    user: Any,
+    cell: Any,
+    index: Any,
+    value: Any,
+    prior: Any,
+    offset: Any,
+    shrink: float,
+    floor: float,
+    rate: float,
+    decay: float,
+    first: int,
+    last: int,
+) -> None:
+    """One pass of stochastic gradient descent over rows first..last-1, in place.
+
+    The prior of s_ij is N(p_ij, p_ij^2 / decay), p the `prior`: descent is on the multiples
+    s_ij/p_ij, so a neighbour that began weak stays weak unless much speaks for it. `offset`
+    is what the item's mean leaves once neighbours speak.
+    """
+    items, most = start.size - 1, index.shape[1]
+    place = np.full(items, most, np.int64)
+    row, centre = np.zeros(most + 1), np.zeros(most + 1)
+    slots, slopes = np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1)
+    for i in range(first, last):
+        width = 0
+        while width < most and index[i, width] >= 0:
+            place[index[i, width]] = width
+            width += 1
+        row[:most] = value[i]
+        centre[:most] = prior[i]
+        shift = offset[i]
+        pull = ITEM_PULL / (start[i + 1] - start[i] + ITEM_PRIOR)
+        for at in range(start[i], start[i + 1]):
+            u, mine = np.int64(user[at]), np.int64(cell[at])
+            level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
+            guess, count, _ = row_gradient(
+                ptr[u],
+                ptr[u + 1],
+                mine,
+                item,
+                dev,
+                place,
+                row,
+                level,
+                floor,
+                slots,
+                slopes,
+            )
+            error = guess + shift - dev[mine]
+            shift -= pull * error
+            for c in range(count):
+                p = centre[slots[c]]
+                row[slots[c]] -= rate * (
+                    error * slopes[c] * p * p + decay * (row[slots[c]] - p)
+                )
+        value[i] = row[:most]
+        offset[i] = shift
+        for c in range(width):
+            place[index[i, c]] = most
+
+
+@njit(cache=True, nogil=True)
+def gradient_rows(
+    ptr: Any,
+    item: Any,
+    dev: Any,
+    total: Any,
+    start: Any,
+    user: Any,
+    cell: Any,
+    drawn: Any,
+    index: Any,
+    value: Any,
+    shrink: float,
+    floor: float,
+    clamp: float,
+    reach: float,
+    first: int,
+    last: int,
+    out: Any,
+) -> None:
+    """Rows first..last-1 of the sum over the `drawn` cells of e d(prediction)/ds, e clamped
+    to +-clamp.
+
+    A neighbour that differs from the prediction by more than `reach` is left out (the
+    paper's "paranoid" records).
+    """
+    items, most = start.size - 1, index.shape[1]
+    place = np.full(items, most, np.int64)
+    row = np.zeros(most + 1)
+    slots, slopes = np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1)
+    for i in range(first, last):
+        width = 0
+        while width < most and index[i, width] >= 0:
+            place[index[i, width]] = width
+            width += 1
+        row[:most] = value[i]
+        out[i] = 0.0
+        for at in range(start[i], start[i + 1]):
+            u, mine = np.int64(user[at]), np.int64(cell[at])
+            if not drawn[mine]:
+                continue
+            level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
+            guess, count, size = row_gradient(
+                ptr[u],
+                ptr[u + 1],
+                mine,
+                item,
+                dev,
+                place,
+                row,
+                level,
+                floor,
+                slots,
+                slopes,
+            )
+            error = min(max(guess - dev[mine], -clamp), clamp)
+            for c in range(count):
+                if abs(slopes[c]) * size <= reach:
+                    out[i, slots[c]] += error * slopes[c]
+        for c in range(width):
+            place[index[i, c]] = most
+
+
+@njit(cache=True, nogil=True)
+def predict_cells(
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    ask_ptr: Any,
+    ask_item: Any,
+    start: Any,
+    neighbour: Any,
+    similarity: Any,
+    floor: float,
+    out: Any,
+) -> None:
+    """What each person's neighbours add to each asked item, from what her own ratings leave
+    over; each person alone."""
+    mine = np.zeros(start.size - 1)
+    rated = np.zeros(start.size - 1, np.bool_)
+    for person in range(ptr.size - 1):
+        for k in range(ptr[person], ptr[person + 1]):
+            mine[item[k]] = rest[k]
+            rated[item[k]] = True
+        for ask in range(ask_ptr[person], ask_ptr[person + 1]):
+            weighted, size = 0.0, 0.0
+            for at in range(start[ask_item[ask]], start[ask_item[ask] + 1]):
+                if rated[neighbour[at]]:
+                    weighted += similarity[at] * mine[neighbour[at]]
+                    size += abs(similarity[at])
+            out[ask] = weighted / max(size, floor)
+        for k in range(ptr[person], ptr[person + 1]):
+            rated[item[k]] = False

@@ -1,0 +1,292 @@
+"""The sound rounds of learned neighbourhoods at unit `user`: a covariance, gradients, and a
+private choice.
+
+All of them are over the M items of largest *released* weight, M by rule from people x mu.
+The similarity of a pair is one number, s_ab = s_ba, so a person adds an upper triangle.
+
+Guarantee: `covariance`: a person's triangle y_a y_b/(|y|^2 + damp), its diagonal over sqrt
+2, has an L2 norm below
+1/sqrt 2 (|yy'|_F = |y|^2 and the layout is isometric up to sqrt 2). `gradient`: the
+derivative of her own loss by each
+s_ab, whatever it is, is scaled to a norm of at most `CLIP`. `judge`: her row of errors is
+scaled to `JUDGE_CLIP`. Each is a `RowClip`: checked in integers, for one person added or
+removed. Later rounds depend on earlier ones through released numbers only, which is
+adaptive composition. docs/proofs/pnbm.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import RowClip, Rows
+from tacit.methods.base import Public
+from tacit.methods.first_order.rounds import FirstOrder, kept_weights
+from tacit.methods.refine import similarity as similar
+from tacit.methods.refine.choose import Choice
+from tacit.model.person.gaussian import GaussianModel, loadings
+from tacit.rounds.round import (
+    Block,
+    Coin,
+    Everyone,
+    Part,
+    Participation,
+    Released,
+    Round,
+    State,
+)
+
+Floats = NDArray[np.float64]
+DAMP = 10.0
+LIMIT = 3.0
+CLIP = 0.5
+JUDGE_CLIP = 1.5
+START_DIVISOR = 2.0
+"""Typical divisor of the first similarities: above the floor of 1 for most people."""
+TRAINED = (0.5, 1.0, 2.0)
+"""Multiples of the trained similarities that the choice may take."""
+VARIANCE = 0.8
+"""Of a residual, on the inner scale: a public rule, for the size of steps."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The rounds over pairs of `size` items."""
+
+    public: Public
+    first: FirstOrder
+    size: int
+    rate: float
+    xi: float = 0.0
+    """Steps fall as t^-xi."""
+    prior: float = 0.0
+    """Pull of every step back to the first similarities."""
+    sampled: float = 1.0
+    clean: bool = True
+    """Whether each gradient is cleaned of its noise (descent), or the noise is kept (Langevin)."""
+
+    def _bound(self, limit: float) -> RowClip:
+        return RowClip(limit, "l1" if self.first.pure else "l2")
+
+    @property
+    def takes_part(self) -> Participation:
+        return Everyone() if self.sampled >= 1 else Coin(self.sampled)
+
+    def model(self, state: State) -> GaussianModel:
+        """The personal model under the neighbours: level, popularity, public features."""
+        popularity = kept_weights(state).popularity
+        made, _ = loadings(
+            popularity, self.first.features, level_variance=float(state["level"][1])
+        )
+        base = GaussianModel(
+            float(state["level"][0]) + state["effect"], state["variance"], made
+        )
+        return base.chosen(Choice(state["scales"], float(state["noise"][0])))
+
+    def _residuals(self, block: Block, state: State) -> tuple[Floats, Floats]:
+        """What each person's own model leaves of each rating, with and without that rating."""
+        from tacit.methods.neighbourhood.kernels import residuals
+
+        model = self.model(state)
+        rest, target = np.empty(len(block.item)), np.empty(len(block.item))
+        dev = block.value - model.baseline[block.item]
+        residuals(
+            block.ptr, block.item, dev, model.loadings, model.precision, rest, target
+        )
+        return rest, target
+
+    def place(self, state: State) -> NDArray[np.int64]:
+        """Spot of each item among those that count, or -1: the `size` largest released weights."""
+        spot = np.full(self.public.items, -1, np.int64)
+        spot[top_items(state, self.size)] = np.arange(self.size)
+        return spot
+
+    def _chance(self, state: State) -> Floats:
+        """Of each item that counts to be among a person's ratings, from released weights."""
+        one = self.first.weight_of_one(float(state["level"][2]))
+        weight = np.asarray(state["weight"])[top_items(state, self.size)]
+        return np.clip(weight / (float(state["people"][0]) * one), 1e-4, 1.0)
+
+    def covariance(self, share: float) -> Round:
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            from tacit.methods.neighbourhood.kernels import covariance_pairs
+
+            rows = self._rows(block, state)
+            covariance_pairs(
+                block.ptr,
+                block.item,
+                self._residuals(block, state)[0],
+                self.place(state),
+                self.size,
+                DAMP,
+                LIMIT,
+                rows.ptr,
+                rows.index,
+                rows.values[:, 0],
+            )
+            return {"covariance": rows}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy = released["covariance"]
+            matrix = similar.unpack(noisy.value[:, 0], self.size, sqrt(2.0))
+            chance = self._chance(state)
+            cosine = similar.cosine(matrix, noisy.sd, chance)
+            start = similar.scaled(similar.powered(cosine, 1.0), chance, START_DIVISOR)
+            return {
+                **state,
+                "cosine": cosine,
+                "start": start,
+                "similarity": start,
+                "iterates": start[None],
+            }
+
+        part = Part(
+            "covariance",
+            self.size * (self.size + 1) // 2,
+            self._bound(sqrt(0.5) + 1e-4),
+            share=share,
+        )
+        return Round("covariance", (part,), contribute, absorb)
+
+    def gradient(self, turn: int, share: float) -> Round:
+        """Round number `turn` >= 1: a gradient at the present similarities, and a step."""
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            from tacit.methods.neighbourhood.kernels import gradient_pairs
+
+            rows = self._rows(block, state)
+            gradient_pairs(
+                block.ptr,
+                block.item,
+                *self._residuals(block, state),
+                self.place(state),
+                state["similarity"],
+                DAMP,
+                LIMIT,
+                rows.ptr,
+                rows.index,
+                rows.values[:, 0],
+            )
+            return {"gradient": rows}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy, now = released["gradient"], state["similarity"]
+            slope = similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
+            if self.clean:
+                slope = similar.clean_step(slope, noisy.sd / self.sampled)
+            step = self.rate * turn**-self.xi
+            moved = now - step * (
+                slope / self._curvature(state) + self.prior * (now - state["start"])
+            )
+            top = 3.0 * float(np.abs(state["start"]).max(initial=0.0))
+            moved = np.clip(moved, -top, top)
+            np.fill_diagonal(moved, 0.0)
+            return {
+                **state,
+                "similarity": moved,
+                "iterates": np.concatenate([state["iterates"], moved[None]]),
+            }
+
+        part = Part(
+            "gradient", self.size * (self.size + 1) // 2, self._bound(CLIP), share=share
+        )
+        return Round(
+            f"gradient {turn}", (part,), contribute, absorb, takes_part=self.takes_part
+        )
+
+    def _curvature(self, state: State) -> Floats:
+        """About the second derivative by each s_ab of the sum that is released: how many
+        people rate both, weighted."""
+        chance = self._chance(state)
+        typical = VARIANCE * float(chance.sum())
+        both = (
+            float(state["people"][0])
+            * chance[:, None]
+            * chance
+            * VARIANCE
+            * 2.0
+            / START_DIVISOR**2
+        )
+        curve = both / (typical + DAMP)
+        return np.asarray(curve + np.median(curve))
+
+    def judge(self, share: float, trained: bool) -> Round:
+        """People's own errors under each candidate, and the best of them:
+        `tacit.methods.refine.similarity.choose`."""
+        count = len(similar.SCALES) * len(similar.POWERS) + (
+            len(TRAINED) if trained else 0
+        )
+
+        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+            from tacit.methods.neighbourhood.kernels import judge_people
+
+            out = np.empty((len(block.people), 1 + count))
+            judge_people(
+                block.ptr,
+                block.item,
+                *self._residuals(block, state),
+                self.place(state),
+                self.candidates(state, trained),
+                LIMIT,
+                out,
+            )
+            return {"errors": Rows.one_each(out * _balance(count))}
+
+        def absorb(state: State, released: Mapping[str, Released]) -> State:
+            noisy, balance = released["errors"], _balance(count)
+            sums = noisy.value[0] / balance
+            people = float(state["people"][0])
+            best, noise = similar.choose(
+                sums, noisy.sd / balance, people, float(state["noise"][0])
+            )
+            chosen = (
+                np.zeros((self.size, self.size))
+                if best is None
+                else self.candidates(state, trained)[best]
+            )
+            return {**state, "chosen": chosen, "around": np.array([noise])}
+
+        part = Part("errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share)
+        return Round("judge", (part,), contribute, absorb)
+
+    def candidates(self, state: State, trained: bool) -> Floats:
+        """Start similarities at several powers and scales, and multiples of the trained ones."""
+        chance = self._chance(state)
+        tried = [
+            similar.scaled(similar.powered(state["cosine"], power), chance, scale)
+            for power in similar.POWERS
+            for scale in similar.SCALES
+        ]
+        if trained:
+            tried += [multiple * self.trained(state) for multiple in TRAINED]
+        return np.array(tried)
+
+    def trained(self, state: State) -> Floats:
+        """The last iterate of descent; of Langevin the mean of the later half of the iterates."""
+        iterates = state["iterates"]
+        return np.asarray(
+            iterates[-1]
+            if self.clean
+            else iterates[(len(iterates) + 1) // 2 :].mean(axis=0)
+        )
+
+    def _rows(self, block: Block, state: State) -> Rows:
+        from tacit.methods.neighbourhood.kernels import pair_starts
+
+        starts = np.empty(len(block.ptr), np.int64)
+        pair_starts(block.ptr, block.item, self.place(state), starts)
+        return Rows(starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1)))
+
+
+def top_items(state: State, size: int) -> NDArray[np.int64]:
+    """The items of largest released weight; ties by item number."""
+    return np.argsort(-np.asarray(state["weight"]), kind="stable")[:size]
+
+
+def _balance(count: int) -> Floats:
+    """Errors without neighbours are larger and need less precision than what candidates add."""
+    return np.array([0.3] + [1.0] * count)

@@ -1,0 +1,268 @@
+"""Learned neighbourhoods without noise: raw item means, raw similarities, and gradient
+descent row by row.
+
+`none` uses all of it; `paper` starts from the raw means and similarities, as the paper does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import CellClip, Rows
+from tacit.methods.base import Public
+from tacit.rounds.round import Block, Claim, Kind, Part, Released, Round, State
+
+Floats = NDArray[np.float64]
+BAND = 64
+"""Item rows that a thread takes at a time."""
+SHRINK = 5.0
+"""Fictitious ratings in a person's own level."""
+MEAN_PRIOR = 5.0
+MEAN_SWEEPS = 5
+DAMP = 30.0
+"""Common raters at which a similarity is believed by half."""
+FLOOR = 0.2
+RATE = 0.1
+DECAY = 0.001
+"""Tuned on the held-back ratings of one fold each of ML-100K and ML-1M (docs/results/pnbm.md)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """One block of all people in both orders, with residuals from the items' baseline."""
+
+    ptr: NDArray[np.int64]
+    item: NDArray[np.uint32]
+    dev: Floats
+    total: Floats
+    start: NDArray[np.int64]
+    user: NDArray[np.uint32]
+    cell: NDArray[np.uint32]
+
+    @staticmethod
+    def of(block: Block, baseline: Floats) -> Data:
+        from tacit.kernels.order import by_item
+
+        dev = block.value - baseline[block.item]
+        total = np.add.reduceat(np.append(dev, 0.0), block.ptr[:-1]) * (
+            np.diff(block.ptr) > 0
+        )
+        return Data(
+            block.ptr,
+            block.item,
+            dev,
+            total,
+            *by_item(block.ptr, block.item, len(baseline)),
+        )
+
+
+def in_bands(items: int, threads: int | None, work: Callable[[int, int], None]) -> None:
+    """Share item rows out over threads; rows are independent, so nothing depends on how
+    many there are."""
+    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        list(
+            pool.map(
+                lambda first: work(first, min(first + BAND, items)),
+                range(0, items, BAND),
+            )
+        )
+
+
+def item_means(block: Block, items: int, *, levels: bool, prior: float) -> Floats:
+    """Raw means of the items, shrunk to the mean of all by `prior` ratings; less people's
+    levels if asked."""
+    person = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
+    mean = float(block.value.mean()) if len(block.value) else 0.0
+    counts = np.bincount(block.item, minlength=items) + prior
+    effect = np.zeros(items)
+    level = np.zeros(len(block.people))
+    for _ in range(MEAN_SWEEPS if levels else 1):
+        rest = block.value - mean - level[person]
+        effect = np.bincount(block.item, rest, items) / np.maximum(counts, 1.0)
+        if levels:
+            rest = block.value - mean - effect[block.item]
+            level = np.bincount(person, rest, len(level)) / (
+                np.diff(block.ptr) + SHRINK
+            )
+    return mean + effect
+
+
+def raw_similarities(
+    data: Data,
+    neighbours: int,
+    *,
+    pearson: bool,
+    damp: float,
+    levels: bool,
+    threads: int | None,
+) -> tuple[NDArray[np.int32], Floats]:
+    """At most `neighbours` items of largest raw similarity for each item, padded with -1."""
+    from tacit.methods.neighbourhood.kernels_printed import similar_rows
+
+    items = len(data.start) - 1
+    index = np.full((items, neighbours), -1, np.int32)
+    value = np.zeros((items, neighbours))
+    rest = data.dev
+    if levels:
+        counts = np.diff(data.ptr)
+        rest = rest - np.repeat(data.total / (counts + SHRINK), counts)
+
+    def work(first: int, last: int) -> None:
+        similar_rows(
+            data.ptr,
+            data.item,
+            rest,
+            data.start,
+            data.user,
+            data.cell,
+            not pearson,
+            damp,
+            first,
+            last,
+            index,
+            value,
+        )
+
+    in_bands(items, threads, work)
+    return index, value
+
+
+def train(
+    data: Data,
+    index: NDArray[np.int32],
+    start: Floats,
+    epochs: int,
+    threads: int | None,
+) -> list[Floats]:
+    """The iterates of descent from `start`, one an epoch, each with the items' offsets in a
+    last column."""
+    from tacit.methods.neighbourhood.kernels_printed import train_rows
+
+    value = start.copy()
+    offset = np.zeros(len(start))
+    iterates = list[Floats]()
+    for epoch in range(epochs):
+        rate = RATE / (1.0 + 0.1 * epoch)
+
+        def work(first: int, last: int, rate: float = rate) -> None:
+            train_rows(
+                data.ptr,
+                data.item,
+                data.dev,
+                data.total,
+                data.start,
+                data.user,
+                data.cell,
+                index,
+                value,
+                start,
+                offset,
+                SHRINK,
+                FLOOR,
+                rate,
+                DECAY,
+                first,
+                last,
+            )
+
+        in_bands(len(start), threads, work)
+        iterates.append(np.column_stack([value, offset]))
+    return iterates
+
+
+def square(value: Floats) -> Floats:
+    """s |s|, with a largest size of 1: a few strong neighbours instead of many weak ones."""
+    out = value * np.abs(value)
+    return np.asarray(out / max(float(np.abs(out).max(initial=0.0)), 1e-12))
+
+
+def raw_parts(items: int, neighbours: int, claim: Claim | None) -> tuple[Part, ...]:
+    """Unbounded arrays, for `none` and `paper`: baseline and noise, neighbours,
+    similarities, their variance."""
+    sizes = {
+        "baseline": 1,
+        "neighbour": neighbours,
+        "similarity": neighbours,
+        "doubt": 1,
+        "noise": 1,
+    }
+    return tuple(
+        Part(
+            name,
+            items,
+            CellClip(8.0),
+            width=width,
+            share=1 / len(sizes),
+            kind=Kind.STEPWISE,
+            claim=claim,
+        )
+        for name, width in sizes.items()
+    )
+
+
+def as_rows(array: NDArray[np.number]) -> Rows:
+    """A whole array as what one epoch made."""
+    lines = np.asarray(array, np.float64).reshape(len(array), -1)
+    return Rows(
+        np.array([0, len(lines)], np.int64),
+        np.arange(len(lines), dtype=np.uint32),
+        lines,
+    )
+
+
+def keep(state: State, released: Mapping[str, Released]) -> State:
+    return {**state, **{name: part.value for name, part in released.items()}}
+
+
+def twin_round(
+    public: Public,
+    *,
+    neighbours: int,
+    pearson: bool,
+    epochs: int,
+    average: bool,
+    threads: int | None,
+) -> Round:
+    """Everything in one epoch over all people. `average`: over the later half of the iterates."""
+    items = public.items
+    neighbours = max(1, min(neighbours, items - 1))
+
+    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        baseline = item_means(block, items, levels=True, prior=MEAN_PRIOR)
+        data = Data.of(block, baseline)
+        index, value = raw_similarities(
+            data, neighbours, pearson=pearson, damp=DAMP, levels=True, threads=threads
+        )
+        iterates = train(data, index, square(value), epochs, threads)
+        kept = np.array(iterates[len(iterates) // 2 :] if average else iterates[-1:])
+        mean, doubt = kept.mean(axis=0), kept[:, :, :-1].var(axis=0).mean(axis=1)
+        noise = np.full(items, variance_of_means(data))
+        found = {
+            "baseline": baseline + mean[:, -1],
+            "neighbour": index,
+            "similarity": mean[:, :-1],
+            "doubt": doubt,
+            "noise": noise,
+        }
+        return {name: as_rows(array) for name, array in found.items()}
+
+    return Round("learn", raw_parts(items, neighbours, None), contribute, keep)
+
+
+def variance_of_means(data: Data) -> float:
+    """Mean squared error of item means and levels alone, each rating predicted without
+    itself: not below the truth.
+
+    The error of the training ratings themselves, which also made the similarities, would
+    promise far too much.
+    """
+    counts = np.repeat(np.diff(data.ptr), np.diff(data.ptr))
+    total = np.repeat(data.total, np.diff(data.ptr))
+    error = data.dev - (total - data.dev) / (counts - 1 + SHRINK)
+    return float((error**2).mean()) if len(error) else 1.0

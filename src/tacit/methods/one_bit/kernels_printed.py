@@ -1,0 +1,135 @@
+"""The printed descent of Shin et al. (2018), one person at a time: the steps on her own
+factors, and one coordinate of her gradient for the items, drawn by a public hash. `rating`
+is on the raw scale, as the paper has no biases.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.methods.one_bit.kernels import mixed
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    rating: NDArray[np.float64],
+    path: NDArray[np.float32],
+    start: NDArray[np.float64],
+    rate: float,
+    ridge: float,
+    own: NDArray[np.float64],
+) -> None:
+    """Steps of equations (2) and (4) on each person's own factors, along the published item
+    factors `path`.
+
+    The last column of `own` counts the steps done, plus one; 0 is a device that has not
+    begun. A device that was away catches up. The error is averaged over the person's own
+    ratings.
+    """
+    width = path.shape[2]
+    gradient = np.empty(width)
+    for person in range(len(ptr) - 1):
+        if own[person, width] == 0.0:
+            own[person, :width] = start
+            own[person, width] = 1.0
+        count = max(ptr[person + 1] - ptr[person], 1)
+        for step in range(np.int64(own[person, width]) - 1, path.shape[0]):
+            gradient[:] = 0.0
+            for cell in range(ptr[person], ptr[person + 1]):
+                error = rating[cell]
+                for a in range(width):
+                    error -= own[person, a] * path[step, item[cell], a]
+                for a in range(width):
+                    gradient[a] -= 2.0 * error * path[step, item[cell], a]
+            for a in range(width):
+                own[person, a] -= (
+                    rate
+                    / (step + 1)
+                    * (gradient[a] / count + 2.0 * ridge * own[person, a])
+                )
+        own[person, width] = path.shape[0] + 1
+
+
+@njit(cache=True, nogil=True)
+def drawn(
+    people: NDArray[np.int64], key: np.uint64, rows: int, out: NDArray[np.int64]
+) -> None:
+    """The coordinate that each person is asked about: public, and uniform to within 2^-64 x
+    rows."""
+    for person in range(len(people)):
+        out[person] = np.int64(
+            mixed(key ^ mixed(np.uint64(people[person]))) % np.uint64(rows)
+        )
+
+
+@njit(cache=True, nogil=True)
+def item_gradient(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    rating: NDArray[np.float64],
+    factors: NDArray[np.float32],
+    own: NDArray[np.float64],
+    asked: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Algorithm 1, line 8: -2 y_ij u_il (r_ij - u_i'v_j) at the drawn (j, l); 0 where she
+    has not rated j."""
+    width = factors.shape[1]
+    for person in range(len(ptr) - 1):
+        wanted, column = asked[person] // width, asked[person] % width
+        out[person] = 0.0
+        for cell in range(ptr[person], ptr[person + 1]):
+            if item[cell] == wanted:
+                error = rating[cell]
+                for a in range(width):
+                    error -= own[person, a] * factors[wanted, a]
+                out[person] = -2.0 * own[person, column] * error
+
+
+@njit(cache=True, nogil=True)
+def projected_gradient(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    rating: NDArray[np.float64],
+    factors: NDArray[np.float32],
+    own: NDArray[np.float64],
+    projection: NDArray[np.float32],
+    asked: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Algorithm 2, lines 7 and 8, at the drawn (s, l) only: one row of the projection meets
+    her own ratings."""
+    width = factors.shape[1]
+    for person in range(len(ptr) - 1):
+        row, column = asked[person] // width, asked[person] % width
+        total = 0.0
+        for cell in range(ptr[person], ptr[person + 1]):
+            error = rating[cell]
+            for a in range(width):
+                error -= own[person, a] * factors[item[cell], a]
+            total += projection[row, item[cell]] * error
+        out[person] = -2.0 * own[person, column] * total
+
+
+@njit(cache=True, nogil=True)
+def whole_gradient(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    rating: NDArray[np.float64],
+    factors: NDArray[np.float32],
+    own: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """The gradient row of each of her cells: for the naive method and for the non-private twin."""
+    width = factors.shape[1]
+    for person in range(len(ptr) - 1):
+        for cell in range(ptr[person], ptr[person + 1]):
+            error = rating[cell]
+            for a in range(width):
+                error -= own[person, a] * factors[item[cell], a]
+            for a in range(width):
+                out[cell, a] = -2.0 * own[person, a] * error

@@ -1,0 +1,92 @@
+"""How widely people differ: chosen among a few candidate priors by the errors they would
+make, privately.
+
+Each person predicts each of her ratings from her others under every candidate (a multiplier
+for each group of loadings) and reports how much less or more she errs than under the
+default, and how many of her errors lie within the default's own 80 % interval. The sum of
+these rows, each clipped to `ROW_CLIP` in L2, is one small release: sensitivity `ROW_CLIP`
+at unit `user` and twice that at `rating`, where one cell may replace the whole row. A
+candidate replaces the default only if its advantage stands out of the noise, so that with
+few people or little budget the default stays.
+
+Guarantee: every function of this module reads released numbers and public constants only;
+it is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROW_CLIP = 0.3
+NOMINAL, REACH = 0.8, 1.2816
+"""The share of errors that should lie within so many standard deviations."""
+COVER_WEIGHT = 0.3
+"""Weight of the last coordinate, a person's share of covered errors less `NOMINAL`."""
+COVER_SLOPE = 0.45
+"""Change of the covered share for a unit of log standard deviation: 2 REACH phi(REACH)."""
+COVER_SD = 0.04
+"""Prior spread of the covered share around nominal."""
+LEFT_OUT = 16
+"""At most this many of a person's ratings are left out in turn."""
+LEVEL_STEPS = (0.45, 2.2)
+"""Multipliers tried for the personal level: it always stays."""
+STEPS = (0.0, 0.5, 2.0)
+"""Multipliers tried for every other group: 0 takes it out."""
+STANDS_OUT = 2.5
+"""In standard deviations of the noise."""
+TOO_NOISY = 0.03
+"""Standard deviation of an average gain above which no gain is believed: real ones are of
+this size at most."""
+NOISE_FLOOR = 0.1
+
+
+@dataclass(frozen=True)
+class Choice:
+    scales: NDArray[np.float64]
+    """Multiplier of each loading."""
+    noise: float
+    """Variance of a rating around the personal model."""
+
+
+def candidates(groups: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Multipliers of the loadings, one row a candidate, the default first; group 0 is the
+    personal level."""
+    rows = [np.ones(len(groups))]
+    for group, step in _trials(groups):
+        rows.append(np.where(groups == group, step, 1.0))
+    return np.array(rows)
+
+
+def choose(
+    released: NDArray[np.float64],
+    sd: float,
+    people: float,
+    groups: NDArray[np.int64],
+    noise: float,
+) -> Choice:
+    """The choice from the released sum of rows; `noise` is the variance that the default
+    assumed."""
+    gains, sd = np.asarray(released, dtype=np.float64) / people, sd / people
+    scales = np.ones(len(groups))
+    best: dict[int, float] = {}
+    for (group, step), value in zip(_trials(groups), gains[:-1], strict=True):
+        if sd < TOO_NOISY and value < min(best.get(group, 0.0), -STANDS_OUT * sd):
+            best[group] = float(value)
+            scales[groups == group] = step
+    kept = COVER_SD**2 / (COVER_SD**2 + (sd / COVER_WEIGHT) ** 2)
+    off = float(np.clip(kept * gains[-1] / COVER_WEIGHT, -0.4, 0.15))
+    found = max(noise * float(np.exp(-2 * off / COVER_SLOPE)), NOISE_FLOOR)
+    return Choice(
+        scales * np.sqrt(found / noise), found
+    )  # the ratio of prior to noise is what was compared
+
+
+def _trials(groups: NDArray[np.int64]) -> list[tuple[int, float]]:
+    return [
+        (int(g), step)
+        for g in np.unique(groups)
+        for step in (LEVEL_STEPS if g == 0 else STEPS)
+    ]

@@ -1,0 +1,166 @@
+"""An earlier release on the footing of a new one: old sums, level and loadings as a prior
+for a further fit.
+
+Old sums obey S_i = V_i (b_i - t_i) + noise, with V_i the weight of item i among the people
+of then and t_i what was subtracted. Among the people of now the weight is W_i, about r_i
+V_i; so r_i S_i is one more release about W_i and b_i, whose noise is known. What is
+assumed, always on the careful side:
+
+- *noise* of the two releases is independent: it is drawn afresh for each;
+- *sampling* (finitely many people) is taken to be shared, as if the same people had been
+  asked twice. That is right for a refresh with the same people; with new people more is
+  known than is claimed. Where fewer people stood behind one of the two sums, the difference
+  counts as noise of that one;
+- *drift*: an effect has moved by `DRIFT` in variance, a log weight by `SHIFT`, the level by
+  `LEVEL_DRIFT`.
+
+Guarantee: every function of this module reads released numbers and public constants only;
+it is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.level import LEVEL_SD, Level
+from tacit.methods.refine.weights import Weights
+
+Floats = NDArray[np.float64]
+
+DRIFT, LEVEL_DRIFT = 0.001, 0.0005
+SHIFT, STILL = 0.05, 0.001
+"""Log variance by which an item's weight moves, as far as its sums are concerned; and while
+nothing speaks against its having stayed where it was. A wide prior of weights would let
+noise in the sums choose among them."""
+TYPICAL = 0.03
+"""Of (b_i - t_i)^2: most of an effect was subtracted before the last sums."""
+POINTS = np.linspace(-5.0, 5.0, 101)
+"""Standard scores of a log weight that are tried."""
+TINY = 1e-6
+NOTHING = 1e-12
+"""Precision of what was never asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What an earlier fit released, over the rows of the new catalogue; `known` is False
+    for items that it had not."""
+
+    known: NDArray[np.bool_]
+    total: Floats
+    precision: Floats
+    taken: Floats
+    cross: Floats
+    apart: Floats
+    weight: Floats
+    weight_square: Floats
+    weight_log: Floats
+    level: float
+    level_variance: float
+    sampling: Floats
+    """Variance of a sum from people's own noise, for a weight of 1."""
+
+    def _whole(self, weights: Weights) -> float:
+        """How much more all items weigh now."""
+        old = float(self.weight[self.known].sum())
+        return float(weights.mean[self.known].sum()) / old if old > 0 else 1.0
+
+    def better_weights(self, found: Weights, noisy: Floats, sd: float) -> Weights:
+        """The weights of now: those of then (log-normal, grown with the people, and
+        drifted) are the prior of `noisy`.
+
+        `found` is what `noisy` says by itself: for the growth, for items that were not
+        known, and for items whose release lies beyond all that was expected.
+        """
+        old = np.maximum(self.weight, 1e-9)
+        wide = np.log(np.maximum(self.weight_square / old**2, 1.0)) + STILL
+        centre = np.log(self._whole(found) * old) - (wide - STILL) / 2
+        log = centre[:, None] + np.sqrt(wide)[:, None] * POINTS
+        chance = (
+            -0.5 * POINTS**2
+            - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
+        )
+        best = chance.argmax(axis=1)
+        usable = self.known & (best > 0) & (best < len(POINTS) - 1)
+        chance = np.exp(chance - chance.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        parts = zip(
+            (found.mean, found.square, found.log),
+            (np.exp(log), np.exp(2 * log), log),
+            strict=True,
+        )
+        mean, square, logs = (
+            np.where(usable, (chance * new).sum(axis=1), alone) for alone, new in parts
+        )
+        middle = float(mean @ logs / mean.sum())
+        log_spread = float(np.sqrt(mean @ (logs - middle) ** 2 / mean.sum()))
+        return Weights(mean, square, logs, max(log_spread, found.log_spread))
+
+    def evidence(
+        self, weights: Weights, level: float, sampling: float
+    ) -> tuple[Evidence, Floats]:
+        """The old sums as if released about the people of now, whose sums vary by
+        `sampling` x weight; and how much of that the sums of then have too, which is less
+        where more people stood behind them."""
+        old = np.maximum(self.weight, 1e-9)
+        whole = self._whole(weights)
+        unsure = np.maximum(self.weight_square / old**2 - 1.0, 0.0)
+        seen = SHIFT / (
+            SHIFT + unsure
+        )  # how far a change of one item's weight is believed
+        ratio = whole * np.exp(
+            seen * np.clip(np.log(weights.mean / (whole * old)), -7.0, 7.0)
+        )
+        sums = ratio * (self.total - self.weight * self.taken)
+        taken = self.taken + self.level - level  # effects are deviations from the level
+        plain = weights.mean / old
+        noise = np.maximum(ratio, plain) ** 2 / np.maximum(self.precision, NOTHING)
+        noise += np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
+        # What sums typically are, not these: noise that grew with them would pass for
+        # effects of nothing at all.
+        noise += weights.mean**2 * (DRIFT + SHIFT * (1.0 - seen) * TYPICAL)
+        found = Evidence(
+            np.where(self.known, sums + weights.mean * taken, 0.0),
+            np.where(self.known, 1.0 / noise, NOTHING),
+            np.where(self.known, taken, 0.0),
+            np.where(self.known, self.cross / ratio, 0.0),
+            np.where(self.known, self.apart / ratio**2, 0.0),
+        )
+        return found, np.where(
+            self.known, np.minimum(plain * self.sampling, sampling), sampling
+        )
+
+    def better_level(self, found: Level) -> Level:
+        """The level of now, with that of then as its prior in the place of mid-scale."""
+        variance = max(found.variance, NOTHING)
+        fresh = max(
+            1.0 / variance - LEVEL_SD**-2, NOTHING
+        )  # undo the shrinkage toward mid-scale
+        mean = found.mean / variance / fresh
+        before = 1.0 / (self.level_variance + LEVEL_DRIFT)
+        both = fresh + before
+        return Level(
+            (fresh * mean + before * self.level) / both, 1.0 / both, found.count
+        )
+
+
+def fewer_columns(loadings: Floats, weight: Floats, most: int) -> tuple[Floats, Floats]:
+    """The first column, and the `most` strongest directions of the others; and by item the
+    variance of what is dropped.
+
+    Tastes are N(0, I), so any rotation of the columns is the same model: refreshes may go
+    on for ever.
+    """
+    tastes = loadings[:, 1:]
+    if tastes.shape[1] <= most:
+        return loadings, np.zeros(len(loadings))
+    _, vectors = np.linalg.eigh((tastes.T * weight) @ tastes)
+    turned = tastes @ vectors[:, ::-1]
+    kept = np.ascontiguousarray(
+        np.concatenate([loadings[:, :1], turned[:, :most]], axis=1)
+    )
+    return kept, (turned[:, most:] ** 2).sum(axis=1)

@@ -1,0 +1,96 @@
+"""Loadings from a released covariance of items: first how tastes for known loadings vary,
+then tastes not known before.
+
+The released entry of items i and j is about a_i a_j x_i'T x_j, a as in
+`tacit.methods.refine.spectrum_items`. T - I is looked for in the few dimensions of the
+known loadings, where noise is small, and new loadings in what those leave over. Both are
+cleaned by the edge of the noise: noise alone leaves T = I and finds nothing new.
+
+Guarantee: every function of this module reads released numbers and public constants only;
+it is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.refine.spectrum_items import Profile, fit_loadings
+
+Floats = NDArray[np.float64]
+
+KEPT = 1.0
+"""What the released covariance holds of that of ratings: centring and clipping leave about
+.7, and a little shrinkage makes up for loadings that follow the noise of finitely many
+people (flat from .9 to 1.4 on ML-1M)."""
+WEAK = 0.05
+"""Directions whose own size is below this share of the noise edge are left as they are."""
+MOST = 6.0
+"""Bound of the eigenvalues of T."""
+RANK = 60
+TOGETHER = 2.0
+"""How many times the scatter of an entry counts, as entries of a row share people: it
+matters where noise is low."""
+
+
+@dataclass(frozen=True, eq=False)
+class Likings:
+    """`turn`: known loadings times this have the covariance that was found; `fresh`: new
+    loadings of the rows."""
+
+    turn: Floats
+    fresh: Floats
+    unknown: Floats
+    """Summed variance of what is unknown of each row of `fresh`."""
+    typical: float
+    """Prior variance of all fresh loadings of an item that is no row of the matrix."""
+
+
+def likings(
+    matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats
+) -> Likings:
+    """From the released covariance (noise `sd`, diagonal never released) of the items with
+    these `loadings`."""
+    turn = _turn(matrix, sd, known, loadings)
+    scaled = loadings @ turn * (known.weight * np.sqrt(KEPT))[:, None]
+    rest = matrix - (scaled @ scaled.T).astype(np.float32)
+    np.fill_diagonal(rest, 0.0)
+    found = fit_loadings(rest, sd, known, rank_max=RANK, together=TOGETHER)
+    fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
+    unknown = found.spread.astype(np.float64) / KEPT
+    typical = (
+        float((fresh**2).sum(axis=1).mean() + unknown.mean()) if found.rank else 0.0
+    )
+    return Likings(turn, fresh, unknown, typical)
+
+
+def _turn(
+    matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats
+) -> Floats:
+    """T^1/2, by the projection of the whitened matrix on the whitened loadings."""
+    width = loadings.shape[1]
+    white = (sd**2 + known.sampling * known.weight**2 + 1e-30) ** -0.25
+    rows = loadings * (known.weight * white * np.sqrt(KEPT))[:, None]
+    basis, size, other = np.linalg.svd(rows, full_matrices=False)
+    seen = size**2 > WEAK * 2 * np.sqrt(width)
+    if not seen.any():
+        return np.eye(width)
+    basis = basis[:, seen]
+    size = size[seen]
+    other = other[seen]
+    whitened = basis * white[:, None]
+    # The diagonal was never released: it is taken to be what the loadings say, and so drops
+    # out of the difference.
+    own = (rows**2).sum(axis=1)
+    difference = (
+        whitened.T @ (matrix @ whitened) + (basis.T * own) @ basis - np.diag(size**2)
+    )
+    values, vectors = np.linalg.eigh((difference + difference.T) / 2)
+    edge = 2 * np.sqrt(len(size))
+    cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
+    change = (vectors * cleaned) @ vectors.T / (size[:, None] * size)
+    values, vectors = np.linalg.eigh(np.eye(width) + other.T @ change @ other)
+    result: Floats = (vectors * np.sqrt(np.clip(values, 0.0, MOST))) @ vectors.T
+    return result

@@ -1,0 +1,157 @@
+"""The person's side: from the published model and one's own ratings to one's own
+predictions. Nothing here is released.
+
+Inside, ratings are on the inner scale (mid-scale 0, ends -2 and 2) and items are rows of
+the catalogue.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ModelError, SettingError
+
+if TYPE_CHECKING:
+    from tacit.model.shared import Shared
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Own:
+    """One person's own ratings."""
+
+    items: Rows
+    values: Floats
+    times: NDArray[np.int64] | None = None
+    """In seconds."""
+    asked: int | None = None
+    """When the question is asked: with `times` it tells which ratings belong to the same day."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Many people's own ratings and the cells to predict for each, both in compressed rows."""
+
+    ptr: NDArray[np.int64]
+    item: NDArray[np.uint32]
+    value: Floats
+    ask_ptr: NDArray[np.int64]
+    ask_item: NDArray[np.uint32]
+    time: NDArray[np.int64] | None = None
+    ask_time: NDArray[np.int64] | None = None
+    """Of every own rating and of every question, where both are to be used."""
+
+    def person(self, row: int) -> tuple[Own, Rows]:
+        own = slice(self.ptr[row], self.ptr[row + 1])
+        ask = slice(self.ask_ptr[row], self.ask_ptr[row + 1])
+        return Own(self.item[own].astype(np.int64), self.value[own]), self.ask_item[
+            ask
+        ].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an item: the share of the prediction that each own rating and the item itself
+    account for; they add up."""
+
+    baseline: float
+    """What everybody would be told."""
+    own: Floats
+    """One number for each own rating."""
+
+
+class PersonalModel(ABC):
+    """How one person uses the shared arrays. `PERSONAL` names the subclasses."""
+
+    ranks_by = "rating"
+    """The order of `recommend` unless it is told otherwise."""
+
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]
+    ) -> None:
+        self.arrays, self.numbers = arrays, numbers
+
+    @abstractmethod
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Expected rating of every item and its standard error (of a new rating, not of the
+        mean)."""
+
+    @abstractmethod
+    def explain(self, own: Own, item: int) -> Reason:
+        """The prediction for one item, taken apart."""
+
+    def scores(self, own: Own) -> Floats:
+        """What `recommend` orders by where a rating is not the point (popularity, likes)."""
+        return self.predict(own)[0]
+
+    def similar(self, item: int) -> Floats:
+        """Closeness of every item to this one."""
+        raise SettingError(
+            "this model knows no similar items", remedy="fit a method with item vectors"
+        )
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        """Expected ratings for many people; one at a time unless a subclass is faster."""
+        out = np.empty(len(cells.ask_item))
+        for row in range(len(cells.ptr) - 1):
+            own, ask = cells.person(row)
+            if len(ask):
+                out[cells.ask_ptr[row] : cells.ask_ptr[row + 1]] = self.predict(own)[0][
+                    ask
+                ]
+        return out
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        """What `recommend` orders by, for a block of people: one row each."""
+        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
+        return np.stack(
+            [
+                self.scores(Own(item[cells].astype(np.int64), value[cells]))
+                for cells in own
+            ]
+        )
+
+    def vectors(self) -> Mapping[str, NDArray[Any]]:
+        """For `tacit export`."""
+        return self.arrays
+
+
+PERSONAL = {
+    "mean": "mean:OwnMean",
+    "gaussian": "gaussian_personal:GaussianPersonal",
+    "ease": "ease:EasePersonal",
+    "weighted-neighbours": "weighted_neighbours:WeightedNeighbours",
+    "factor-neighbours": "staged_neighbours:FactorNeighbours",
+    "kept-neighbours": "staged_neighbours:KeptNeighbours",
+    "neighbourhood": "neighbours:Neighbourhood",
+    "factors": "factors:FactorPersonal",
+    "liked factors": "factors:LikedFactors",
+    "descent": "descent:Descent",
+    "sparse-descent": "descent_sparse:SparseDescent",
+}
+"""The name that a `Shared` carries, and the module and class that it stands for, imported
+when it is needed."""
+
+
+def personal_model(shared: Shared) -> PersonalModel:
+    if shared.personal not in PERSONAL:
+        raise ModelError(
+            f"this version of Tacit has no personal model {shared.personal!r}",
+            remedy="upgrade Tacit, or fit again",
+        )
+    module, name = PERSONAL[shared.personal].split(":")
+    found: type[PersonalModel] = getattr(
+        import_module(f"tacit.model.person.{module}"), name
+    )
+    return found(shared.arrays, shared.numbers)

@@ -1,0 +1,45 @@
+"""A prediction in terms of what is public about the item: the person's taste for its tags
+and its time.
+
+The person's own shifts of all items (prediction less what everybody would be told) are
+regressed on the public features by a ridge; the item's features times these tastes is the
+part of its shift that features account for. Personal: computed for one person from the
+published model and her own ratings, and released to nobody.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.catalogue import Catalogue
+
+RIDGE = 5.0
+
+
+def by_features(
+    catalogue: Catalogue, shift: NDArray[np.float64], row: int
+) -> list[tuple[str, float]]:
+    """(feature, points of the shift) for the features that the item has, strongest first;
+    none without features."""
+    names: list[str] = []
+    columns: list[NDArray[np.float64]] = []
+    if catalogue.tagged is not None:
+        names += list(catalogue.tags)
+        columns += list(catalogue.tagged.astype(np.float64).T)
+    if catalogue.years is not None and (catalogue.years > 0).any():
+        known = catalogue.years > 0
+        middle = float(np.median(catalogue.years[known]))
+        names.append("its year")
+        columns.append(np.where(known, (catalogue.years - middle) / 20.0, 0.0))
+    if not columns:
+        return []
+    matrix = np.column_stack(columns)
+    centred = matrix - matrix.mean(axis=0)
+    system = centred.T @ centred + RIDGE * np.eye(len(names))
+    taste = np.linalg.solve(system, centred.T @ (shift - shift.mean()))
+    points = centred[row] * taste
+    has = np.flatnonzero(matrix[row])
+    return sorted(
+        ((names[i], float(points[i])) for i in has), key=lambda pair: -abs(pair[1])
+    )

@@ -1,0 +1,94 @@
+"""The personal model of the printed descent: a person repeats her own steps along the
+published item factors."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+
+SPREAD = 1.1
+"""Standard error where a person has no ratings of her own to judge by."""
+
+
+class Descent(PersonalModel):
+    """Needs `path` (steps x items x factors) and the numbers of the descent. Predictions
+    are products of factors."""
+
+    @cached_property
+    def path(self) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self.arrays["path"], np.float32)
+
+    @cached_property
+    def last(self) -> Floats:
+        factors: Floats = self.path[-1].astype(np.float64)
+        return factors
+
+    def _own(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        from tacit.methods.one_bit.kernels_printed import (
+            advance,  # compiled on first use
+        )
+
+        n = self.numbers
+        rating = n["middle"] + n["unit_width"] * value
+        own = np.zeros((len(ptr) - 1, self.path.shape[2] + 1))
+        start = np.full(self.path.shape[2], n["start"])
+        advance(ptr, item, rating, self.path, start, n["rate"], n["ridge"], own)
+        return np.nan_to_num(own[:, :-1], nan=0.0, posinf=0.0, neginf=0.0)
+
+    def _inner(self, raw: Floats) -> Floats:
+        return np.clip(
+            (raw - self.numbers["middle"]) / self.numbers["unit_width"], -2, 2
+        )
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        factors = self._own(
+            np.array([0, len(own.items)]), own.items.astype(np.uint32), own.values
+        )[0]
+        mean = self._inner(self.last @ factors)
+        left = own.values - mean[own.items]
+        spread = np.sqrt((SPREAD**2 + float(left @ left)) / (1 + len(left)))
+        return mean, np.full(len(mean), spread)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        """The steps are linear in the ratings, so each rating's share is exact (before the
+        ends of the scale)."""
+        n, count = self.numbers, max(len(own.items), 1)
+        width = self.path.shape[2]
+        factors, slope = np.full(width, n["start"]), np.zeros((width, len(own.items)))
+        for step, table in enumerate(self.path):
+            rows = table[own.items].astype(np.float64)
+            rate, keep = (
+                n["rate"] / (step + 1),
+                1 - 2 * n["ridge"] * n["rate"] / (step + 1),
+            )
+            factors = keep * factors + 2 * rate / count * rows.T @ (
+                n["middle"] - rows @ factors
+            )
+            slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
+        return Reason(
+            float(self.last[item] @ factors - n["middle"]) / n["unit_width"],
+            (self.last[item] @ slope) * own.values,
+        )
+
+    def similar(self, item: int) -> Floats:
+        length = np.sqrt((self.last**2).sum(axis=1))
+        closeness: Floats = (
+            self.last @ self.last[item] / np.maximum(length * length[item], 1e-12)
+        )
+        return closeness
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        own = self._own(cells.ptr, cells.item, cells.value)
+        who = np.repeat(np.arange(len(own)), np.diff(cells.ask_ptr))
+        return self._inner(np.einsum("ij,ij->i", own[who], self.last[cells.ask_item]))
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        return self._inner(self._own(ptr, item, value) @ self.last.T)

@@ -1,0 +1,103 @@
+"""Own ratings recovered from a projection (Shin et al. 2018, equation 10): the sparsest
+vector that projects to B u.
+
+The paper tries this and drops it. It is here to be measured: minimise |x|_1 subject to Phi
+x = B u, on the device, by
+accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1 with a small weight.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Cells, Floats, Own, Reason
+from tacit.model.person.descent import Descent
+
+STEPS = 200
+WEIGHT = 0.02
+"""Of the largest entry of Phi'z: below it an entry is taken as 0."""
+PEOPLE = 256
+"""Solved together where many are asked for."""
+
+
+class SparseDescent(Descent):
+    """Needs `projection` (q x items) beside the arrays of the descent. An item of which
+    nothing is recovered is 0."""
+
+    @cached_property
+    def projection(self) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self.arrays["projection"], np.float32)
+
+    @cached_property
+    def reduced(self) -> Floats:
+        """B with Phi'B = the last factors."""
+        solved = np.linalg.lstsq(
+            self.projection.T.astype(np.float64), self.last, rcond=None
+        )[0]
+        return np.asarray(solved, np.float64)
+
+    @cached_property
+    def _size(self) -> float:
+        """Largest squared singular value of the projection, by the power method."""
+        vector = np.ones(self.projection.shape[1], np.float32)
+        for _ in range(50):
+            vector = self.projection.T @ (self.projection @ vector)
+            vector /= np.linalg.norm(vector)
+        return float(np.linalg.norm(self.projection @ vector) ** 2) * 1.01
+
+    def _recover(self, own: Floats) -> Floats:
+        """One row of raw ratings a person, from rows of own factors."""
+        target = (self.reduced @ own.T).astype(np.float32)
+        phi, rate = self.projection, np.float32(1 / self._size)
+        threshold = rate * np.float32(WEIGHT) * np.abs(phi.T @ target).max(axis=0)
+        found = np.zeros((phi.shape[1], own.shape[0]), np.float32)
+        ahead, momentum = found, 1.0
+        for _ in range(STEPS):
+            moved = ahead - rate * (phi.T @ (phi @ ahead - target))
+            new = np.sign(moved) * np.maximum(np.abs(moved) - threshold, 0)
+            grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            ahead = new + np.float32((momentum - 1) / grown) * (new - found)
+            found, momentum = new, grown
+        return found.T.astype(np.float64)
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        factors = self._own(
+            np.array([0, len(own.items)]), own.items.astype(np.uint32), own.values
+        )
+        mean = self._inner(self._recover(factors)[0])
+        left = own.values - mean[own.items]
+        spread = np.sqrt((1.0 + float(left @ left)) / (1 + len(left)))
+        return mean, np.full(len(mean), spread)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        """The recovery is not linear in the ratings: what they change together is shared
+        out evenly."""
+        nobody = Own(own.items[:0], own.values[:0])
+        baseline, told = (float(self.predict(who)[0][item]) for who in (nobody, own))
+        return Reason(
+            baseline,
+            np.full(len(own.items), (told - baseline) / max(len(own.items), 1)),
+        )
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        factors = self._own(cells.ptr, cells.item, cells.value)
+        out = np.empty(len(cells.ask_item))
+        for start in range(0, len(factors), PEOPLE):
+            ratings = self._inner(self._recover(factors[start : start + PEOPLE]))
+            first, last = (
+                cells.ask_ptr[start],
+                cells.ask_ptr[min(start + PEOPLE, len(factors))],
+            )
+            counts = np.diff(cells.ask_ptr[start : start + PEOPLE + 1])
+            out[first:last] = ratings[
+                np.repeat(np.arange(len(counts)), counts), cells.ask_item[first:last]
+            ]
+        return out
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        return self._inner(self._recover(self._own(ptr, item, value)))

@@ -1,0 +1,73 @@
+"""Lists from likes: each liked item speaks for others by its EASE weight; popularity orders
+what they do not reach."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Floats, Own, PersonalModel, Reason
+
+
+class EasePersonal(PersonalModel):
+    """Needs `weight`; and `left`, `right`, `head` where a Gram was released. Ratings are
+    not predicted."""
+
+    ranks_by = "score"
+
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        place = np.full(len(self.arrays["weight"]), -1, np.int64)
+        if "head" in self.arrays:
+            place[self.arrays["head"]] = np.arange(len(self.arrays["head"]))
+        return place
+
+    @cached_property
+    def _share(self) -> Floats:
+        """Popularity, from 0 to below 1."""
+        weight: Floats = np.asarray(self.arrays["weight"], np.float64)
+        return np.asarray(weight / (1 + weight.max(initial=0.0)))
+
+    def scores(self, own: Own) -> Floats:
+        """What the likes say of items in the Gram; all others come after the last of these,
+        by popularity."""
+        liked = self._place[own.items]
+        liked = liked[liked >= 0]
+        if not len(liked):
+            return self._share.copy()
+        left = self.arrays["left"]
+        right = self.arrays["right"]
+        head = self.arrays["head"]
+        told = np.asarray(right @ left[liked].sum(axis=0), np.float64)
+        told[liked] -= (left[liked] * right[liked]).sum(axis=1)
+        out = self._share - 1 + told.min()
+        out[head] = told
+        return np.asarray(out)
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        items = len(self.arrays["weight"])
+        return np.zeros(items), np.full(items, 2.0)  # likes say nothing about a rating
+
+    def explain(self, own: Own, item: int) -> Reason:
+        out = np.zeros(len(own.items))
+        target, liked = self._place[item], self._place[own.items]
+        if target >= 0:
+            speaks = (liked >= 0) & (own.items != item)
+            out[speaks] = (
+                self.arrays["left"][liked[speaks]] @ self.arrays["right"][target]
+            )
+        return Reason(0.0, out)
+
+    def similar(self, item: int) -> Floats:
+        """Cosine of the factors by which items are spoken for."""
+        out = np.full(len(self.arrays["weight"]), -1.0)
+        if "head" not in self.arrays or self._place[item] < 0:
+            return super().similar(item)
+        right = np.asarray(self.arrays["right"], np.float64)
+        length = np.sqrt((right**2).sum(axis=1)) + 1e-12
+        out[self.arrays["head"]] = (
+            right @ right[self._place[item]] / (length * length[self._place[item]])
+        )
+        return out

@@ -1,0 +1,219 @@
+"""Personal models of factorizations: implicit ratings, ridges that grow with the ratings,
+and likes.
+
+A rating is r_ui = baseline_i + x_i'(m_u + z_u) + e. m_u is what *having rated* items says,
+whatever the ratings: n^-1/2 times the sum of `implicit` over a person's items, or (as Xian
+et al. print it) n^1/2/(n + shrink) times `lift`. z_u is a ridge solution: prior N(0, I),
+and `per_rating` more in its precision for each rating.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+
+
+class FactorPersonal(PersonalModel):
+    """Arrays `baseline`, `variance`, `loadings` (column 0 is the level) and `implicit` or
+    `lift` if any."""
+
+    def _array(self, name: str) -> Floats:
+        return np.ascontiguousarray(self.arrays[name], np.float64)
+
+    @cached_property
+    def loadings(self) -> Floats:
+        return self._array("loadings")
+
+    @cached_property
+    def baseline(self) -> Floats:
+        return self._array("baseline")
+
+    @cached_property
+    def precision(self) -> Floats:
+        return 1.0 / (self.numbers["noise"] + self._array("variance"))
+
+    @cached_property
+    def implicit(self) -> Floats:
+        return (
+            self._array("implicit")
+            if "implicit" in self.arrays
+            else np.zeros((0, self.loadings.shape[1]))
+        )
+
+    def start(self, items: NDArray[np.int64]) -> Floats:
+        """m_u from the items alone."""
+        count = len(items)
+        if count and "lift" in self.arrays:
+            part: Floats = (
+                self._array("lift")
+                * np.sqrt(count)
+                / (count + self.numbers["lift_shrink"])
+            )
+            return part
+        if count and len(self.implicit):
+            total: Floats = self.implicit[items].sum(axis=0) / np.sqrt(count)
+            return total
+        return np.zeros(self.loadings.shape[1])
+
+    def _solve(self, own: Own) -> tuple[Floats, Floats, Floats]:
+        """m_u, the posterior covariance of z_u, and one column for each own rating whose
+        sum is E[z_u]."""
+        rows, start = self.loadings[own.items], self.start(own.items)
+        ridge = 1.0 + self.numbers.get("per_rating", 0.0) * len(own.items)
+        weighted = rows * self.precision[own.items][:, None]
+        diagonal = np.full(rows.shape[1], ridge)
+        diagonal[0] = 1.0
+        covariance = np.linalg.inv(np.diag(diagonal) + rows.T @ weighted)
+        parts = (
+            covariance
+            @ (
+                weighted
+                * (own.values - self.baseline[own.items] - rows @ start)[:, None]
+            ).T
+        )
+        return start, np.asarray(covariance, np.float64), parts
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        start, covariance, parts = self._solve(own)
+        mean = self.baseline + self.loadings @ (start + parts.sum(axis=1))
+        spread = np.einsum("ij,ij->i", self.loadings @ covariance, self.loadings)
+        return mean, np.sqrt(spread + 1.0 / self.precision)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        start, _, parts = self._solve(own)
+        shared = self.loadings[item] @ start / max(len(own.items), 1)
+        return Reason(
+            float(self.baseline[item]),
+            self.loadings[item] @ parts + (shared if len(own.items) else 0.0),
+        )
+
+    def similar(self, item: int) -> Floats:
+        """Cosine of the loadings without the level, which all items share."""
+        rows = self.loadings[:, 1:]
+        length = np.sqrt((rows**2).sum(axis=1))
+        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        return closeness
+
+    def _vectors(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        """m_u + E[z_u] of many people, one row each."""
+        from tacit.kernels.factors import fold_in_rows
+
+        people, width = len(ptr) - 1, self.loadings.shape[1]
+        start = np.zeros((people, width))
+        if "lift" in self.arrays:
+            count = np.diff(ptr)[:, None]
+            start = (
+                self._array("lift")
+                * np.sqrt(count)
+                / (count + self.numbers["lift_shrink"])
+            )
+        out = np.empty((people, width))
+        residual = value - self.baseline[item]
+        per_rating = self.numbers.get("per_rating", 0.0)
+        fold_in_rows(
+            ptr,
+            item,
+            residual,
+            self.loadings,
+            self.precision,
+            self.implicit,
+            start,
+            per_rating,
+            out,
+        )
+        return out
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        from tacit.kernels.factors import predict_rows
+
+        vectors = self._vectors(cells.ptr, cells.item, cells.value)
+        out = np.empty(len(cells.ask_item))
+        predict_rows(
+            cells.ask_ptr, cells.ask_item, self.baseline, self.loadings, vectors, out
+        )
+        return out
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        scores: Floats = (
+            self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
+        )
+        return scores
+
+
+class LikedFactors(PersonalModel):
+    """Likes: a person's vector solves weighted least squares over *all* items, 1 for liked
+    and 0 for the rest.
+
+    Arrays `factors`; numbers `weight` (extra weight of a like) and `ridge`. Scores rank
+    items; they are no ratings.
+    """
+
+    @cached_property
+    def factors(self) -> Floats:
+        return np.ascontiguousarray(self.arrays["factors"], np.float64)
+
+    @cached_property
+    def everywhere(self) -> Floats:
+        gram: Floats = self.factors.T @ self.factors
+        return gram
+
+    def _parts(self, own: Own) -> Floats:
+        """One column for each like; their sum is the person's vector."""
+        rows, weight = self.factors[own.items], self.numbers["weight"]
+        ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
+        return np.asarray(
+            np.linalg.solve(
+                self.everywhere + weight * rows.T @ rows + ridge, (1 + weight) * rows.T
+            ),
+            np.float64,
+        )
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        scores = self.factors @ self._parts(own).sum(axis=1) + self._popular()
+        return scores, np.ones(len(scores))
+
+    def _popular(self) -> Floats:
+        """Where nobody's likes are known, or the factors are nothing, popularity decides."""
+        weight = np.asarray(self.arrays["weight"], np.float64)
+        popular: Floats = 1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
+        return popular
+
+    def explain(self, own: Own, item: int) -> Reason:
+        return Reason(
+            float(self._popular()[item]), self.factors[item] @ self._parts(own)
+        )
+
+    def similar(self, item: int) -> Floats:
+        length = np.sqrt((self.factors**2).sum(axis=1))
+        closeness: Floats = (
+            self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
+        )
+        return closeness
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        from tacit.kernels.als import half_step_likes
+
+        vectors = np.zeros((len(ptr) - 1, self.factors.shape[1]))
+        half_step_likes(
+            ptr,
+            item,
+            self.factors,
+            self.everywhere,
+            self.numbers["weight"],
+            self.numbers["ridge"],
+            0,
+            len(ptr) - 1,
+            vectors,
+        )
+        scores: Floats = vectors @ self.factors.T + self._popular()
+        return scores

@@ -1,0 +1,248 @@
+"""The personal model: what a person thinks of each item, from the public model and that
+person's own ratings alone.
+
+A rating is r_ui = baseline_i + x_i'z_u + e, with z_u ~ N(0, I) and e ~ N(0, noise +
+variance_i), where variance_i is what the released numbers leave unknown of item i's effect.
+Given the person's own ratings z_u is Gaussian, by one small ridge solve. Only numpy is
+needed, so a person's device can do it.
+
+Guarantee: the model holds released and public numbers only; a person's ratings go into that
+person's posterior and nowhere else. `left_out_rows` is the one exception: a bounded release
+is made of its result (`tacit.methods.refine.choose`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.features import NUMBER, TAG, YEAR, Design
+from tacit.methods.refine.choose import COVER_WEIGHT, LEFT_OUT, NOMINAL, REACH, Choice
+
+NOISE = 0.75
+"""Default variance of a rating around the personal model, on the inner scale of width 4."""
+LEVEL = 0.17
+"""Prior variance of a person's own level: with NOISE, a mean shrunk by five ratings where
+nothing else is known."""
+POPULARITY = 0.15
+"""Prior standard deviation of a person's slope on standardised log popularity."""
+FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
+"""Prior variance of a person's taste for an average item, shared by all columns of a kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianModel:
+    """Public numbers of every item; see the module's docstring."""
+
+    baseline: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    loadings: NDArray[np.float64]
+    """x_i, scaled so that the prior of z_u is N(0, I)."""
+    noise: float = NOISE
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        return 1.0 / (self.noise + self.variance)
+
+    def chosen(self, choice: Choice) -> GaussianModel:
+        return replace(
+            self,
+            loadings=np.ascontiguousarray(self.loadings * choice.scales),
+            noise=choice.noise,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A person's z_u: personal, never part of a shared model."""
+
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+
+def loadings(
+    popularity: NDArray[np.float64],
+    features: Design | None = None,
+    *,
+    level_variance: float = 0.0,
+    learned: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The matrix [level | popularity | features | learned] and the group of each column (0
+    = level).
+
+    `level_variance` is the doubt about the released level, which every person's own level
+    must be free to undo.
+    """
+    items = len(popularity)
+    blocks = [
+        np.full((items, 1), np.sqrt(LEVEL + level_variance)),
+        POPULARITY * popularity[:, None],
+    ]
+    groups = [0, 1]
+    if features is not None and features.width:
+        total = features.matrix.var(axis=0)
+        share = {
+            kind: FEATURES[kind] / total[features.kind == kind].sum()
+            for kind in np.unique(features.kind)
+        }
+        blocks.append(
+            features.matrix * np.sqrt([share[kind] for kind in features.kind])
+        )
+        groups += [2 + int(kind) for kind in features.kind]
+    if learned is not None:
+        blocks.append(learned)
+        groups += [2 + len(FEATURES)] * learned.shape[1]
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(
+        groups, dtype=np.int64
+    )
+
+
+def fold_in(
+    model: GaussianModel, items: NDArray[np.integer], ratings: NDArray[np.floating]
+) -> Posterior:
+    """The posterior of a person with these ratings (inner scale); with none, the prior."""
+    rows = model.loadings[items]
+    weighted = rows * model.precision[items][:, None]
+    covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T @ weighted)
+    return Posterior(
+        covariance @ (weighted.T @ (ratings - model.baseline[items])), covariance
+    )
+
+
+def predict(
+    model: GaussianModel, posterior: Posterior, items: NDArray[np.integer] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Expected rating of each item, and the standard deviation of the rating around it (not
+    of its mean)."""
+    chosen = slice(None) if items is None else items
+    rows = model.loadings[chosen]
+    mean = model.baseline[chosen] + rows @ posterior.mean
+    spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
+    return mean, np.sqrt(spread + model.noise + model.variance[chosen])
+
+
+def influence(
+    model: GaussianModel,
+    items: NDArray[np.integer],
+    ratings: NDArray[np.floating],
+    target: int,
+) -> NDArray[np.float64]:
+    """How far each own rating moves the prediction of `target` from its baseline; the sum
+    is the whole move."""
+    posterior = fold_in(model, items, ratings)
+    pull = model.loadings[items] @ (posterior.covariance @ model.loadings[target])
+    result: NDArray[np.float64] = (
+        pull * model.precision[items] * (ratings - model.baseline[items])
+    )
+    return result
+
+
+def predict_cells(
+    model: GaussianModel,
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: NDArray[np.floating],
+    query_ptr: NDArray[np.int64],
+    query_item: NDArray[np.uint32],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`fold_in` and `predict` for all people at once: ratings and queries in compressed
+    rows, one row a person."""
+    from tacit.kernels.personal import predict_block  # compiled on first use
+
+    mean, variance = np.empty(len(query_item)), np.empty(len(query_item))
+    residual = value - model.baseline[item]
+    predict_block(
+        ptr,
+        item,
+        residual,
+        model.loadings,
+        model.precision,
+        query_ptr,
+        query_item,
+        0,
+        len(ptr) - 1,
+        mean,
+        variance,
+    )
+    return model.baseline[query_item] + mean, np.sqrt(
+        variance + model.noise + model.variance[query_item]
+    )
+
+
+def predict_cells_by_day(
+    model: GaussianModel,
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: NDArray[np.floating],
+    time: NDArray[np.int64],
+    query_ptr: NDArray[np.int64],
+    query_item: NDArray[np.uint32],
+    query_time: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
+    seconds."""
+    from tacit.model.person.days import DAY, daily, day_of
+    from tacit.model.person.kernels_days import predict_days  # compiled on first use
+
+    model = daily(model)
+    mean, variance = np.empty(len(query_item)), np.empty(len(query_item))
+    predict_days(
+        ptr,
+        item,
+        value - model.baseline[item],
+        day_of(time),
+        model.loadings,
+        model.precision,
+        DAY,
+        query_ptr,
+        query_item,
+        day_of(query_time),
+        mean,
+        variance,
+    )
+    return model.baseline[query_item] + mean, np.sqrt(
+        variance + model.noise + model.variance[query_item]
+    )
+
+
+def left_out_rows(
+    model: GaussianModel,
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: NDArray[np.floating],
+    scales: NDArray[np.float64],
+    pull: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """One row a person, *not yet clipped*: gain of each candidate over the first, and how
+    far the share of her errors that the first covers is from nominal.
+
+    `scales` are `tacit.methods.refine.choose.candidates`; a rating of person u had moved
+    the effect of item i by about pull_i x weight_u of itself (`ItemEffects.gain`, and the
+    weight of u's residuals in the sums).
+    """
+    from tacit.kernels.personal import left_out_block  # compiled on first use
+
+    people = len(ptr) - 1
+    loss, covered = np.empty((people, len(scales))), np.empty(people)
+    residual = value - model.baseline[item]
+    left_out_block(
+        ptr,
+        item,
+        residual,
+        model.loadings,
+        model.precision,
+        scales,
+        pull,
+        weight,
+        LEFT_OUT,
+        0,
+        people,
+        loss,
+        REACH,
+        covered,
+    )
+    beyond = np.where(np.diff(ptr) > 0, COVER_WEIGHT * (covered - NOMINAL), 0.0)
+    return np.column_stack([loss[:, 1:] - loss[:, :1], beyond])

@@ -1,0 +1,105 @@
+"""The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings`, and
+the number `noise`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person import gaussian
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.model.person.days import SECONDS, Daily, daily, day_of
+from tacit.model.person.gaussian import GaussianModel
+
+
+class GaussianPersonal(PersonalModel):
+    """One small ridge solve a person; see `tacit.model.person.gaussian`."""
+
+    @cached_property
+    def model(self) -> GaussianModel:
+        baseline, variance, loadings = (
+            np.ascontiguousarray(self.arrays[name], np.float64)
+            for name in ("baseline", "variance", "loadings")
+        )
+        return GaussianModel(baseline, variance, loadings, self.numbers["noise"])
+
+    def _daily(self, own: Own) -> Daily | None:
+        """With the day effect, where times are known; models that add neighbours to this
+        one go without."""
+        if (
+            own.times is None
+            or own.asked is None
+            or not len(own.items)
+            or type(self) is not GaussianPersonal
+        ):
+            return None
+        rest = own.values - self.model.baseline[own.items]
+        return Daily(
+            daily(self.model), own.items, rest, day_of(own.times), own.asked // SECONDS
+        )
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        by_day = self._daily(own)
+        if by_day is not None:
+            return by_day.predict()
+        return gaussian.predict(
+            self.model, gaussian.fold_in(self.model, own.items, own.values)
+        )
+
+    def explain(self, own: Own, item: int) -> Reason:
+        by_day = self._daily(own)
+        if by_day is not None:
+            return Reason(float(self.model.baseline[item]), by_day.influence(item))
+        return Reason(
+            float(self.model.baseline[item]),
+            gaussian.influence(self.model, own.items, own.values, item),
+        )
+
+    def similar(self, item: int) -> Floats:
+        """Cosine of the loadings without the personal level, which all items share."""
+        rows = self.model.loadings[:, 1:]
+        length = np.sqrt((rows**2).sum(axis=1))
+        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        return closeness
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        if cells.time is not None and cells.ask_time is not None:
+            return gaussian.predict_cells_by_day(
+                self.model,
+                cells.ptr,
+                cells.item,
+                cells.value,
+                cells.time,
+                cells.ask_ptr,
+                cells.ask_item,
+                cells.ask_time,
+            )[0]
+        mean, _ = gaussian.predict_cells(
+            self.model,
+            cells.ptr,
+            cells.item,
+            cells.value,
+            cells.ask_ptr,
+            cells.ask_item,
+        )
+        return mean
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
+        means = [
+            gaussian.fold_in(
+                self.model, item[cells].astype(np.int64), value[cells]
+            ).mean
+            for cells in own
+        ]
+        return self.model.baseline + np.array(means) @ self.model.loadings.T
+
+    def vectors(self) -> Mapping[str, NDArray[Any]]:
+        """Without what is kept for a later `--start`: it serves no other system."""
+        return {name: array for name, array in self.arrays.items() if name != "kept"}

@@ -1,0 +1,35 @@
+"""The simplest personal model: one's own mean, shrunk toward everybody's. Lists are by
+popularity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.model.person.base import Floats, Own, PersonalModel, Reason
+
+PEOPLE_VARIANCE = 0.2
+"""Between people's means, on the inner scale of width 4: a public rule, not fitted."""
+NOISE_VARIANCE = 1.1
+
+
+class OwnMean(PersonalModel):
+    """Needs `weight` (item popularity) and the number `mean`."""
+
+    ranks_by = "popularity"
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        mean = self.numbers["mean"]
+        precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
+        centre = mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
+        items = len(self.arrays["weight"])
+        return np.full(items, np.clip(centre, -2, 2)), np.full(
+            items, np.sqrt(NOISE_VARIANCE + 1 / precision)
+        )
+
+    def scores(self, own: Own) -> Floats:
+        return np.asarray(self.arrays["weight"], np.float64)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        mean = self.numbers["mean"]
+        precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
+        return Reason(mean, (own.values - mean) / NOISE_VARIANCE / precision)

@@ -1,0 +1,77 @@
+"""McSherry & Mironov's neighbourhoods as printed: ridge weights over the own items of
+largest co-rating weight.
+
+The arrays of the personal Gaussian model, whose loadings give covariances, and
+`similarity`, the released weights of pairs; the number `neighbours` says how many own
+ratings a prediction uses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Cells, Floats, Own, Reason
+from tacit.model.person.gaussian_personal import GaussianPersonal
+
+
+class WeightedNeighbours(GaussianPersonal):
+    """Bell & Koren's weights, a small solve for each item asked about; a person's level is
+    one of the factors."""
+
+    def _weights(self, own: Own, item: int) -> tuple[NDArray[np.int64], Floats, float]:
+        """(chosen own ratings, their weights, what is left of the item's own variance)."""
+        model = self.model
+        closeness = np.asarray(self.arrays["similarity"][item, own.items], np.float32)
+        chosen = np.argsort(-closeness, kind="stable")[
+            : int(self.numbers["neighbours"])
+        ].astype(np.int64)
+        near, asked = model.loadings[own.items[chosen]], model.loadings[item]
+        noise = model.noise + model.variance[own.items[chosen]]
+        weights = np.linalg.solve(near @ near.T + np.diag(noise), near @ asked).astype(
+            np.float64
+        )
+        return chosen, weights, max(float(asked @ asked - weights @ near @ asked), 0.0)
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        model = self.model
+        if (
+            len(own.items) <= self.numbers["neighbours"]
+        ):  # all own ratings: exactly the ridge solve
+            return super().predict(own)
+        mean, left = np.array(model.baseline), np.empty(len(model.baseline))
+        rest = own.values - model.baseline[own.items]
+        for item in range(len(mean)):
+            chosen, weights, left[item] = self._weights(own, item)
+            mean[item] += weights @ rest[chosen]
+        return mean, np.sqrt(left + model.noise + model.variance)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        out = np.zeros(len(own.items))
+        if len(own.items):
+            chosen, weights, _ = self._weights(own, item)
+            out[chosen] = (
+                weights * (own.values - self.model.baseline[own.items])[chosen]
+            )
+        return Reason(float(self.model.baseline[item]), out)
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        from tacit.kernels.ridge_neighbours import (
+            predict_neighbours,  # compiled on first use
+        )
+
+        model = self.model
+        out = np.empty(len(cells.ask_item))
+        predict_neighbours(
+            cells.ptr,
+            cells.item,
+            cells.value - model.baseline[cells.item],
+            cells.ask_ptr,
+            cells.ask_item,
+            model.loadings,
+            model.noise + model.variance,
+            int(self.numbers["neighbours"]),
+            np.asarray(self.arrays["similarity"], np.float32),
+            out,
+        )
+        return np.asarray(out + model.baseline[cells.ask_item])

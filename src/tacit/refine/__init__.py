@@ -1,1 +1,0 @@
-"""Released numbers made better by what is known about their noise: shrunk, denoised, chosen. Costs no budget."""

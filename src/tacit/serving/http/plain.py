@@ -1,0 +1,86 @@
+"""Requests and replies as the servers' own routes see them: a few fields, no framework in between.
+
+These routes answer nearly all requests of a federation, two for each device and round, so
+what a framework adds to each is most of what a round costs the servers. FastAPI answers the
+rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
+
+
+class Call:
+    """One request. Header names are in lower case; the body is read by the gate, within its
+    limits."""
+
+    __slots__ = ("headers", "method", "path", "receive")
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.receive = receive
+        self.headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
+
+
+class Reply:
+    __slots__ = ("headers", "payload", "status")
+
+    def __init__(
+        self,
+        payload: bytes = b"",
+        status: int = 200,
+        kind: str = "application/octet-stream",
+        **headers: str,
+    ) -> None:
+        self.payload, self.status = payload, status
+        self.headers = [
+            (b"content-type", kind.encode()),
+            (b"content-length", str(len(payload)).encode()),
+        ]
+        for name, value in headers.items():
+            self.headers.append(
+                (name.replace("_", "-").encode(), value.encode("latin-1"))
+            )
+
+    @classmethod
+    def facts(cls, facts: dict[str, Any], status: int = 200) -> Reply:
+        return cls(json.dumps(facts).encode(), status, "application/json")
+
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Plain(FastAPI):
+    """An app whose plain routes are answered before the framework looks at a request."""
+
+    def __init__(self, routes: dict[tuple[str, str], Handler], **options: Any) -> None:
+        super().__init__(**options)
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = (
+            self._routes.get((scope["method"], scope["path"]))
+            if scope["type"] == "http"
+            else None
+        )
+        if handler is None:
+            await super().__call__(scope, receive, send)
+            return
+        reply = await handler(Call(scope, receive))
+        await send(
+            {
+                "type": "http.response.start",
+                "status": reply.status,
+                "headers": reply.headers,
+            }
+        )
+        await send({"type": "http.response.body", "body": reply.payload})

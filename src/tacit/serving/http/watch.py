@@ -1,0 +1,65 @@
+"""What operators see: counters for Prometheus and logs as lines of JSON. Neither holds an
+id, a vector or a rating."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+LOG = logging.getLogger("tacit.federation.server")
+
+
+class Metrics:
+    """Counters and gauges, printed as Prometheus text."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        self.counts = Counter[tuple[str, str]]()
+        self.gauges = dict[str, float]()
+
+    def add(self, name: str, amount: float = 1, label: str = "") -> None:
+        self.counts[name, label] += amount  # type: ignore[assignment]
+
+    def text(self, **more: float) -> str:
+        lines = []
+        for (name, label), value in sorted(self.counts.items()):
+            lines.append(
+                f"tacit_{self.role}_{name}_total{'{' + label + '}' if label else ''} {value:g}"
+            )
+        lines += [
+            f"tacit_{self.role}_{name} {value:g}"
+            for name, value in sorted((self.gauges | more).items())
+        ]
+        return "\n".join(lines) + "\n"
+
+
+class Lines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts: dict[str, Any] = {
+            "time": round(time.time(), 3),
+            "level": record.levelname.lower(),
+        }
+        facts["event"] = record.getMessage()
+        facts |= getattr(record, "facts", {})
+        if record.exc_info and record.exc_info[0]:
+            facts["fault"] = record.exc_info[
+                0
+            ].__name__  # never the text: it could quote a message
+        return json.dumps(facts)
+
+
+def start_logs(level: str = "INFO") -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines())
+    LOG.handlers, LOG.propagate = [handler], False
+    LOG.setLevel(level)
+
+
+def log(event: str, **facts: Any) -> None:
+    LOG.info(event, extra={"facts": facts})
