@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from tacit.noise.release import Charge
-from tacit.rounds.round import Released, Round, State
+from tacit.rounds.round import Released, Round
+from tacit.rounds.state import State
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what); may come from any thread."""

@@ -24,7 +24,8 @@ from tacit.ledger.account.event import Event, Laplace, Skellam, Unbounded
 from tacit.noise import bits
 from tacit.noise.portion import together, whole_pieces
 from tacit.noise.release import Charge, draw_noise
-from tacit.rounds.round import Kind, Part, Participation, Released, Round, State, Turns
+from tacit.rounds.round import Kind, Part, Participation, Released, Round, Turns
+from tacit.rounds.state import State
 
 HONEST = 0.9
 """Of the devices of a round, whose shares suffice: the default of a task."""
@@ -80,9 +81,7 @@ class Federated(Threads):
             event = charge.draw(f"{round_.name}/{part.name}")
             released = self._release(round_, part, wholes[part.name], event)
             if not getattr(round_.takes_part, "scheme", ""):
-                released = for_everyone(
-                    released, float(state["people"][0]), self._cohort
-                )
+                released = for_everyone(released, state.people, self._cohort)
             done[part.name] = released
         self.cohorts.append(self._cohort)
         return done

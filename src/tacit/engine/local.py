@@ -29,7 +29,8 @@ from tacit.engine.threads import Threads
 from tacit.errors import Failure, SettingError
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.round import Kind, Released, Round, State
+from tacit.rounds.round import Kind, Released, Round
+from tacit.rounds.state import State
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ class Local(Threads):
     ) -> dict[str, Released]:
         changed = {
             n: a
-            for n, a in state.items()
-            if not n.startswith("_") and self._sent.get(n) is not a
+            for n, a in state.packed().items()
+            if self._sent.get(n) is not a and (a.ndim or self._sent.get(n) != a)
         }
         self._sent |= changed
         count = max((answer.count for answer in answers.values()), default=0)

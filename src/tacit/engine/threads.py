@@ -34,8 +34,8 @@ from tacit.rounds.round import (
     Released,
     Round,
     Slice,
-    State,
 )
+from tacit.rounds.state import State
 
 CELLS = 1 << 18
 """Cells of a block: a few megabytes of working arrays for each thread."""

@@ -17,7 +17,8 @@ from tacit.errors import Failure, SettingError
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Evaluation, Event, Reserve, Unbounded, Unit
 from tacit.methods.base import Calibration, Method, Pattern, Public
-from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round, State, Turns
+from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round, Turns
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -362,10 +363,7 @@ class _Run:
         )
         if self.method.local:  # the server sees which devices answer
             declared = ratings.n_users
-        state: State = {
-            "people": np.array([float(declared)]),
-            **self.method.first_state(self.public),
-        }
+        state = self.method.first_state(self.public).after(people=float(declared))
         self.private = self.order.budget is not None
         with threadpool_limits(
             self.method.threads or 1
@@ -477,7 +475,7 @@ def _count_people() -> Round:
         return {"count": Rows.one_each(np.ones((len(block.people), 1)))}
 
     def absorb(state: State, released: Mapping[str, Released]) -> State:
-        return {**state, "people": np.maximum(1.0, released["count"].value[0])}
+        return state.after(people=max(1.0, float(released["count"].value[0, 0])))
 
     return Round("people", (Part("count", 1, PersonCount()),), contribute, absorb)
 

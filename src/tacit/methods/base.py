@@ -18,7 +18,8 @@ from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
-from tacit.rounds.round import Budget, Plan, State
+from tacit.rounds.round import AnyState, Budget, Plan
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -172,11 +173,11 @@ class Method(ABC):
         """The rounds, known before any rating is touched."""
 
     def first_state(self, public: Public) -> State:
-        """What is public before any round, beside the number of people."""
-        return {}
+        """What is public before any round; its class is the state of the method's family."""
+        return State()
 
     @abstractmethod
-    def finish(self, public: Public, state: State) -> Shared:
+    def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
 
     def fit(

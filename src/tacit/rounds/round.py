@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from tacit.bound.base import Bound, Rows
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Unit
+from tacit.rounds.state import State
 
-State = Mapping[str, NDArray[Any]]
-"""Public: what was released so far, and what follows from it."""
+AnyState = Any
+"""The state of the method's family: a frozen dataclass below `tacit.rounds.state.State`."""
 
 
 class Kind(Enum):
@@ -195,14 +196,14 @@ class Round:
 
     name: str
     parts: tuple[Part, ...]
-    contribute: Callable[[Block, State], Mapping[str, Rows]]
-    absorb: Callable[[State, Mapping[str, Released]], State]
+    contribute: Callable[[Block, AnyState], Mapping[str, Rows]]
+    absorb: Callable[[AnyState, Mapping[str, Released]], AnyState]
     takes_part: Participation = Everyone()
     personal: tuple[Personal, ...] = ()
     instead: str = ""
     """Name of an earlier round of one part and equal share, whose place this one takes if
     `chosen` says so."""
-    chosen: Callable[[State], bool] | None = None
+    chosen: Callable[[AnyState], bool] | None = None
     """From what was released before that earlier round: pure, so that asking twice gives
     one answer."""
 

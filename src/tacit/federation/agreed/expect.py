@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
+from tacit.errors import Failure, SettingError
 from tacit.federation.protocol.task import Assembled
 from tacit.federation.protocol.wire import unpack_state
-from tacit.rounds.round import Part, Released, Round, State
+from tacit.rounds.round import Part, Released, Round
+from tacit.rounds.state import State
 
 FORMS = 4
 """Kept at a time: rounds follow one another, and a form is as large as a state."""
@@ -26,10 +27,12 @@ FORMS = 4
 
 def first_state(made: Assembled) -> State:
     """What is public before any round."""
-    return {
-        "people": np.array([float(made.task.people)]),
-        **made.method.first_state(made.public),
-    }
+    return made.method.first_state(made.public).after(people=float(made.task.people))
+
+
+def state_of(made: Assembled, payload: bytes | memoryview) -> State:
+    """The typed state in an announcement or a store."""
+    return type(first_state(made)).unpacked(unpack_state(payload))
 
 
 def nothing(parts: tuple[Part, ...]) -> dict[str, Released]:
@@ -47,10 +50,11 @@ def check_state(made: Assembled, index: int, payload: memoryview) -> None:
     state = unpack_state(payload)
     if not all(np.isfinite(array).all() for array in state.values()):
         raise SettingError("a round was announced with numbers that are none")
+    expected: dict[str, NDArray[Any]] = {}
     try:
-        expected = form_before(made, index, state)
-    except (KeyError, ValueError, IndexError, TypeError):
-        expected = {}
+        expected = form_before(made, index, state_of(made, payload)).packed()
+    except (Failure, KeyError, ValueError, IndexError, TypeError, AttributeError):
+        pass
     items = len(made.public.catalogue)
     if state.keys() != expected.keys() or not all(
         _alike(state[n], a, items) for n, a in expected.items()

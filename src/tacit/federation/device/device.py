@@ -26,7 +26,7 @@ from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
 from tacit.engine.gram import Factors
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.federation.agreed.expect import check_state
+from tacit.federation.agreed.expect import check_state, state_of
 from tacit.federation.agreed.report import own_report
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.task import Assembled
@@ -192,7 +192,7 @@ class Device:
         run = self.ran - ({round_.name} if lost else set())
         rivals |= {round_.instead} if round_.instead else {round_.name}
         if rivals & run or self.made.plan.passed_over(
-            round_, unpack_state(payload), run
+            round_, state_of(self.made, payload), run
         ):
             raise SettingError(
                 f"the round {round_.name} was announced where another takes its place"
@@ -279,12 +279,12 @@ class Device:
                 self.sent is not None and self.sent.round == told.round
             ):  # asked anew: start from where it started
                 before = dict(self.sent.before)
-            state = unpack_state(payload)
+            arrays = unpack_state(payload)
             key = round_key(
                 mask_secret, told.task, told.round, told.nonce, digest(payload)
             )
             self.personal = {name: array.copy() for name, array in before.items()}
-            rows, words_ = self._words(round_, told, state, key)
+            rows, words_ = self._words(round_, told, arrays, key)
             self.sent = Sent(told.round, asked, rows, words_, before)
             self.turns += 1
             self.ran.add(round_.name)
@@ -299,12 +299,16 @@ class Device:
         return pack(header, self.sent.payload)
 
     def _words(
-        self, round_: Round, told: Announcement, state: dict[str, Any], key: bytes
+        self, round_: Round, told: Announcement, arrays: dict[str, Any], key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
         layouts = self.made.layouts(told.round)
         sparse = layouts[0].sparse
         block = self._block(round_, sparse)
-        given = round_.contribute(block, state)
+        own = {
+            name: array for name, array in arrays.items() if name not in ("k", "piece")
+        }
+        kind = type(self.made.method.first_state(self.made.public))
+        given = round_.contribute(block, kind.unpacked(own))
         for kept in round_.personal:
             self.personal[kept.name] = block.personal[kept.name]
         rows, out = list[int](), list[bytes]()
@@ -318,12 +322,12 @@ class Device:
                 )
                 continue
             whole = self._whole(part, layout, given[part.name], len(self.items))
-            whole += self._noise(round_, part, layout, told, state, whole.shape)
+            whole += self._noise(round_, part, layout, told, arrays, whole.shape)
             masked = words(whole, layout.bits) + mask(
                 key, layout.name, len(whole), layout.width, layout.bits
             )
-            if layout is layouts[0] and "piece" in state:
-                masked += state["piece"]
+            if layout is layouts[0] and "piece" in arrays:
+                masked += arrays["piece"]
             if layout.sparse:
                 rows.append(len(self.items))
                 out.append(self.items.astype("<u4").tobytes())
@@ -370,7 +374,7 @@ class Device:
         part: Part,
         layout: Layout,
         told: Announcement,
-        state: dict[str, Any],
+        arrays: dict[str, Any],
         shape: tuple[int, ...],
     ) -> NDArray[np.int64]:
         event = self.made.events.get(f"{round_.name}/{part.name}")
@@ -385,7 +389,7 @@ class Device:
         if not isinstance(event, Unbounded) or event.noise == "none":
             return np.zeros(shape, np.int64)
         people, rows = (
-            np.maximum(state["k"], 1).astype(np.float64),
+            np.maximum(arrays["k"], 1).astype(np.float64),
             self.items.astype(np.int64),
         )
         total = np.zeros(shape)

@@ -31,7 +31,8 @@ from tacit.ledger.account.event import (
     Unit,
 )
 from tacit.methods.base import Method, Public
-from tacit.rounds.round import Budget, Kind, Part, Plan, Released, Round, State, Turns
+from tacit.rounds.round import Budget, Kind, Part, Plan, Released, Round, Turns
+from tacit.rounds.state import State
 
 MOST_BYTES = 32 << 20
 """That a device may be asked to send in one round."""

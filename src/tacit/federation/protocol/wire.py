@@ -223,7 +223,8 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
     facts = dict[str, Any]()
     data = list[bytes]()
     at = 0
-    for name, array in state.items():
+    for name in sorted(state):  # packed twice it must be equal, byte for byte
+        array = state[name]
         whole = np.ascontiguousarray(array)
         data.append(whole.tobytes())
         facts[name] = {

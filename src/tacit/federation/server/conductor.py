@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.federation.agreed.expect import first_state, nothing
+from tacit.federation.agreed.expect import first_state, nothing, state_of
 from tacit.federation.printed.hua import Deal, Tau
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
@@ -40,7 +40,8 @@ from tacit.federation.protocol.wire import (
 from tacit.federation.server.store import Session, Store
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.noise import bits
-from tacit.rounds.round import Slice, State
+from tacit.rounds.round import Slice
+from tacit.rounds.state import State
 from tacit.serving.http.watch import log
 
 MIGRATIONS_TASK = (
@@ -120,7 +121,7 @@ class Conductor:
         self.spoilt = 0
         self.news = asyncio.Event()
         self.active: Active | None = None
-        self.state: State = {}
+        self.state = State()
         self.tau: Tau | None = None
         self.index = 0
         self.finished = asyncio.Event()
@@ -162,12 +163,13 @@ class Conductor:
                     "INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
                     self.name,
                     document,
-                    pack_state(start),
+                    pack_state(start.packed()),
                 )
 
             await self.store.write(work)
-            rows = [(0, pack_state(start), None)]
-        self.index, self.state = int(rows[0][0]), unpack_state(bytes(rows[0][1]))
+            rows = [(0, pack_state(start.packed()), None)]
+        self.index = int(rows[0][0])
+        self.state = state_of(self.made, bytes(rows[0][1]))
         self.tau = _tau(rows[0][2])
         sql = "SELECT round, status FROM round WHERE task = ? AND status IN ('done', 'spoilt')"
         over = await self.store.read(lambda s: s.run(sql, self.name))
@@ -228,9 +230,7 @@ class Conductor:
         def key(device: str) -> bytes:
             return self._mask_key(device, active)
 
-        opened = unmask(
-            self.made, active, found, key, float(self.state["people"][0]), self.private
-        )
+        opened = unmask(self.made, active, found, key, self.state.people, self.private)
         if isinstance(opened.released, Tau):
             self.tau = opened.released
             return opened, self.state
@@ -369,14 +369,15 @@ class Conductor:
         active = Active(self.index, attempt, nonce, exchange, joined, layouts, publics)
         first = layouts[0]
         if not first.sparse:
-            active.shared = pack_state(self.state)
+            active.shared = pack_state(self.state.packed())
             return active
+        arrays = self.state.packed()
         active.rows = {
             n: a
-            for n, a in self.state.items()
+            for n, a in arrays.items()
             if a.ndim and len(a) == first.size and first.size > 1
         }
-        active.rest = {n: a for n, a in self.state.items() if n not in active.rows}
+        active.rest = {n: a for n, a in arrays.items() if n not in active.rows}
         secret = self.identity.by_name[exchange]
         seed = hmac.new(
             secret,
@@ -473,7 +474,7 @@ class Conductor:
             session.run(
                 "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
                 active.index + 1,
-                pack_state(state),
+                pack_state(state.packed()),
                 tau,
                 *key,
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from tacit.federation.protocol.task import Assembled
 from tacit.federation.server.store import Store
 from tacit.ledger.book.book import Receipt
-from tacit.rounds.round import State
+from tacit.rounds.state import State
 
 
 def reserve(
@@ -49,7 +49,10 @@ def reserve(
     from tacit.federation.agreed.expect import first_state
     from tacit.federation.protocol.wire import pack_state
 
-    document, start = task.model_dump_json().encode(), pack_state(first_state(made))
+    document, start = (
+        task.model_dump_json().encode(),
+        pack_state(first_state(made).packed()),
+    )
     store.now(
         lambda s: s.run(
             "INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",

@@ -22,15 +22,16 @@ from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import (
     FirstOrder,
     even_count,
-    kept_weights,
     public_design,
 )
 from tacit.methods.first_order.started import first_rounds, keep
 from tacit.methods.first_order.started import story as started
-from tacit.methods.refine.choose import ROW_CLIP, Choice, candidates, choose
+from tacit.methods.first_order.state import FirstState
+from tacit.methods.refine.choose import ROW_CLIP, candidates, choose
 from tacit.model.person.gaussian import GaussianModel, left_out_rows, loadings
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round, State
+from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round
+from tacit.rounds.state import State
 
 LEVEL_NEED = 50.0
 """People x mu at which the level deserves the whole budget; its share falls with the square."""
@@ -81,7 +82,7 @@ class Bias(Method):
         """How widely people differ, by a clipped left-out error: `tacit.methods.refine.choose`."""
         columns = len(candidates(self._loadings(first, None)[1]))
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             model, groups = self._model(first, state)
             weight = np.ones(len(block.people))
             if first.whole_person:
@@ -92,18 +93,16 @@ class Bias(Method):
                 block.item,
                 block.value,
                 candidates(groups),
-                state["gain"],
+                state.effects.gain,
                 weight,
             )
             return {"gains": Rows.one_each(rows)}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             model, groups = self._model(first, state)
             noisy = released["gains"]
-            found = choose(
-                noisy.value[0], noisy.sd, float(state["people"][0]), groups, model.noise
-            )
-            return {**state, "scales": found.scales, "noise": np.array([found.noise])}
+            found = choose(noisy.value[0], noisy.sd, state.people, groups, model.noise)
+            return state.after(choice=found)
 
         bound = RowClip(ROW_CLIP, "l1" if first.pure else "l2")
         return Round(
@@ -114,33 +113,32 @@ class Bias(Method):
         )
 
     def _loadings(
-        self, first: FirstOrder, state: State | None
+        self, first: FirstOrder, state: FirstState | None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         if state is None:  # the shape alone, before anything is released
             return loadings(np.zeros(first.public.items), first.features)
-        popularity = kept_weights(state).popularity
-        return loadings(
-            popularity, first.features, level_variance=float(state["level"][1])
-        )
+        popularity = state.weights.popularity
+        return loadings(popularity, first.features, level_variance=state.level.variance)
 
     def _model(
-        self, first: FirstOrder, state: State
+        self, first: FirstOrder, state: FirstState
     ) -> tuple[GaussianModel, NDArray[np.int64]]:
         made, groups = self._loadings(first, state)
-        return GaussianModel(
-            float(state["level"][0]) + state["effect"], state["variance"], made
-        ), groups
+        return GaussianModel(state.baseline, state.effects.variance, made), groups
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def first_state(self, public: Public) -> State:
+        return FirstState()
+
+    def finish(self, public: Public, state: FirstState) -> Shared:
         first = FirstOrder(public, public_design(public), _is_pure(public.budget))
         model, _ = self._model(first, state)
         kept, numbers = keep(first, state)
-        model = model.chosen(Choice(state["scales"], float(state["noise"][0])))
+        model = model.chosen(state.choice)
         arrays = {
             "baseline": model.baseline.astype(np.float32),
             "variance": model.variance.astype(np.float32),
             "loadings": model.loadings.astype(np.float32),
-            "weight": np.asarray(state["weight"], np.float32),
+            "weight": np.asarray(state.weights.mean, np.float32),
             **kept,
         }
         return Shared(

@@ -4,9 +4,11 @@ list must beat."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, OwnMeans, RowClip, Rows
@@ -14,7 +16,8 @@ from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import cell_rows, person_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round, State
+from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.state import State, later
 
 MEAN_SHRINK = 5
 
@@ -23,6 +26,14 @@ class Settings(BaseSettings):
     even: int = Field(30, ge=1)
     """People with up to this many ratings count fully; the weight of a busier person is
     spread over hers."""
+
+
+@dataclass(frozen=True)
+class Counts(State):
+    """What is released: once, in one round."""
+
+    weights: NDArray[np.float64] = later()
+    mean: float = later()
 
 
 class Popularity(Method):
@@ -46,7 +57,7 @@ class Popularity(Method):
         if whole_person:
             bound = RowClip(1.0, "l1" if pure else "l2")
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: Counts) -> Mapping[str, Rows]:
             weights = (
                 person_weights(block, settings.even, pure)
                 if whole_person
@@ -57,13 +68,12 @@ class Popularity(Method):
                 "mean": Rows(block.ptr, block.item * 0, block.value[:, None]),
             }
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            total = released["mean"].value[0] / state["people"]
-            return {
-                **state,
-                "weights": released["weights"].value[:, 0],
-                "mean": np.clip(total, -2, 2),
-            }
+        def absorb(state: Counts, released: Mapping[str, Released]) -> Counts:
+            total = released["mean"].value[0, 0] / state.people
+            return state.after(
+                weights=released["weights"].value[:, 0],
+                mean=float(np.clip(total, -2, 2)),
+            )
 
         parts = (
             Part("weights", public.items, bound, share=0.9),
@@ -77,13 +87,16 @@ class Popularity(Method):
         )
         return Plan(public.unit, (Round("items", parts, contribute, absorb),), story)
 
-    def finish(self, public: Public, state: State) -> Shared:
-        arrays = {"weight": np.asarray(state["weights"], np.float32)}
+    def first_state(self, public: Public) -> State:
+        return Counts()
+
+    def finish(self, public: Public, state: Counts) -> Shared:
+        arrays = {"weight": np.asarray(state.weights, np.float32)}
         return Shared(
             self.name,
             "mean",
             arrays,
-            {"mean": float(state["mean"][0])},
+            {"mean": state.mean},
             public.schema,
             public.catalogue,
             self.settings.model_dump(),

@@ -34,7 +34,8 @@ from tacit.methods.refine.tastes import (
     typical_axes,
 )
 from tacit.model.person.gaussian import GaussianModel, loadings
-from tacit.rounds.round import Block, Part, Released, Round, State
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import State
 
 MOMENT_CLIP = 8.0
 """Frobenius norm of one person's E[tt'] - I: nine in ten people stay below it on ML-1M."""

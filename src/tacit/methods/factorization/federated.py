@@ -32,9 +32,9 @@ from tacit.rounds.round import (
     Plan,
     Released,
     Round,
-    State,
     Turns,
 )
+from tacit.rounds.state import State
 
 GRID = 2**10
 """Steps per unit of a printed gradient: the sum over 10^5 raters and its noise stay inside 32 bits.

@@ -17,7 +17,7 @@ from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import scalar_lift
 from tacit.methods.factorization.value import people_of
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.round import State
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 Trainer = Literal["descent", "least squares", "svdpp", "scalar"]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import Rows
-from tacit.rounds.round import Block, Released, Round, State
+from tacit.rounds.round import Block, Released, Round
+from tacit.rounds.state import State
 
 
 def signs(rows: int, items: int, seed: int) -> NDArray[np.float64]:

@@ -49,8 +49,8 @@ from tacit.rounds.round import (
     Participation,
     Released,
     Round,
-    State,
 )
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 EVERYONE = Everyone()

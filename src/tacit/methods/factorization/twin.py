@@ -19,7 +19,8 @@ from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import LIFT_SHRINK, scalar_lift
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Kind, Part, Released, Round, State
+from tacit.rounds.round import Block, Kind, Part, Released, Round
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method

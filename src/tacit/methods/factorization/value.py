@@ -29,7 +29,8 @@ from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.factors import ItemFactors, item_factors
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.round import Block, Kind, Part, Released, Round, State
+from tacit.rounds.round import Block, Kind, Part, Released, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 MOST = 2.0

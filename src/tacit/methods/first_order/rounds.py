@@ -6,8 +6,7 @@ Round `people` releases where ratings lie on the whole and how many a typical pe
 ratings leave over a public baseline, which empirical Bayes turns into a better baseline.
 Everything after a release is post-processing.
 
-State afterwards: `level` (mean, variance, count), `weight*` (see `kept_weights`), `effect`,
-`variance`, `gain`.
+What is known afterwards is a `FirstState`.
 """
 
 from __future__ import annotations
@@ -22,11 +21,13 @@ from numpy.typing import NDArray
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
+from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
-from tacit.methods.refine.weights import Weights, denoise_weights, emphasis
+from tacit.methods.refine.weights import denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.round import Block, Part, Released, Round, State
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import known
 
 RESIDUAL_LIMIT = 3.0
 EVEN = 0.25
@@ -66,9 +67,9 @@ def person_weights(
     return np.repeat(1 / whole if pure else 1 / np.sqrt(whole), counts)
 
 
-def even_count(state: State) -> float:
+def even_count(state: FirstState) -> float:
     """The number of ratings below which weights stop growing."""
-    return max(EVEN * float(state["level"][2]), 2.0)
+    return max(EVEN * state.level.count, 2.0)
 
 
 def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
@@ -99,7 +100,7 @@ class FirstOrder:
         """Level and typical count: at `user` a row of norm below 1, at `rating` three
         numbers (`LevelCells`)."""
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             if not self.whole_person:
                 return {"level": Rows(block.ptr, block.item * 0, block.value[:, None])}
             from tacit.kernels.rows import shrunk_means
@@ -117,16 +118,13 @@ class FirstOrder:
             ]
             return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, people = released["level"], float(state["people"][0])
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+            noisy, people = released["level"], state.people
             find = (
                 levels.level_of_users if self.whole_person else levels.level_of_ratings
             )
             found = find(noisy.value[0], max(noisy.sd, TINY), people)
-            return {
-                **state,
-                "level": np.array([found.mean, found.variance, found.count]),
-            }
+            return state.after(level=found)
 
         bound: Bound = (
             RowClip(1.0, "l1" if self.pure else "l2")
@@ -144,13 +142,13 @@ class FirstOrder:
     def weights(self, share: float) -> Round:
         """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             return {"weights": cell_rows(block, self.cell_weights(block, state))}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["weights"]
-            people = float(state["people"][0])
-            count = float(state["level"][2])
+            people = state.people
+            count = state.level.count
             one = self.weight_of_one(count)
             # Skewed counts: people with more ratings than the geometric mean carry more of
             # them (a public rule).
@@ -162,7 +160,7 @@ class FirstOrder:
             found = denoise_weights(
                 noisy.value[:, 0], sd, low=low, high=high, mean=mean, features=matrix
             )
-            return {**state, **_kept(found)}
+            return state.after(weights=found)
 
         bound: Bound = (
             RowClip(1.0, "l1" if self.pure else "l2")
@@ -187,11 +185,8 @@ class FirstOrder:
         if self.whole_person:
             bound = RowClip(1.0, "l1" if self.pure else "l2")
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            effect = (
-                state["effect"] if "effect" in state else np.zeros(self.public.items)
-            )
-            rest = block.value - state["level"][0] - effect[block.item]
+        def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
+            rest = block.value - state.level.mean - self.effect(state)[block.item]
             if not self.whole_person:
                 return {"sums": cell_rows(block, rest)}
             from tacit.kernels.rows import shrunk_means
@@ -211,7 +206,7 @@ class FirstOrder:
                 )
             }
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["sums"]
             clip = 1.0
             scale = np.ones(self.public.items)
@@ -231,83 +226,73 @@ class FirstOrder:
 
     def learn(
         self,
-        state: State,
+        state: FirstState,
         sums: NDArray[np.float64],
         sd: float,
         scale: NDArray[np.float64],
-    ) -> State:
+    ) -> FirstState:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
-        weights, nothing = kept_weights(state), np.zeros(self.public.items)
-        before = (
-            Evidence(*state["evidence"])
-            if "evidence" in state
-            else Evidence.none(len(nothing))
-        )
-        own = self.sampling(state) - state.get(
-            "shared_sampling", self.sampling(state)
-        )  # of these people alone
+        weights = state.weights
+        before = Evidence.none(self.public.items)
+        if known(state.evidence):
+            before = state.evidence
+        own = self.sampling(state) - self.shared(state)  # of these people alone
         noise = np.sqrt(sd**2 + RELEASES * scale**2 * own * weights.mean)
-        return self.settle(
-            state, before.add(sums, noise, scale, weights, state.get("effect", nothing))
-        )
+        evidence = before.add(sums, noise, scale, weights, self.effect(state))
+        return self.settle(state, evidence)
 
-    def settle(self, state: State, evidence: Evidence) -> State:
+    def settle(self, state: FirstState, evidence: Evidence) -> FirstState:
         """The effects that all evidence so far speaks for. `shared_sampling`, after a start
         from an earlier model, is what the sums of then and now have in common of people's
         own noise, by item."""
         found = item_effects(
             evidence,
-            kept_weights(state),
+            state.weights,
             None if self.features is None else self.features.matrix,
-            sampling=state.get("shared_sampling", self.sampling(state)),
-            level_variance=float(state["level"][1]),
+            sampling=self.shared(state),
+            level_variance=state.level.variance,
         )
-        known = {"effect": found.mean, "variance": found.variance, "gain": found.gain}
-        return {**state, "evidence": evidence.stacked(), **known}
+        effects = Effects(found.mean, found.variance, found.gain)
+        return state.after(evidence=evidence.filled(), effects=effects)
 
-    def sampling(self, state: State) -> float:
+    def effect(self, state: FirstState) -> NDArray[np.float64]:
+        """The effects so far: none before the first sums."""
+        if known(state.effects):
+            return state.effects.mean
+        return np.zeros(self.public.items)
+
+    def shared(self, state: FirstState) -> NDArray[np.float64] | float:
+        """Of people's own noise, what all sums so far have in common."""
+        if known(state.shared_sampling):
+            return state.shared_sampling
+        return self.sampling(state)
+
+    def sampling(self, state: FirstState) -> float:
         """Variance of an item's sums for a unit of its weight, from people's own noise,
         after division by `KEPT`."""
         return NOISE * (
-            SAMPLED * self.weight_of_one(float(state["level"][2]))
+            SAMPLED * self.weight_of_one(state.level.count)
             if self.whole_person
             else 1.0
         )
 
-    def cell_weights(self, block: Block, state: State) -> NDArray[np.float64]:
+    def cell_weights(self, block: Block, state: FirstState) -> NDArray[np.float64]:
         """How much each cell counts in a sum over people."""
         if not self.whole_person:
             return np.ones(len(block.item))
         return person_weights(block, even_count(state), self.pure)
 
-    def effort(self, state: State, spread: float) -> tuple[NDArray[np.float64], float]:
+    def effort(
+        self, state: FirstState, spread: float
+    ) -> tuple[NDArray[np.float64], float]:
         """Public multipliers of residuals, and the row clip that goes with them."""
-        weights = kept_weights(state)
+        weights = state.weights
         multiplier, clip = emphasis(
             weights,
             max(spread, TINY),
-            0.5 * self.weight_of_one(float(state["level"][2])),
+            0.5 * self.weight_of_one(state.level.count),
         )
         if self.pure:  # the typical L1 norm of a row of unit residuals
             clip = float(weights.mean @ multiplier / weights.mean.sum())
         return multiplier, ROW_SHARE * clip
-
-
-def _kept(weights: Weights) -> State:
-    return {
-        "weight": weights.mean,
-        "weight_square": weights.square,
-        "weight_log": weights.log,
-        "weight_spread": np.array([weights.log_spread]),
-    }
-
-
-def kept_weights(state: State) -> Weights:
-    """The denoised weights in a state."""
-    return Weights(
-        state["weight"],
-        state["weight_square"],
-        state["weight_log"],
-        float(state["weight_spread"][0]),
-    )

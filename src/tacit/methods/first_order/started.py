@@ -10,20 +10,21 @@ subtract.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
-from tacit.methods.first_order.rounds import FirstOrder, _kept, kept_weights
+from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.state import FirstState, Tastes
 from tacit.methods.refine.earlier import Earlier, fewer_columns
-from tacit.methods.refine.level import Level
 from tacit.model.extend import regress
 from tacit.model.person.gaussian import NOISE
 from tacit.model.shared import Shared
-from tacit.rounds.round import Released, Round, State
+from tacit.rounds.round import Released, Round
+from tacit.rounds.state import known
 
 STARTS = {
     **dict.fromkeys(("bias", "bayes"), ("bias", "bayes")),
@@ -58,24 +59,22 @@ def first_rounds(
     earlier, old = _aligned(first.public, first.public.start), first.public.start
     people, weighing = first.people(level), first.weights(weights)
 
-    def absorb_level(state: State, released: Mapping[str, Released]) -> State:
+    def absorb_level(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         state = people.absorb(state, released)
-        found = earlier.better_level(Level(*(float(x) for x in state["level"])))
-        return {**state, "level": np.array([found.mean, found.variance, found.count])}
+        return state.after(level=earlier.better_level(state.level))
 
-    def absorb_weights(state: State, released: Mapping[str, Released]) -> State:
+    def absorb_weights(
+        state: FirstState, released: Mapping[str, Released]
+    ) -> FirstState:
         state, noisy = weighing.absorb(state, released), released["weights"]
-        state = {
-            **state,
-            **_kept(
-                earlier.better_weights(kept_weights(state), noisy.value[:, 0], noisy.sd)
-            ),
-        }
+        weights = earlier.better_weights(state.weights, noisy.value[:, 0], noisy.sd)
+        state = state.after(weights=weights)
         evidence, shared = earlier.evidence(
-            kept_weights(state), float(state["level"][0]), first.sampling(state)
+            state.weights, state.level.mean, first.sampling(state)
         )
-        state = first.settle({**state, "shared_sampling": shared}, evidence)
-        return {**state, **_tastes(first, state, old)} if tastes else state
+        state = first.settle(state.after(shared_sampling=shared), evidence)
+        found = _tastes(first, state, old) if tastes else None
+        return state if found is None else state.after(tastes=found)
 
     return [
         replace(people, absorb=absorb_level),
@@ -97,37 +96,37 @@ def story(public: Public) -> tuple[str, ...]:
     )
 
 
-def _tastes(first: FirstOrder, state: State, old: Shared) -> State:
+def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
     """The earlier loadings, at the default noise; new items by their features. None where
     the earlier fit found that tastes do not show: then they begin as they would without it."""
     loadings = np.asarray(old.arrays["loadings"], np.float64) * np.sqrt(
         NOISE / old.numbers["noise"]
     )
     if loadings.shape[1] < 2 or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0:
-        return {}
+        return None
     loadings, dropped = fewer_columns(
         loadings, np.asarray(old.arrays["weight"], np.float64), MOST_TASTES
     )
     rows = _rows(first.public, old)
-    known = rows >= 0
+    there = rows >= 0
     made, doubt = np.empty((len(rows), loadings.shape[1])), np.empty(len(rows))
-    made[known] = loadings[rows[known]]
-    doubt[known] = (
-        np.asarray(old.arrays["kept"], np.float64)[-1][rows[known]]
-        + dropped[rows[known]]
+    made[there] = loadings[rows[there]]
+    doubt[there] = (
+        np.asarray(old.arrays["kept"], np.float64)[-1][rows[there]]
+        + dropped[rows[there]]
     )
-    if not known.all():
+    if not there.all():
         features = (
             np.zeros((len(rows), 0))
             if first.features is None
             else first.features.matrix
         )
-        weight = np.maximum(state["weight"][known], 1e-9)
-        made[~known], left = regress(
-            features[known], made[known], weight, features[~known]
+        weight = np.maximum(state.weights.mean[there], 1e-9)
+        made[~there], left = regress(
+            features[there], made[there], weight, features[~there]
         )
-        doubt[~known] = left[1:].sum() + np.average(doubt[known], weights=weight)
-    return {"loadings": np.ascontiguousarray(made), "doubt": doubt}
+        doubt[~there] = left[1:].sum() + np.average(doubt[there], weights=weight)
+    return Tastes(np.ascontiguousarray(made), doubt)
 
 
 def _rows(public: Public, old: Shared) -> NDArray[np.int64]:
@@ -138,20 +137,20 @@ def _rows(public: Public, old: Shared) -> NDArray[np.int64]:
 
 def _aligned(public: Public, old: Shared) -> Earlier:
     rows = _rows(public, old)
-    known = rows >= 0
+    there = rows >= 0
     stored = np.concatenate(
         [np.asarray(old.arrays["kept"], np.float64)[:-1], [old.arrays["weight"]]]
     )
     table = dict(
         zip(
             (*KEPT_ROWS[:-1], "weight"),
-            np.where(known, stored[:, rows], 0.0),
+            np.where(there, stored[:, rows], 0.0),
             strict=True,
         )
     )
     numbers = old.numbers
     return Earlier(
-        known=known,
+        known=there,
         level=numbers["level"],
         level_variance=numbers["level_variance"],
         **table,
@@ -159,21 +158,22 @@ def _aligned(public: Public, old: Shared) -> Earlier:
 
 
 def keep(
-    first: FirstOrder, state: State
+    first: FirstOrder, state: FirstState
 ) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
     """What goes into a model for a later start: rows of `KEPT_ROWS`, and a few numbers."""
-    items = len(state["weight"])
-    doubt = state.get("doubt", np.zeros(items))
-    sampling = state.get("shared_sampling", np.full(items, first.sampling(state)))
-    rows = np.stack(
-        [
-            *state["evidence"],
-            state["weight_square"],
-            state["weight_log"],
-            sampling,
-            doubt,
-        ]
-    )
-    mean, variance, _ = (float(x) for x in state["level"])
-    numbers = {"level": mean, "level_variance": variance, "kept": float(VERSION)}
+    items = len(state.weights.mean)
+    doubt = np.zeros(items)
+    if known(state.tastes):
+        doubt = state.tastes.doubt
+    sampling = np.full(items, first.sampling(state))
+    if known(state.shared_sampling):
+        sampling = state.shared_sampling
+    evidence = [getattr(state.evidence, each.name) for each in fields(state.evidence)]
+    weights = state.weights
+    rows = np.stack([*evidence, weights.square, weights.log, sampling, doubt])
+    numbers = {
+        "level": state.level.mean,
+        "level_variance": state.level.variance,
+        "kept": float(VERSION),
+    }
     return {"kept": rows.astype(np.float32)}, numbers

@@ -26,7 +26,8 @@ from tacit.methods.item_item.matrix import (
     residuals,
 )
 from tacit.methods.refine.spectrum import paper_clean
-from tacit.rounds.round import Block, Part, Released, Round, State
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import State
 
 WEIGHTS = 0.2
 """Of the round's share, for the weights: they are large and smooth where the covariance is small.

@@ -26,7 +26,8 @@ from tacit.methods.neighbourhood.twin import (
     raw_parts,
     raw_similarities,
 )
-from tacit.rounds.round import Block, Claim, Kind, Part, Round, State
+from tacit.rounds.round import Block, Claim, Kind, Part, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 Contribute = Callable[[Block, State], Mapping[str, Rows]]

@@ -37,8 +37,8 @@ from tacit.rounds.round import (
     Participation,
     Released,
     Round,
-    State,
 )
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 DAMP = 10.0

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
-from tacit.rounds.round import Block, Claim, Kind, Part, Released, Round, State
+from tacit.rounds.round import Block, Claim, Kind, Part, Released, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 BAND = 64

@@ -30,8 +30,8 @@ from tacit.rounds.round import (
     Released,
     Round,
     Slice,
-    State,
 )
+from tacit.rounds.state import State
 
 Vectors = Callable[[Block, State], Rows]
 """One sparse vector a person, of norm 1; what is missing to 1 is put on the last coordinate."""

@@ -36,8 +36,8 @@ from tacit.rounds.round import (
     Released,
     Round,
     Slice,
-    State,
 )
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.methods.one_bit.one_bit import OneBitSettings

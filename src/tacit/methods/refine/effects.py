@@ -76,17 +76,11 @@ class Evidence:
     def none(items: int) -> Evidence:
         return Evidence(*(np.zeros(items) for _ in range(5)))
 
-    def stacked(self) -> NDArray[np.float64]:
-        """All of it as one array, for a state; `Evidence(*array)` undoes it."""
+    def filled(self) -> Evidence:
+        """With zeros where nothing is known, so that it has all of its arrays."""
         nothing = np.zeros(len(self.total))
-        return np.stack(
-            [
-                self.total,
-                self.precision,
-                self.taken,
-                *(nothing if x is None else x for x in self._apart),
-            ]
-        )
+        rest = (nothing if x is None else x for x in self._apart)
+        return Evidence(self.total, self.precision, self.taken, *rest)
 
     @property
     def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

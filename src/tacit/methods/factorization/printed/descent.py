@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round, State
+from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method

@@ -33,7 +33,8 @@ from tacit.methods.item_item.printed.probe import (
     printed_loadings,
     split_probe,
 )
-from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round, State
+from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
+from tacit.rounds.state import State
 
 Law = Literal["laplace", "gaussian"]
 SPLIT = {"global": 0.02, "items": 0.19, "covariance": 0.79}

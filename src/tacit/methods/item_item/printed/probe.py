@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from tacit.methods.item_item.matrix import FICTITIOUS
 from tacit.methods.refine.spectrum import paper_clean
 from tacit.model.person.gaussian import GaussianModel, predict_cells
-from tacit.rounds.round import Block, State
+from tacit.rounds.round import Block
+from tacit.rounds.state import State
 
 LATEST, CHANCE = 9, 1 / 3
 RANK = 20

@@ -1,0 +1,57 @@
+"""What the first-order rounds release, typed: the state that most methods build on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.refine.choose import Choice
+from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
+from tacit.rounds.state import State, later
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Effect of each item (the field says item bias), and what is left unknown of it."""
+
+    mean: Floats
+    variance: Floats
+    gain: Floats
+    """Change of the effect for a unit of its sum: how far one rating pulls its own item's."""
+
+
+@dataclass(frozen=True)
+class Tastes:
+    """What items have in common: columns of a person's unknown vector."""
+
+    loadings: Floats
+    """Items x columns (the field says item factors)."""
+    doubt: Floats
+    """Variance of an item's ratings that its loadings leave unexplained by their own error."""
+
+
+@dataclass(frozen=True)
+class FirstState(State):
+    """Level, weights and effects, in the order in which rounds release them."""
+
+    level: Level = later()
+    weights: Weights = later()
+    evidence: Evidence = later()
+    """All sums of effects so far, on a common footing."""
+    effects: Effects = later()
+    shared_sampling: Floats = later()
+    """After a start: what the sums of then and now have in common of people's own noise."""
+    tastes: Tastes = later()
+    choice: Choice = later()
+    """How widely people differ."""
+
+    @property
+    def baseline(self) -> Floats:
+        """What is expected of each item before anything is known about a person."""
+        return self.level.mean + self.effects.mean

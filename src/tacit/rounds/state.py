@@ -1,0 +1,122 @@
+"""Public state, typed: what was released so far, and what follows from it.
+
+A family of methods has a frozen dataclass of its own below `State`, whose fields are numbers,
+arrays and small frozen dataclasses (`Level`, `Weights`, …). A field that a later round will
+fill is declared with `later()` and says so, by name, if it is read too early.
+
+For the wire a state is a flat mapping of arrays: `packed` and `unpacked` turn one into the
+other, so that neither a server nor a device knows what a method keeps.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from typing import Any, Self, TypeGuard, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import Failure
+
+T = TypeVar("T")
+Arrays = Mapping[str, NDArray[Any]]
+DERIVED = "derived"
+"""Mark of a field that everybody computes from the others, so that it is never sent."""
+
+
+class NotYet:
+    """Stands in a field that no round has filled so far."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(
+            "__"
+        ):  # copying and inspecting ask for these and must be told no
+            raise AttributeError(name)
+        raise Failure(f"a round read {name!r} of a number that is not released yet")
+
+    def __repr__(self) -> str:
+        return "NOT_YET"
+
+
+NOT_YET = NotYet()
+
+
+def later(*, derived: bool = False) -> Any:
+    """A field that a later round fills. `derived`: from what is sent, on every side."""
+    return field(default=NOT_YET, metadata={DERIVED: derived})
+
+
+def known(value: T) -> TypeGuard[T]:
+    """Whether a field was filled."""
+    return not isinstance(value, NotYet)
+
+
+@dataclass(frozen=True)
+class State:
+    """What is public before the first round: the number of people, as far as it is known."""
+
+    people: float = 1.0
+
+    def after(self, **changes: Any) -> Self:
+        """The next state."""
+        return replace(self, **changes)
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """The fields that are filled, as arrays by dotted name; derived ones are left out."""
+        return dict(_flat(self, ""))
+
+    @classmethod
+    def unpacked(cls, arrays: Arrays) -> Self:
+        """The state that was packed. A name that this class does not know is refused."""
+        made, used = _built(cls, arrays, "")
+        if unknown := set(arrays) - used:
+            raise Failure(f"a state has no field {min(unknown)!r}")
+        found: Self = made
+        return found
+
+
+def _flat(value: Any, prefix: str) -> typing.Iterator[tuple[str, NDArray[Any]]]:
+    for each in fields(value):
+        held = getattr(value, each.name)
+        if held is None or isinstance(held, NotYet) or each.metadata.get(DERIVED):
+            continue
+        name = f"{prefix}{each.name}"
+        if is_dataclass(held):
+            yield from _flat(held, f"{name}.")
+        else:
+            yield name, np.asarray(held)
+
+
+def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:
+    given: dict[str, Any] = {}
+    used: set[str] = set()
+    for name, kind in _kinds(cls).items():
+        path = f"{prefix}{name}"
+        if is_dataclass(kind):
+            if any(key.startswith(f"{path}.") for key in arrays):
+                given[name], inner = _built(typing.cast(type, kind), arrays, f"{path}.")
+                used |= inner
+        elif path in arrays:
+            value = arrays[path]
+            given[name] = kind(value.item()) if kind in (float, int, bool) else value
+            used.add(path)
+    return cls(**given), used
+
+
+@cache
+def _kinds(cls: type) -> dict[str, Any]:
+    """The type of each field, without its `None`."""
+    hints = typing.get_type_hints(cls)
+    found = {}
+    for each in fields(cls):
+        kind = hints[each.name]
+        if isinstance(kind, types.UnionType):
+            kind = next(
+                part for part in typing.get_args(kind) if part is not type(None)
+            )
+        found[each.name] = kind
+    return found
