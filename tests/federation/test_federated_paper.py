@@ -10,10 +10,12 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.engine.federated import Federated
 from tacit.errors import SettingError
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
 from tacit.federation.printed.hua import Deal
 from tacit.federation.protocol import wire
-from tacit.federation.protocol.task import Task, assemble
+from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
 from tacit.methods.base import Pattern, Public
@@ -278,7 +280,7 @@ def test_a_device_refuses_mixing_numbers_that_are_not_exponential(
 ) -> None:
     device, told, payload = device_of_paper()
     monkeypatch.setattr(
-        "tacit.federation.device.device.mixing",
+        "tacit.federation.printed.hua.mixing",
         lambda seed, rows, width: factor * mixing(seed, np.arange(200), width),
     )
     with pytest.raises(SettingError, match=r"Exponential\(1\)"):
