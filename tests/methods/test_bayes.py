@@ -21,7 +21,8 @@ from tacit.methods.refine.effects import Evidence
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
 from tacit.model.person import gaussian
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 

@@ -28,7 +28,8 @@ from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.started import first_rounds
 from tacit.methods.first_order.started import story as started
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 
