@@ -21,7 +21,8 @@ from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.first_order.state import Effects
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 USER = ("als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin")

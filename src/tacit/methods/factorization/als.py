@@ -12,7 +12,8 @@ from tacit.methods.factorization.likes import likes_finish, likes_plan
 from tacit.methods.factorization.state import LikesState
 from tacit.methods.factorization.twin import TwinKind
 from tacit.model.shared import Shared
-from tacit.rounds.round import AnyState, Plan
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 
 

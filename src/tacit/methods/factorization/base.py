@@ -49,7 +49,9 @@ from tacit.methods.first_order.rounds import FirstOrder, public_design
 from tacit.methods.refine.choose import Choice
 from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.model.shared import Shared
-from tacit.rounds.round import AnyState, Block, Budget, Participation, Plan, Round
+from tacit.rounds.people import Participation
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import AnyState, Block, Round
 from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]

@@ -28,7 +28,8 @@ from tacit.methods.factorization.value import (
     side_rounds,
 )
 from tacit.model.shared import Shared
-from tacit.rounds.round import AnyState, Plan
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState
 
 FIRST_SHARE = 0.15
 """At `value`, for one noisy sum of each item."""

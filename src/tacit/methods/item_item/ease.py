@@ -18,14 +18,15 @@ from pydantic import Field
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.baselines.bias import strength
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.item_item.matrix import FINE, UNDECLARED, places
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 OFFSET = 0.5

@@ -15,12 +15,13 @@ from pydantic import Field
 from tacit.bound import CentredCells
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.baselines.bias import level_share, strength
+from tacit.methods.first_order.rule import level_share, strength
 from tacit.methods.first_order.rounds import FirstOrder, kept_weights, public_design
 from tacit.methods.refine.neighbour import Neighbours
 from tacit.model.person.gaussian import loadings
 from tacit.model.person.neighbours import compress
-from tacit.rounds.round import Block, Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Round
 from tacit.rounds.state import State
 
 CLAMP = 1.0
