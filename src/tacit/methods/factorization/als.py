@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 from tacit.methods.base import Public
 from tacit.methods.factorization.base import FactorMethod
 from tacit.methods.factorization.likes import likes_finish, likes_plan
+from tacit.methods.factorization.state import LikesState
 from tacit.methods.factorization.twin import TwinKind
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 
 
@@ -40,7 +42,13 @@ class ALS(FactorMethod):
         steps = (first, *(how,) * ((epochs or 2) - 1))
         return self.factor_plan(public, steps, "factors", self.story)
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
+    def first_state(self, public: Public) -> State:
+        private = public.calibration != "none" or self.by_sums
+        if private and public.schema.positive is not None:
+            return LikesState()
+        return super().first_state(public)
+
+    def sound_finish(self, public: Public, state: AnyState) -> Shared:
         if public.schema.positive is not None:
             return likes_finish(self, public, state)
         return super().sound_finish(public, state)

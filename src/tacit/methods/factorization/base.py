@@ -35,10 +35,10 @@ from tacit.methods.factorization.printed.descent import (
 from tacit.methods.factorization.rounds import (
     EVERYONE,
     Learning,
-    baseline,
     learning_round,
     profiles,
 )
+from tacit.methods.factorization.state import FactorState, TableState, ValueState
 from tacit.methods.factorization.twin import (
     TwinKind,
     TwinSettings,
@@ -46,12 +46,13 @@ from tacit.methods.factorization.twin import (
     twin_round,
 )
 from tacit.methods.first_order.rounds import FirstOrder, public_design
+from tacit.methods.refine.choose import Choice
 from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.people import Participation
 from tacit.rounds.plan import Budget, Plan
-from tacit.rounds.round import Block, Round
-from tacit.rounds.state import State
+from tacit.rounds.round import AnyState, Block, Round
+from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]
 FACTORS_FROM = 3000.0
@@ -104,12 +105,19 @@ class FactorMethod(Bias):
             else self.sound_plan(public)
         )
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def finish(self, public: Public, state: AnyState) -> Shared:
         if public.calibration == "none" and not self.by_sums:
             return twin_finish(self, public, self.twin_settings(public), state)
         if public.calibration == "paper":
             return paper_finish(self, public, self.printed(public), state)
         return self.sound_finish(public, state)
+
+    def first_state(self, public: Public) -> State:
+        if public.calibration == "paper" or (
+            public.calibration == "none" and not self.by_sums
+        ):
+            return TableState()
+        return ValueState() if public.unit == "value" else FactorState()
 
     def twin_settings(self, public: Public) -> TwinSettings:
         return TwinSettings(
@@ -120,7 +128,7 @@ class FactorMethod(Bias):
     def sound_plan(self, public: Public) -> Plan:
         """The rounds that make the promise true."""
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
+    def sound_finish(self, public: Public, state: AnyState) -> Shared:
         return publish(self, public, state)
 
     def paper_plan(self, public: Public) -> Plan:
@@ -186,13 +194,13 @@ class FactorMethod(Bias):
             return made
         features = public_design(public)
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
             from tacit.kernels.factors import implicit_values
 
             counts = np.diff(block.ptr)
             told = (
                 np.repeat(scalar_lift(counts), counts)
-                * state["factors"].sum(axis=1)[block.item]
+                * state.factors.sum(axis=1)[block.item]
             )
             if how.implicit:
                 matrix, fixed = profiles(state, features)
@@ -200,7 +208,7 @@ class FactorMethod(Bias):
                     block.ptr,
                     block.item,
                     matrix,
-                    _widened(state["implicit"], fixed),
+                    _widened(state.implicit, fixed),
                     told,
                 )
             return made.contribute(replace(block, value=block.value - told), state)
@@ -208,7 +216,7 @@ class FactorMethod(Bias):
         return replace(made, contribute=contribute)
 
     def _loadings(
-        self, first: FirstOrder, state: State | None
+        self, first: FirstOrder, state: FactorState | None
     ) -> tuple[Floats, NDArray[np.int64]]:
         fixed, groups = super()._loadings(first, state)
         if not shares(first.public, 1)[1]:
@@ -216,7 +224,7 @@ class FactorMethod(Bias):
         learned = (
             np.zeros((len(fixed), self.learning(first.public).width))
             if state is None
-            else state["factors"]
+            else state.factors
         )
         own = np.full(learned.shape[1], groups.max() + 1)
         return np.ascontiguousarray(np.hstack([fixed, learned])), np.concatenate(
@@ -224,11 +232,11 @@ class FactorMethod(Bias):
         )
 
     def _model(
-        self, first: FirstOrder, state: State
+        self, first: FirstOrder, state: FactorState
     ) -> tuple[GaussianModel, NDArray[np.int64]]:
         made, groups = self._loadings(first, state)
-        unknown = state["variance"] + state.get("unknown", np.zeros(len(made)))
-        return GaussianModel(baseline(state), unknown, made), groups
+        unknown = state.effects.variance + state.doubt
+        return GaussianModel(state.baseline, unknown, made), groups
 
 
 def signal(public: Public) -> float:
@@ -273,38 +281,36 @@ def first_rounds(public: Public, share: float, sweeps: int = 3) -> tuple[Round, 
 
 
 def publish(
-    method: Method, public: Public, state: State, *, scalar: bool = False
+    method: Method, public: Public, state: FactorState, *, scalar: bool = False
 ) -> Shared:
     """Released arrays for the personal Gaussian model: baseline, what is unknown of it, and
     item profiles."""
     matrix, fixed = profiles(state, public_design(public))
-    scales = state["scales"] if "scales" in state else np.ones(matrix.shape[1])
+    choice = Choice(np.ones(matrix.shape[1]), NOISE)
+    if known(state.choice):
+        choice = state.choice
+    scales = choice.scales
     learned = scales[fixed:].max(initial=0.0)
-    unknown = (
-        state["variance"] + state.get("unknown", np.zeros(public.items)) * learned**2
-    )
-    noise = float(state["noise"][0]) if "noise" in state else NOISE
+    unknown = state.effects.variance + state.doubt * learned**2
     arrays = {
-        "baseline": baseline(state),
+        "baseline": state.baseline,
         "variance": unknown,
         "loadings": matrix * scales,
-        "weight": state["weight"],
+        "weight": state.weights.mean,
     }
-    personal, numbers = "gaussian", {"noise": noise}
+    personal, numbers = "gaussian", {"noise": choice.noise}
     back = 1 / np.where(scales > 0, scales, 1.0)
-    if "implicit" in state and learned > 0:
+    if known(state.implicit) and learned > 0:
         personal, arrays["implicit"] = (
             "factors",
-            _widened(state["implicit"], fixed) * back,
+            _widened(state.implicit, fixed) * back,
         )
     elif scalar and learned > 0:
         personal, numbers["lift_shrink"] = "factors", LIFT_SHRINK
-        arrays["lift"] = (
-            np.concatenate(
-                [np.zeros(fixed), state.get("lift", np.ones(len(scales) - fixed))]
-            )
-            * back
-        )
+        lift = np.ones(len(scales) - fixed)
+        if isinstance(state, ValueState) and known(state.lift):
+            lift = state.lift
+        arrays["lift"] = np.concatenate([np.zeros(fixed), lift]) * back
     return Shared(
         method.name,
         personal,

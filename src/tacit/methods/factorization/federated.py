@@ -23,11 +23,12 @@ from tacit.errors import SettingError
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.projected import projected
+from tacit.methods.factorization.state import FactorState, ProfileState
 from tacit.model.shared import Shared
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
-from tacit.rounds.round import Block, Part, Personal, Released, Round
+from tacit.rounds.round import AnyState, Block, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
 GRID = 2**10
@@ -105,13 +106,13 @@ class FederatedMF(Method):
     def first_state(self, public: Public) -> State:
         """Random item profiles of length 1, from the public seed."""
         if not self.shows_items:
-            return {}
+            return FactorState()
         from tacit.methods.factorization.kernels_turns import first_profile
 
         rows = np.empty((public.items, self.chosen.factors or 50))
         for item in range(public.items):
             first_profile(self.seed + 1, item, rows[item])
-        return {"items": rows.astype(np.float32)}
+        return ProfileState(items=rows.astype(np.float32))
 
     def plan(self, public: Public) -> Plan:
         return self._printed(public) if self.shows_items else self._sound(public)
@@ -140,7 +141,7 @@ class FederatedMF(Method):
                 "the size of an item's cohort is visible, as printed",
             )
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             from tacit.methods.factorization.kernels_turns import take_step
 
             out = np.empty((len(block.item), width))
@@ -149,7 +150,7 @@ class FederatedMF(Method):
                 block.ptr,
                 block.item,
                 block.value + OFFSET,
-                np.asarray(state["items"], np.float32),
+                np.asarray(state.items, np.float32),
                 block.personal["profile"],
                 self.seed,
                 given.rate,
@@ -163,9 +164,11 @@ class FederatedMF(Method):
                 "raters": Rows(block.ptr, block.item, np.ones((len(block.item), 1))),
             }
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(
+            state: ProfileState, released: Mapping[str, Released]
+        ) -> ProfileState:
             raters = np.round(released["raters"].value)
-            items = state["items"].astype(np.float64)
+            items = state.items.astype(np.float64)
             each, over, kept, pull = weights
             if given.step == "scaled":  # equation 1 for those who are here
                 over, pull = given.ridge * raters.sum(), raters.sum()
@@ -174,14 +177,10 @@ class FederatedMF(Method):
                 released["gradient"].value
                 + 2 * given.ridge * (kept * some + pull) * items
             ) / (each * some + over)
-            return {
-                **state,
-                "items": np.where(raters > 0, items - given.rate * step, items).astype(
-                    np.float32
-                ),
-            }
+            moved = np.where(raters > 0, items - given.rate * step, items)
+            return state.after(items=moved.astype(np.float32))
 
-        def nothing(block: Block, state: State) -> Mapping[str, Rows]:
+        def nothing(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             return {
                 "gradient": Rows(
                     block.ptr, block.item, np.zeros((len(block.item), width))
@@ -293,7 +292,7 @@ class FederatedMF(Method):
         )
         return Plan(public.unit, tuple(rounds), story)
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def finish(self, public: Public, state: AnyState) -> Shared:
         if not self.shows_items:
             from tacit.methods.factorization.base import publish
 
@@ -303,7 +302,7 @@ class FederatedMF(Method):
         # the profile that comes nearest to mid-scale everywhere.
         noise, ridge = 0.8, 4.0
         items = np.nan_to_num(
-            np.asarray(state["items"], np.float32), posinf=0.0, neginf=0.0
+            np.asarray(state.items, np.float32), posinf=0.0, neginf=0.0
         )  # it may have diverged
         wide = items.astype(np.float64)
         start = np.linalg.lstsq(wide, np.full(public.items, OFFSET), rcond=1e-3)[0]

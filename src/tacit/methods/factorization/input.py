@@ -15,7 +15,7 @@ from tacit.methods.factorization.twin import TwinKind
 from tacit.methods.factorization.value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
-from tacit.rounds.state import State
+from tacit.rounds.round import AnyState
 
 ITEM_SHARE, OWN_SHARE = 0.14, 0.14
 RESIDUAL = 1.0
@@ -49,7 +49,7 @@ class InputSGD(FactorMethod):
             ("Averages first; then every residual is clamped and noised once.",),
         )
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
+    def sound_finish(self, public: Public, state: AnyState) -> Shared:
         epochs = self.chosen.epochs or (20 if self.trainer == "descent" else 8)
         width = self.chosen.factors or 10
         return publish(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.rounds import Learning
+from tacit.methods.factorization.state import LikesState
 from tacit.methods.factorization.twin import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.refine.factors import clip_spectrum, item_factors, unpack
@@ -27,7 +28,7 @@ from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.state import known
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -56,11 +57,11 @@ def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
 def _weights(public: Public, share: float) -> Round:
     items = public.items
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         return {"weights": cell_rows(block, person_weights(block, EVEN))}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        people, part = float(state["people"][0]), released["weights"]
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+        people, part = state.people, released["weights"]
         weights = denoise_weights(
             part.value[:, 0],
             max(part.sd, TINY),
@@ -69,7 +70,7 @@ def _weights(public: Public, share: float) -> Round:
             mean=people * TYPICAL / sqrt(EVEN) / items,
             doubt=1.0,
         )
-        return {**state, "weight": weights.mean}
+        return state.after(weight=weights.mean)
 
     return Round(
         "weights",
@@ -88,11 +89,11 @@ def _round(
     upper = np.triu_indices(width)
     double = np.where(upper[0] == upper[1], 1.0, sqrt(2.0))
 
-    def vectors(block: Block, state: State) -> Floats:
+    def vectors(block: Block, state: LikesState) -> Floats:
         from tacit.kernels.als import half_step_likes
 
         factors = (
-            state["factors"]
+            state.factors
             if not first
             else np.random.default_rng(how.seed).standard_normal((items, width)) * 0.1
         )
@@ -114,7 +115,7 @@ def _round(
             out / np.maximum(np.sqrt((out**2).sum(axis=1)), 1e-12)[:, None], np.float64
         )
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         own = vectors(block, state)
         lines = (
             np.repeat(own, np.diff(block.ptr), axis=0)
@@ -126,8 +127,8 @@ def _round(
             "everyone": Rows.one_each(moment),
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        people, weight = float(state["people"][0]), state["weight"]
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+        people, weight = state.people, state.weight
         sums, sd = released["sums"].value, max(released["sums"].sd, TINY)
         moment = clip_spectrum(
             unpack(released["everyone"].value[0], width) / people, 0.01, 1.0
@@ -147,10 +148,9 @@ def _round(
         factors = np.linalg.solve(
             system, ((1 + LIKE_WEIGHT) * count)[:, None, None] * likers[:, :, None]
         )[:, :, 0]
-        return {
-            **state,
-            "factors": np.maximum(factors, 0.0) if how.nonnegative else factors,
-        }
+        return state.after(
+            factors=np.maximum(factors, 0.0) if how.nonnegative else factors
+        )
 
     parts = (
         Part("sums", items, RowClip(1.0), width=width, share=0.95 * share),
@@ -159,11 +159,13 @@ def _round(
     return Round(name, parts, contribute, absorb)
 
 
-def likes_finish(method: Method, public: Public, state: State) -> Shared:
-    factors = state.get("factors", np.zeros((public.items, 1)))
+def likes_finish(method: Method, public: Public, state: LikesState) -> Shared:
+    factors = np.zeros((public.items, 1))
+    if known(state.factors):
+        factors = state.factors
     arrays = {
         "factors": np.asarray(factors, np.float32),
-        "weight": np.asarray(state["weight"], np.float32),
+        "weight": np.asarray(state.weight, np.float32),
     }
     ridge = 1e-3 + 0.01 * float((factors**2).sum()) / factors.shape[1]
     return Shared(

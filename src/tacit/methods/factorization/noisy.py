@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import scalar_lift
+from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.value import people_of
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 Trainer = Literal["descent", "least squares", "svdpp", "scalar"]
@@ -32,14 +32,19 @@ TRIED = (1.0, 0.4)
 
 
 def factors_from_noisy(
-    public: Public, state: State, trainer: Trainer, width: int, epochs: int, seed: int
-) -> State:
+    public: Public,
+    state: ValueState,
+    trainer: Trainer,
+    width: int,
+    epochs: int,
+    seed: int,
+) -> ValueState:
     """The state with `factors` (and `implicit`) for people of unit prior variance, or
     without any."""
     assert public.pattern is not None
     rng = np.random.default_rng(seed)
-    held = rng.random(len(state["values"])) < HELD
-    extra = float(state["values_sd"][0]) ** 2
+    held = rng.random(len(state.values.noisy)) < HELD
+    extra = state.values.sd**2
     tried = []
     for multiple in TRIED:
         noise = multiple * (1 + extra / NOISE)
@@ -57,17 +62,17 @@ def factors_from_noisy(
     own, factors, implicit = made
     moment = (own.T @ own + 1e-9 * np.eye(width)) / max(len(own), 1)
     root = np.linalg.cholesky(moment)
-    new: dict[str, Floats] = {"factors": factors @ root}
+    state = state.after(factors=factors @ root)
     if implicit is not None:
-        new["implicit"] = np.linalg.solve(root, implicit.T).T
+        state = state.after(implicit=np.linalg.solve(root, implicit.T).T)
     if trainer == "scalar":
-        new["lift"] = np.linalg.solve(root, np.ones(width))
-    return {**state, **new}
+        state = state.after(lift=np.linalg.solve(root, np.ones(width)))
+    return state
 
 
 def _train(
     public: Public,
-    state: State,
+    state: ValueState,
     trainer: Trainer,
     width: int,
     epochs: int,
@@ -85,7 +90,7 @@ def _train(
     user = np.repeat(np.arange(people), np.diff(public.pattern.ptr))[kept]
     item = public.pattern.item[kept]
     ptr = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=people))])
-    value = state["values"][kept].astype(np.float32)
+    value = state.values.noisy[kept].astype(np.float32)
     own = np.zeros((people, width), np.float32)
     factors = (rng.standard_normal((items, width)) * 0.1).astype(np.float32)
     if trainer == "least squares":
@@ -147,7 +152,7 @@ def _least_squares(
 
 
 def _gain(
-    state: State,
+    state: ValueState,
     made: tuple[Floats, Floats, Floats | None],
     public: Public,
     held: NDArray[np.bool_],
@@ -166,7 +171,7 @@ def _gain(
         )
         own = own + (rated @ implicit) / np.sqrt(np.maximum(np.diff(ptr), 1))[:, None]
     told = np.einsum("nd,nd->n", own[user[held]], factors[public.pattern.item[held]])
-    real = state["values"][held]
+    real = state.values.noisy[held]
     better = real**2 - (real - told) ** 2
     error = float(better.std()) / np.sqrt(max(len(better), 1))
     gain = float(better.mean()) / max(error, 1e-12) if len(better) else 0.0

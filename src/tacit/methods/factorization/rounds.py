@@ -25,11 +25,11 @@ from tacit.bound import RowClip, Rows
 from tacit.data.features import Design
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import scalar_lift
+from tacit.methods.factorization.state import Chain, FactorState
 from tacit.methods.first_order.rounds import (
     RESIDUAL_LIMIT,
     TINY,
     even_count,
-    kept_weights,
     public_design,
 )
 from tacit.methods.refine.factors import (
@@ -43,7 +43,7 @@ from tacit.methods.refine.factors import (
 from tacit.model.person.gaussian import NOISE, loadings
 from tacit.rounds.people import Coin, Everyone, Participation
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.state import known
 
 Floats = NDArray[np.float64]
 EVERYONE = Everyone()
@@ -91,30 +91,27 @@ class Learning:
         return self.width + packed + (self.width if self.implicit else 0)
 
 
-def baseline(state: State) -> Floats:
-    """What the first-order rounds say about each item."""
-    known: Floats = float(state["level"][0]) + state["effect"]
-    return known
-
-
-def profiles(state: State, features: Design | None) -> tuple[Floats, int]:
+def profiles(state: FactorState, features: Design | None) -> tuple[Floats, int]:
     """Public item profiles [level | popularity | features | factors] for persons with z ~
     N(0, I), and how many columns
     are settled before the factors."""
-    level, learned = float(state["level"][1]), state.get("factors")
+    learned = state.factors if known(state.factors) else None
     made, _ = loadings(
-        kept_weights(state).popularity, features, level_variance=level, learned=learned
+        state.weights.popularity,
+        features,
+        level_variance=state.level.variance,
+        learned=learned,
     )
     return made, made.shape[1] - (0 if learned is None else learned.shape[1])
 
 
-def at_least(state: State, size: float) -> Floats:
+def at_least(state: FactorState, size: float) -> Floats:
     """The factors, scaled up if the ratings say less than `size` by them: for the next
     round only directions matter."""
-    factors = np.asarray(state["factors"], np.float64)
+    factors = np.asarray(state.factors, np.float64)
+    weight = state.weights.mean
     now = sqrt(
-        float(state["weight"] @ (factors**2).sum(axis=1))
-        / max(float(state["weight"].sum()), TINY)
+        float(weight @ (factors**2).sum(axis=1)) / max(float(weight.sum()), TINY)
     )
     return factors * max(1.0, size / now) if now > TINY else factors
 
@@ -125,17 +122,17 @@ def random_profiles(items: int, how: Learning) -> Floats:
     return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
 
 
-def item_weights(state: State, power: float) -> Floats:
+def item_weights(state: FactorState, power: float) -> Floats:
     """Weight of each item in a person's row, with mean square 1 over ratings."""
-    weight = np.maximum(state["weight"], 1.0)
+    weight = np.maximum(state.weights.mean, 1.0)
     raw = weight**-power
     scale = sqrt(float(weight @ raw**2) / float(weight.sum()))
     return np.asarray(np.minimum(raw / scale, 4.0), np.float64)
 
 
-def weight_of_one(state: State, power: float) -> Floats:
+def weight_of_one(state: FactorState, power: float) -> Floats:
     """Weight of one rating of each item, of a typical person."""
-    return item_weights(state, power) / sqrt(max(float(state["level"][2]), 2.0))
+    return item_weights(state, power) / sqrt(max(state.level.count, 2.0))
 
 
 def learning_round(
@@ -156,25 +153,26 @@ def learning_round(
     rate = takes_part.rate if isinstance(takes_part, Coin) else 1.0
     gradient = how.gradient and not first
 
-    def shown(state: State) -> Floats:
+    def shown(state: FactorState) -> Floats:
         return random_profiles(items, how) if first else at_least(state, how.least)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows
 
-        matrix, fixed = profiles({**state, "factors": shown(state)}, features)
+        matrix, fixed = profiles(state.after(factors=shown(state)), features)
         implicit = np.zeros((0, matrix.shape[1]))
         if how.implicit:
-            implicit = np.hstack(
-                [np.zeros((items, fixed)), state.get("implicit", np.zeros((items, d)))]
-            )
+            learned = np.zeros((items, d))
+            if known(state.implicit):
+                learned = state.implicit
+            implicit = np.hstack([np.zeros((items, fixed)), learned])
         out = np.empty((len(block.item), how.columns))
         person_rows(
             block.ptr,
             block.item,
-            block.value - baseline(state)[block.item],
+            block.value - state.baseline[block.item],
             matrix,
-            1.0 / (NOISE + state["variance"] + state.get("unknown", np.zeros(items))),
+            1.0 / (NOISE + state.effects.variance + state.doubt),
             fixed,
             implicit,
             scalar_lift(np.diff(block.ptr)) if how.scalar else np.zeros(0),
@@ -187,10 +185,10 @@ def learning_round(
         )
         return {"factors": Rows(block.ptr, block.item, out)}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: FactorState, released: Mapping[str, Released]) -> FactorState:
         value, sd = released["factors"].value, max(released["factors"].sd, TINY)
         weight = (
-            np.maximum(state["weight"], 0.0) * item_weights(state, how.power) * rate
+            np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power) * rate
         )
         right = value[:, :d]
         if gradient:  # what the right-hand side would be, had nothing been subtracted
@@ -199,22 +197,17 @@ def learning_round(
         if (
             how.chain and not first
         ):  # the mean of the chain after its first step: evidence of all rounds
-            seen = float(state.get("seen", np.zeros(1))[0]) + 1
-            right = (
-                state.get("chain", np.zeros_like(right)) * (1 - 1 / seen) + right / seen
-            )
-            state = {**state, "seen": np.array([seen]), "chain": right}
+            before = Chain(np.zeros_like(right), 0.0)
+            if known(state.chain):
+                before = state.chain
+            seen = before.steps + 1
+            right = before.mean * (1 - 1 / seen) + right / seen
+            state = state.after(chain=Chain(right, seen))
         found = evidence(state, right, value[:, d:], weight, sd, how, seen, last)
-        state = {
-            **state,
-            "factors": finish_factors(found, how),
-            "unknown": found.unknown,
-        }
+        state = state.after(factors=finish_factors(found, how), unknown=found.unknown)
         if how.implicit:
-            state = {
-                **state,
-                "implicit": implicit_factors(state, value[:, -d:], weight, sd, how),
-            }
+            told = implicit_factors(state, value[:, -d:], weight, sd, how)
+            state = state.after(implicit=told)
         return state
 
     part = Part("factors", items, RowClip(how.clip), width=how.columns, share=share)
@@ -222,7 +215,7 @@ def learning_round(
 
 
 def evidence(
-    state: State,
+    state: FactorState,
     right: Floats,
     rest: Floats,
     weight: Floats,
@@ -258,7 +251,7 @@ def finish_factors(found: ItemFactors, how: Learning) -> Floats:
 
 
 def implicit_factors(
-    state: State, right: Floats, weight: Floats, sd: float, how: Learning
+    state: FactorState, right: Floats, weight: Floats, sd: float, how: Learning
 ) -> Floats:
     """y_i: what having rated an item says about a person's vector, from the mean deviation
     of its raters.
@@ -269,6 +262,7 @@ def implicit_factors(
     """
     noise = MOMENT * weight_of_one(state, how.power) * weight + sd**2
     found = item_factors(right, weight, noise, shape=False).mean / sqrt(
-        max(float(state["level"][2]), 1.0)
+        max(state.level.count, 1.0)
     )
-    return np.asarray(state.get("implicit", np.zeros_like(found)) + found, np.float64)
+    before = state.implicit if known(state.implicit) else np.zeros_like(found)
+    return np.asarray(before + found, np.float64)

@@ -29,7 +29,7 @@ from tacit.methods.factorization.value import (
 )
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
-from tacit.rounds.state import State
+from tacit.rounds.round import AnyState
 
 FIRST_SHARE = 0.15
 """At `value`, for one noisy sum of each item."""
@@ -85,7 +85,7 @@ class GradientSVD(FactorMethod):
         )
         return first, *(later,) * (count - 1)
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
+    def sound_finish(self, public: Public, state: AnyState) -> Shared:
         if public.unit == "value":
             factors, epochs = self.chosen.factors or 10, self.chosen.epochs or 20
             trainer: Trainer = (
@@ -160,9 +160,9 @@ class ObjectiveSVD(GradientSVD):
             (f"Both sides get K-norm noise {where}.",),
         )
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
+    def sound_finish(self, public: Public, state: AnyState) -> Shared:
         if public.unit == "value" and self.plus:
-            state = {**state, "implicit": implicit_from_people(public, state)}
+            state = state.after(implicit=implicit_from_people(public, state))
         return publish(self, public, state, scalar=self.scalar)
 
     def paper_plan(self, public: Public) -> Plan:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import LIFT_SHRINK, scalar_lift
+from tacit.methods.factorization.state import TableState
 from tacit.model.shared import Shared
 from tacit.rounds.printed import Epoch
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -77,7 +77,7 @@ def twin_round(public: Public, settings: TwinSettings) -> Round:
     likes = public.schema.positive is not None
     width = factors if likes else 2 + factors * (2 if settings.learns_implicit else 1)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(
@@ -93,12 +93,10 @@ def twin_round(public: Public, settings: TwinSettings) -> Round:
         count = np.bincount(block.item, minlength=items).astype(np.float64)
         return {"items": rows, "weight": Rows(rows.ptr, rows.index, count[:, None])}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        return {
-            **state,
-            "items": released["items"].value,
-            "weight": released["weight"].value[:, 0],
-        }
+    def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
+        return state.after(
+            items=released["items"].value, weight=released["weight"].value[:, 0]
+        )
 
     parts = (
         Part("items", items, CellClip(1.0), width=width, share=0.5, printed=Epoch()),
@@ -108,14 +106,14 @@ def twin_round(public: Public, settings: TwinSettings) -> Round:
 
 
 def twin_finish(
-    method: Method, public: Public, settings: TwinSettings, state: State
+    method: Method, public: Public, settings: TwinSettings, state: TableState
 ) -> Shared:
     """Loadings on the scale where a person's z has unit prior variance."""
-    table = state["items"]
+    table = state.items
     factors, _ = settings.size
     numbers: dict[str, float] = {}
     if public.schema.positive is not None:
-        arrays = {"factors": table, "weight": state["weight"]}
+        arrays = {"factors": table, "weight": state.weight}
         numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
         return _shared(method, public, "liked factors", arrays, numbers)
     own_ridge, each = RIDGE, RIDGE_EACH

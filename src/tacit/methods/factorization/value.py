@@ -22,15 +22,16 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.bound.vectors import CellVectors, ridge_gain
 from tacit.methods.base import Pattern, Public
-from tacit.methods.factorization.rounds import baseline
+from tacit.methods.factorization.state import Values, ValueState
 from tacit.methods.first_order.rounds import TINY, cell_rows
+from tacit.methods.first_order.state import Effects
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.factors import ItemFactors, item_factors
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Kind, Part, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.state import known
 
 Floats = NDArray[np.float64]
 MOST = 2.0
@@ -56,10 +57,10 @@ def item_sums(public: Public, share: float) -> Round:
     rounds."""
     items = public.items
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
         return {"sums": cell_rows(block, block.value)}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         sums, sd = released["sums"].value[:, 0], max(released["sums"].sd, TINY)
         count = public.counts.astype(np.float64)
         total = max(float(count.sum()), 1.0)
@@ -79,16 +80,11 @@ def item_sums(public: Public, share: float) -> Round:
         found = item_effects(
             start, weights, sampling=RATING_VARIANCE, level_variance=variance
         )
-        return {
-            **state,
-            "level": np.array([mean, variance, total / people_of(public)]),
-            "weight": some,
-            "weight_square": some**2,
-            "weight_log": logs,
-            "weight_spread": np.array([spread]),
-            "effect": found.mean,
-            "variance": found.variance,
-        }
+        return state.after(
+            level=levels.Level(mean, variance, total / people_of(public)),
+            weights=weights,
+            effects=Effects(found.mean, found.variance, found.gain),
+        )
 
     part = Part(
         "sums", items, CellClip(2.0), share=share, kind=Kind.OBJECTIVE
@@ -100,22 +96,22 @@ def own_averages(public: Public, share: float) -> Round:
     """Everyone's noisy mean residual (UAvg of Berlioz et al.), from one noisy sum a person."""
     people = people_of(public)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = block.value - baseline(state)[block.item]
+    def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
+        rest = block.value - state.baseline[block.item]
         return {
             "own": Rows(
                 block.ptr, np.repeat(block.people, np.diff(block.ptr)), rest[:, None]
             )
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         count = np.diff(_pattern(public).ptr)
         sd = max(released["own"].sd, TINY)
         prior = 0.17
         gain = (
             count * prior / (count**2 * prior + count * NOISE + sd**2)
         )  # known noise, public prior
-        return {**state, "own": gain * released["own"].value[: len(count), 0]}
+        return state.after(own=gain * released["own"].value[: len(count), 0])
 
     part = Part(
         "own", people, CellClip(MOST, apart=False), share=share, kind=Kind.OBJECTIVE
@@ -126,16 +122,16 @@ def own_averages(public: Public, share: float) -> Round:
 def input_round(public: Public, share: float, limit: float = MOST) -> Round:
     """Every rating, less the released item effect (and person average), clipped and noised once."""
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = block.value - baseline(state)[block.item]
-        if "own" in state:
-            rest = rest - np.repeat(state["own"][block.people], np.diff(block.ptr))
+    def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
+        rest = block.value - state.baseline[block.item]
+        if known(state.own):
+            rest = rest - np.repeat(state.own[block.people], np.diff(block.ptr))
         index = np.arange(block.first_cell, block.first_cell + len(block.item))
         return {"values": Rows(block.ptr, index, rest[:, None])}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         part = released["values"]
-        return {**state, "values": part.value[:, 0], "values_sd": np.array([part.sd])}
+        return state.after(values=Values(part.value[:, 0], part.sd))
 
     part = Part(
         "values", cells_of(public), CellClip(limit), share=share, kind=Kind.INPUT
@@ -168,8 +164,8 @@ def side_rounds(
         pattern = _pattern(public)
         return _grams(pattern.ptr, pattern.item, profile)
 
-    def contribute_people(block: Block, state: State) -> Mapping[str, Rows]:
-        rest = np.clip(block.value - baseline(state)[block.item], -MOST, MOST)
+    def contribute_people(block: Block, state: ValueState) -> Mapping[str, Rows]:
+        rest = np.clip(block.value - state.baseline[block.item], -MOST, MOST)
         owner = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
         rows = profile[block.item]
         if output:
@@ -177,7 +173,9 @@ def side_rounds(
             rows = _gains(grams, np.diff(block.ptr), rows, owner)
         return {"vectors": Rows(block.ptr, block.people[owner], rows * rest[:, None])}
 
-    def absorb_people(state: State, released: Mapping[str, Released]) -> State:
+    def absorb_people(
+        state: ValueState, released: Mapping[str, Released]
+    ) -> ValueState:
         grams, count = left_of_people(), np.diff(_pattern(public).ptr)
         value, sd = (
             released["vectors"].value[: len(count)],
@@ -186,49 +184,43 @@ def side_rounds(
         found = _posterior(grams, count, value, sd, output)
         vectors = found.mean[:, 1:]
         longest = max(float(np.sqrt((vectors**2).sum(axis=1)).max(initial=0.0)), TINY)
-        return {**state, "own": found.mean[:, 0] * LEVEL, "vectors": vectors / longest}
+        return state.after(own=found.mean[:, 0] * LEVEL, vectors=vectors / longest)
 
-    def contribute_items(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute_items(block: Block, state: ValueState) -> Mapping[str, Rows]:
         counts = np.diff(block.ptr)
         rest = (
             block.value
-            - baseline(state)[block.item]
-            - np.repeat(state["own"][block.people], counts)
+            - state.baseline[block.item]
+            - np.repeat(state.own[block.people], counts)
         )
-        rows = np.repeat(state["vectors"][block.people], counts, axis=0)
+        rows = np.repeat(state.vectors[block.people], counts, axis=0)
         if output:
-            rows = _gains(state["left"], public.counts, rows, block.item)
+            rows = _gains(state.left, public.counts, rows, block.item)
         return {
             "factors": Rows(
                 block.ptr, block.item, rows * np.clip(rest, -MOST, MOST)[:, None]
             )
         }
 
-    def with_left(state: State) -> State:
+    def with_left(state: ValueState) -> ValueState:
         from tacit.kernels.order import by_item
 
         pattern = _pattern(public)
         ptr, person, _ = by_item(pattern.ptr, pattern.item, items)
-        return {
-            **state,
-            "left": _grams(ptr, person, np.ascontiguousarray(state["vectors"])),
-        }
+        vectors = np.ascontiguousarray(state.vectors)
+        return state.after(left=_grams(ptr, person, vectors))
 
-    def absorb_items(state: State, released: Mapping[str, Released]) -> State:
+    def absorb_items(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         value, sd = released["factors"].value, max(released["factors"].sd, TINY)
-        found = _posterior(state["left"], public.counts, value, sd, output)
-        total = state["left"].sum(axis=0) / max(float(public.counts.sum()), 1.0)
+        found = _posterior(state.left, public.counts, value, sd, output)
+        total = state.left.sum(axis=0) / max(float(public.counts.sum()), 1.0)
         root = np.linalg.cholesky(total + 1e-12 * np.eye(width))
-        state = {k: v for k, v in state.items() if k != "left"}
         scale = (
             np.trace(total) / width
         )  # what is unknown of v'p, for a person of typical length
-        return {
-            **state,
-            "factors": found.mean @ root,
-            "unknown": found.unknown * scale,
-            "root": root,
-        }
+        return state.after(
+            factors=found.mean @ root, unknown=found.unknown * scale, root=root
+        )
 
     people_part = Part(
         "vectors",
@@ -305,18 +297,18 @@ def _posterior(
     )
 
 
-def implicit_from_people(public: Public, state: State) -> Floats:
+def implicit_from_people(public: Public, state: ValueState) -> Floats:
     """SVD++ is free at this unit: the mean released vector of an item's raters, over the
     root of a typical count."""
     from tacit.kernels.order import by_item
 
     pattern = _pattern(public)
     ptr, person, _ = by_item(pattern.ptr, pattern.item, public.items)
-    whitened = state["vectors"] @ np.linalg.inv(state["root"]).T
+    whitened = state.vectors @ np.linalg.inv(state.root).T
     total = np.concatenate(
         [np.zeros((1, whitened.shape[1])), np.cumsum(whitened[person], axis=0)]
     )
     sums = total[ptr[1:]] - total[ptr[:-1]]
-    typical = max(float(state["level"][2]), 1.0)
+    typical = max(state.level.count, 1.0)
     mean: Floats = sums / (public.counts + 50.0)[:, None] / np.sqrt(typical)
     return mean

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
@@ -46,6 +48,8 @@ RELEASES = 3.0
 """
 TINY = 1e-6
 """Stands for no noise at all, where a formula divides by it."""
+AnyFirst = TypeVar("AnyFirst", bound=FirstState)
+"""The state of a family that builds on first-order statistics."""
 
 
 def public_design(public: Public) -> Design | None:
@@ -79,12 +83,17 @@ def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """The rounds for one plan. `strength` is the plan's mu (see `strength`), or infinite
-    without noise."""
+    """The rounds for one plan."""
 
     public: Public
     features: Design | None
     pure: bool
+    """Whether bounds are of L1, because the budget asks for pure mechanisms."""
+
+    @staticmethod
+    def of(public: Public) -> FirstOrder:
+        """The rounds that these public facts allow."""
+        return FirstOrder(public, public_design(public), is_pure(public.budget))
 
     @property
     def whole_person(self) -> bool:
@@ -226,11 +235,11 @@ class FirstOrder:
 
     def learn(
         self,
-        state: FirstState,
+        state: AnyFirst,
         sums: NDArray[np.float64],
         sd: float,
         scale: NDArray[np.float64],
-    ) -> FirstState:
+    ) -> AnyFirst:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
         weights = state.weights
@@ -242,7 +251,7 @@ class FirstOrder:
         evidence = before.add(sums, noise, scale, weights, self.effect(state))
         return self.settle(state, evidence)
 
-    def settle(self, state: FirstState, evidence: Evidence) -> FirstState:
+    def settle(self, state: AnyFirst, evidence: Evidence) -> AnyFirst:
         """The effects that all evidence so far speaks for. `shared_sampling`, after a start
         from an earlier model, is what the sums of then and now have in common of people's
         own noise, by item."""

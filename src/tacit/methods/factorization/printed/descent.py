@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
+from tacit.methods.factorization.state import TableState
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import STEPWISE, Claim, Epoch, EpochKind
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -79,15 +79,15 @@ def printed_plan(
     assert public.budget is not None
     items = public.items
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):
             made = train(block, block.draws["items"])
         return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        return {**state, "items": released["items"].value}
+    def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
+        return state.after(items=released["items"].value)
 
     claim = Claim(noise, 1.0, epsilon or public.budget.epsilon, 0.0, reason)
     part = Part(
@@ -102,10 +102,10 @@ def printed_plan(
 
 
 def paper_finish(
-    method: Method, public: Public, printed: Printed, state: State
+    method: Method, public: Public, printed: Printed, state: TableState
 ) -> Shared:
     """Item arrays for a fold-in with the paper's ridges."""
-    table = np.nan_to_num(state["items"], posinf=0.0, neginf=0.0)
+    table = np.nan_to_num(state.items, posinf=0.0, neginf=0.0)
     scale = np.sqrt(NOISE / printed.own_ridge)
     level = np.full((len(table), 1), np.sqrt(NOISE / OWN_SHRINK))
     arrays = {
