@@ -21,6 +21,11 @@ from tacit.federation.protocol import wire
 from tacit.federation.protocol.task import Task
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import Store
+from tacit.methods.bayes.state import BayesState
+from tacit.methods.first_order.state import Effects
+from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
 from tacit.model.shared import catalogue_facts
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round
@@ -109,19 +114,16 @@ def told_of(made, name: str) -> tuple[wire.Announcement, memoryview]:
     drown."""
     index = [round_.name for round_ in made.plan.rounds].index(name)
     items = made.public.items
-    state = {
-        "people": np.array([6000.0]),
-        "level": np.array([0.0, 1.0, 20.0]),
-        "weight": np.full(items, 1e-3),
-        "weight_square": np.full(items, 1e-6),
-        "weight_log": np.full(items, -7.0),
-        "weight_spread": np.array([0.1]),
-        "effect": np.zeros(items),
-        "variance": np.ones(items),
-        "gain": np.ones(items),
-        "evidence": np.zeros((2, items)),
-    }
-    return announcement(made, round=index)[0], memoryview(wire.pack_state(state))
+    some = np.full(items, 1e-3)
+    state = BayesState(
+        people=6000.0,
+        level=Level(0.0, 1.0, 20.0),
+        weights=Weights(some, some**2, np.full(items, -7.0), 0.1),
+        effects=Effects(np.zeros(items), np.ones(items), np.ones(items)),
+        evidence=Evidence(*np.zeros((5, items))),
+    )
+    payload = memoryview(wire.pack_state(state.packed()))
+    return announcement(made, round=index)[0], payload
 
 
 def test_a_device_refuses_the_round_that_another_stands_instead_of() -> None:
