@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from tacit.federation.protocol.task import Task
 
 HUA = "tacit.federation.printed.hua:Hua"
+"""The one printed scheme so far, and the only one with a part for the aggregator."""
 PRINTED = {"mf-federated": HUA}
 """Where the scheme of a method's printed form is found."""
 Arrays = Mapping[str, NDArray[Any]]
+"""Packed state, by dotted name (`tacit.rounds.state`)."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,12 @@ class Notes(Protocol):
 
 
 class Told(ABC):
-    """What the devices of one attempt are told; the same again after a restart."""
+    """What the devices of one attempt are told.
+
+    Guarantee: it follows from the attempt, the state and what the scheme keeps, all of which
+    are durable, so that a recommender that starts again tells every device the very same. A
+    device that was told something else would mask its words with another key.
+    """
 
     seeds: tuple[str, ...]
     """That every device gets in its announcement."""
@@ -124,7 +131,12 @@ class Told(ABC):
 
 
 class Scheme(ABC):
-    """See the module. One is made for a task, with all that follows from the task."""
+    """See the module. One is made for a task, with all that follows from the task.
+
+    Who calls what: every party `layout`; the recommender `tell`, and `Told.taken_off` of
+    what came; a device `received` and `added`; the aggregator `summed`, which is of the
+    class alone, since it knows no task.
+    """
 
     shows_items: ClassVar[bool] = False
     """Whether a device names its items, gets the rows of the state that belong to them and
@@ -177,6 +189,9 @@ class Plain(Scheme):
 
     @classmethod
     def check(cls, plan: Plan) -> None:
+        """Refuse sums with noise as a paper prints it: a device here adds shares of a law
+        that is closed under sums, and nothing else. (A printed report is fine: it is one
+        device's own.)"""
         for round_ in plan.rounds:
             for part in round_.parts:
                 if part.printed is not None and part.kind is not Kind.REPORT:
@@ -186,8 +201,12 @@ class Plain(Scheme):
                     )
 
     def layout(self, round_: Round, part: Part) -> Layout:
+        """The whole array, in words that hold an honest sum with its noise; of item-item
+        sums the upper triangle, each number once.
+
+        A report is one person's to give: her label and her answer, not summed.
+        """
         if part.kind is Kind.REPORT:
-            # one person's answer is hers to give: label and answer, not summed
             return Layout(name=part.name, size=1, width=2, bits=64, report=True)
         bits: Literal[32, 64] = 32 if self.made.span(round_, part) < 2.0**31 else 64
         if part.form == "gram":
@@ -197,12 +216,16 @@ class Plain(Scheme):
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
     ) -> Told:
+        """The public state, the same for everybody."""
         return _ToldAll(pack_state(state.packed()))
 
     def received(self, payload: bytes | memoryview) -> Received:
+        """The public state, and nothing beside it."""
         return Received(unpack_state(payload))
 
     def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+        """Its share of the noise, whatever was announced: the share follows from the task
+        that the device itself has assembled."""
         noise = self._noise(path, rows * layout.width)
         return words(noise, layout.bits).reshape(rows, layout.width)
 
@@ -218,6 +241,7 @@ class Plain(Scheme):
 
     @classmethod
     def summed(cls, notes: Notes, task: str, layout: Layout, sum_: Section) -> Section:
+        """The sum as it is."""
         return sum_
 
 

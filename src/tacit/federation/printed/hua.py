@@ -184,6 +184,8 @@ class Hua(Scheme):
         """Its own plan, and no other, is what it runs."""
 
     def layout(self, round_: Round, part: Part) -> Layout:
+        """The rows of a device's own items, in 32-bit words. Of S3's gradients the aggregator
+        adds its alpha when eta is made, and takes it off in every other round."""
         blind: Literal["", "add", "subtract"] = ""
         dynamic = round_.takes_part.printed == "S3"
         if dynamic and self.made.events and part.name == "gradient":
@@ -200,6 +202,8 @@ class Hua(Scheme):
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
     ) -> Told:
+        """To each device its own rows and cohort sizes; to all of them the seeds of H, for
+        the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
         first = self.made.layouts(attempt.index)[0]
         task = self.made.task.name
         where = f"{task} {attempt.index} {attempt.number} {attempt.nonce}"
@@ -223,11 +227,13 @@ class Hua(Scheme):
         return _ToldEach(deal, seeds, by_item, rest, deal.counts)
 
     def received(self, payload: bytes | memoryview) -> Received:
+        """The state of the device's own items, with cohort sizes and pieces beside it."""
         arrays = unpack_state(payload)
         beside = {n: arrays.pop(n) for n in (COUNTS, PIECE) if n in arrays}
         return Received(arrays, beside)
 
     def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+        """Mixed noise as printed, and the pieces of tau that it was dealt."""
         added = words(self._noise(path, layout, asked, rows), layout.bits)
         if layout.printed == "subtract" and PIECE in asked.beside:
             added += asked.beside[PIECE]
