@@ -15,7 +15,7 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
 from tacit.methods.base import Pattern, Public
-from tacit.methods.factorization.printed.descent import knorm_rows
+from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.first_order.state import Effects

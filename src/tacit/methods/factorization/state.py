@@ -93,6 +93,6 @@ class TableState(State):
 
 @dataclass(frozen=True)
 class ProfileState(State):
-    """Item profiles that devices move in turns."""
+    """Item profiles that devices move in turns, as Hua et al. print it."""
 
     items: NDArray[np.float32] = later()
