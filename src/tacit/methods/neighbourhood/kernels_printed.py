@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-ITEM_PULL = 0.3
-ITEM_PRIOR = 10.0
+ITEM_PULL, ITEM_PRIOR = 0.3, 10.0
 """An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a
 row, shrunk."""
 

@@ -27,6 +27,7 @@ from tacit.methods.first_order.started import VERSION
 from tacit.model.shared import Shared
 
 HOME = "tacit.methods.neighbourhood"
+"""Where the forms are found."""
 SGD_RATE, LANGEVIN_RATE = 0.5, 0.3
 """First step of `sound` as a share of the one that would reach the least loss: set on one
 split of ML-1M (docs/results/pnbm.md)."""

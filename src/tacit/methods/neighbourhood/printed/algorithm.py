@@ -35,6 +35,7 @@ NOISE = 0.9
 SIMILARITY_LIMIT = 512.0
 """Beyond every similarity that the algorithms reach."""
 RAW = "item means and first similarities are released raw"
+"""Why the start is not certified."""
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,12 @@ LANGEVIN_RATE = 8e-6
 ALGORITHM_1 = (
     "the noise covers one number of the gradient; one rating moves whole rows of it"
 )
+"""Why Algorithm 1 is not certified."""
 ALGORITHM_2 = (
     "the temperature divides epsilon, and no theorem bounds how far the chain "
     "is from its limit"
 )
+"""Why Algorithm 2 is not certified."""
 
 
 class PrintedForm(Form):
