@@ -386,4 +386,4 @@ def test_printed_noise_has_the_printed_scale():
     )
     for turn, round_ in enumerate(plan.rounds[1:], 1):
         wanted = 0.5 * 4 * 2 * (0.5 + 3 / (turn + 1)) * 4 / 10 / 2.0
-        assert round_.parts[0].claim.scale == pytest.approx(wanted)
+        assert round_.parts[0].printed.claim.scale == pytest.approx(wanted)
