@@ -107,7 +107,7 @@ class Algorithm:
     ) -> Floats:
         """Of the loss over the ratings drawn for this step, by each similarity. `clamp`
         bounds errors; `reach` leaves out neighbours that differ by more."""
-        from tacit.methods.neighbourhood.kernels_printed import gradient_rows
+        from tacit.methods.neighbourhood.kernels_rows import gradient_rows
 
         data = Data.of(self.used(block), state.baseline[:, 0])
         rng = np.random.default_rng([self.seed, turn])

@@ -10,7 +10,7 @@ prediction of d_ui is
 
 Row i of the similarities enters no other item's prediction, so rows are trained one by one:
 each is a small problem that stays in the cache, threads share nothing, and no number of
-threads changes a bit.
+threads changes a bit. For the twin and the printed algorithms.
 """
 
 from __future__ import annotations
@@ -281,35 +281,3 @@ def gradient_rows(
                     out[i, slots[c]] += error * slopes[c]
         for c in range(width):
             place[index[i, c]] = most
-
-
-@njit(cache=True, nogil=True)
-def predict_cells(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    ask_ptr: Any,
-    ask_item: Any,
-    start: Any,
-    neighbour: Any,
-    similarity: Any,
-    floor: float,
-    out: Any,
-) -> None:
-    """What each person's neighbours add to each asked item, from what her own ratings leave
-    over; each person alone."""
-    mine = np.zeros(start.size - 1)
-    rated = np.zeros(start.size - 1, np.bool_)
-    for person in range(ptr.size - 1):
-        for k in range(ptr[person], ptr[person + 1]):
-            mine[item[k]] = rest[k]
-            rated[item[k]] = True
-        for ask in range(ask_ptr[person], ask_ptr[person + 1]):
-            weighted, size = 0.0, 0.0
-            for at in range(start[ask_item[ask]], start[ask_item[ask] + 1]):
-                if rated[neighbour[at]]:
-                    weighted += similarity[at] * mine[neighbour[at]]
-                    size += abs(similarity[at])
-            out[ask] = weighted / max(size, floor)
-        for k in range(ptr[person], ptr[person + 1]):
-            rated[item[k]] = False
