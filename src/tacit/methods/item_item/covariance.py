@@ -12,6 +12,7 @@ bounds. `paper`: as printed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,11 +40,12 @@ from tacit.methods.item_item.matrix import (
 )
 from tacit.methods.item_item.pair import pair_round
 from tacit.methods.item_item.printed.mcsherry import Printed
+from tacit.methods.item_item.state import MatrixState, PrintedState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_loadings, profile
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.round import AnyState, Block, Part, Plan, Released, Round
 from tacit.rounds.state import State
 
 ENTRY_VARIANCE = 0.45
@@ -121,8 +123,8 @@ class Covariance(MatrixMethod):
             if pure:
                 bound = CountedGram(size, centred_cells(public), grid=2**28, power=1.0)
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            index = places(state["weight"], size)[block.item]
+        def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+            index = places(state.weights.mean, size)[block.item]
             if not whole_person:
                 return {
                     "matrix": Rows(block.ptr, index, residuals(block, state)[:, None])
@@ -130,13 +132,13 @@ class Covariance(MatrixMethod):
             rows = factors(block, state, index < size, pure)
             return {"matrix": Rows(block.ptr, index, rows[:, None])}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
             settings = self.chosen
-            noisy, people = released["matrix"], float(state["people"][0])
-            head = np.flatnonzero(places(state["weight"], size) < size)
+            noisy, people = released["matrix"], state.people
+            head = np.flatnonzero(places(state.weights.mean, size) < size)
             matrix = precise(noisy.value)
             known = profile(
-                state["weight"][head],
+                state.weights.mean[head],
                 people,
                 public.unit,
                 variance=ENTRY_VARIANCE,
@@ -155,14 +157,18 @@ class Covariance(MatrixMethod):
                 mean, spread = fitted.mean, fitted.spread
             learned = np.zeros((public.items, mean.shape[1]))
             learned[head] = mean
-            variance = np.array(state["variance"])
+            variance = np.array(state.effects.variance)
             variance[head] += spread
-            return {**state, "learned": learned, "variance": variance}
+            effects = replace(state.effects, variance=variance)
+            return state.after(learned=learned, effects=effects)
 
         part = Part("matrix", size, bound, share=share, form="gram")
         return Round("covariance", (part,), contribute, absorb)
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def first_state(self, public: Public) -> State:
+        return PrintedState() if public.calibration == "paper" else MatrixState()
+
+    def finish(self, public: Public, state: AnyState) -> Shared:
         if public.calibration == "paper":
             arrays, numbers = self._printed(public).arrays(state)
             small = {
@@ -171,8 +177,8 @@ class Covariance(MatrixMethod):
             return self._publish(public, self.printed_personal, small, numbers)
         return self._published(public, state)
 
-    def _published(self, public: Public, state: State) -> Shared:
-        arrays = first_arrays(public, state, np.asarray(state["learned"]))
+    def _published(self, public: Public, state: MatrixState) -> Shared:
+        arrays = first_arrays(public, state, state.learned)
         return self._publish(public, self.personal, arrays, {"noise": NOISE})
 
     def _publish(
@@ -209,13 +215,13 @@ class CovarianceKNN(Covariance):
     Settings: ClassVar[type[BaseSettings]] = CovarianceKNNSettings
     personal, printed_personal = "factor-neighbours", "weighted-neighbours"
 
-    def _published(self, public: Public, state: State) -> Shared:
+    def _published(self, public: Public, state: MatrixState) -> Shared:
         settings = self.settings
         assert isinstance(settings, CovarianceKNNSettings)
         numbers = {"noise": NOISE, "neighbours": float(settings.neighbours)}
-        learned = np.asarray(state["learned"])
+        learned = state.learned
         arrays: dict[str, NDArray[Any]] = {**first_arrays(public, state)}
-        arrays["variance"] = (state["variance"] + (learned**2).sum(axis=1)).astype(
+        arrays["variance"] = (state.effects.variance + (learned**2).sum(axis=1)).astype(
             np.float32
         )
         if settings.keep is None:
@@ -229,7 +235,7 @@ class CovarianceKNN(Covariance):
 
 
 def factors(
-    block: Block, state: State, inside: NDArray[np.bool_], pure: bool
+    block: Block, state: MatrixState, inside: NDArray[np.bool_], pure: bool
 ) -> NDArray[np.float64]:
     """y/sqrt(|y|^2 + offset), or y/(|y|_1 + offset) for an L1 bound; each person alone."""
     if pure:

@@ -10,9 +10,10 @@ the noise, and a ridge of every item on all others (Steck 2019) in low rank.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
@@ -21,12 +22,13 @@ from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.baselines.bias import strength
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.item_item.matrix import FINE, UNDECLARED, places
+from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.round import Block, Part, Plan, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.state import State, known
 
 OFFSET = 0.5
 GRAM_SHARE = 0.92
@@ -84,7 +86,7 @@ class EASE(Method):
         bound: Bound = RowClip(1.0) if whole_person else CellClip(1.0)
         one = settings.even**-0.5 if whole_person else 1.0
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
             weights = (
                 person_weights(block, settings.even)
                 if whole_person
@@ -92,8 +94,8 @@ class EASE(Method):
             )
             return {"weights": cell_rows(block, weights)}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, people = released["weights"], float(state["people"][0])
+        def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
+            noisy, people = released["weights"], state.people
             raw = noisy.value[:, 0]
             level = max(float(raw.mean()), one)
             found = denoise_weights(
@@ -104,7 +106,7 @@ class EASE(Method):
                 mean=level,
                 doubt=1.0,
             )
-            return {**state, "weight": found.mean}
+            return state.after(weight=found.mean)
 
         return Round(
             "popularity",
@@ -119,8 +121,8 @@ class EASE(Method):
         if not whole_person:
             bound = EntryGram(size, CellClip(1.0, FINE), OFFSET)
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            index = places(state["weight"], size)[block.item]
+        def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
+            index = places(state.weight, size)[block.item]
             values = np.ones(len(index))
             if whole_person:
                 inside = index < size
@@ -130,10 +132,10 @@ class EASE(Method):
                 )
             return {"gram": Rows(block.ptr, index, values[:, None])}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, people = released["gram"], float(state["people"][0])
-            head = np.flatnonzero(places(state["weight"], size) < size)
-            weight = np.maximum(state["weight"][head], 1e-3)
+        def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
+            noisy, people = released["gram"], state.people
+            head = np.flatnonzero(places(state.weight, size) < size)
+            weight = np.maximum(state.weight[head], 1e-3)
             each = float(weight.sum()) / people
             each = max(each**2 if whole_person else each, 1.0)
             own = weight / np.sqrt(
@@ -141,18 +143,23 @@ class EASE(Method):
             )  # what the diagonal would be, from popularity alone
             found = shrink_spectrum(noisy.value, noisy.sd, settings.rank, margin=MARGIN)
             made = ease(found.loadings, 0.5 * own + 0.6 * own.mean())
-            return {**state, "left": made.left, "right": made.right, "head": head}
+            return state.after(between=made, head=head)
 
         part = Part("gram", size, bound, share=GRAM_SHARE, form="gram")
         return Round("gram", (part,), contribute, absorb)
 
-    def finish(self, public: Public, state: State) -> Shared:
-        arrays = {"weight": np.asarray(state["weight"], np.float32)}
-        if "left" in state:
+    def first_state(self, public: Public) -> State:
+        return EaseState()
+
+    def finish(self, public: Public, state: EaseState) -> Shared:
+        arrays: dict[str, NDArray[Any]] = {
+            "weight": np.asarray(state.weight, np.float32)
+        }
+        if known(state.between):
             arrays |= {
-                "left": np.asarray(state["left"], np.float32),
-                "right": np.asarray(state["right"], np.float32),
-                "head": np.asarray(state["head"], np.int32),
+                "left": np.asarray(state.between.left, np.float32),
+                "right": np.asarray(state.between.right, np.float32),
+                "head": np.asarray(state.head, np.int32),
             }
         return Shared(
             self.name,

@@ -36,7 +36,8 @@ from tacit.methods.item_item.matrix import (
     precise,
     residuals,
 )
-from tacit.methods.refine.neighbour import Neighbours, similarity, strongest
+from tacit.methods.item_item.state import MatrixState
+from tacit.methods.refine.neighbour import similarity, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE
 from tacit.model.person.neighbours import carried_over
@@ -99,8 +100,8 @@ class ItemKNN(MatrixMethod):
             own = centred_cells(public) if self.centres else CellClip(1.0, FINE)
             bound = EntryGram(size, own, OFFSET)
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            index = places(state["weight"], size)[block.item]
+        def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+            index = places(state.weights.mean, size)[block.item]
             if self.centres:
                 rows = (
                     factors(block, state, index < size, pure)
@@ -113,11 +114,11 @@ class ItemKNN(MatrixMethod):
                     rows = _over_length(block, rows * (index < size), pure)
             return {"gram": Rows(block.ptr, index, rows[:, None])}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, people = released["gram"], float(state["people"][0])
+        def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+            noisy, people = released["gram"], state.people
             matrix = precise(noisy.value)
-            weight = state["weight"][
-                np.flatnonzero(places(state["weight"], size) < size)
+            weight = state.weights.mean[
+                np.flatnonzero(places(state.weights.mean, size) < size)
             ]
             diagonal = (
                 np.diag(matrix).copy()
@@ -128,7 +129,7 @@ class ItemKNN(MatrixMethod):
             found = strongest(
                 similarity(cleaned, diagonal, 3 * noisy.sd), self.chosen.keep
             )
-            return {**state, "near": found.item, "closeness": found.value}
+            return state.after(near=found)
 
         return Round(
             "gram",
@@ -151,7 +152,10 @@ class ItemKNN(MatrixMethod):
             * (np.sqrt(count) / length if whole_person else length**-0.5)
         )
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def first_state(self, public: Public) -> State:
+        return MatrixState()
+
+    def finish(self, public: Public, state: MatrixState) -> Shared:
         arrays = {
             **first_arrays(public, state),
             "doubt": np.zeros(public.items, np.float32),
@@ -171,15 +175,15 @@ class ItemKNN(MatrixMethod):
             self.chosen.model_dump(),
         )
 
-    def _neighbours(self, public: Public, state: State) -> dict[str, NDArray[Any]]:
+    def _neighbours(
+        self, public: Public, state: MatrixState
+    ) -> dict[str, NDArray[Any]]:
         if public.start is not None:
             return carried_over(public.start, public.catalogue)
         head = np.flatnonzero(
-            places(state["weight"], len(state["near"])) < len(state["near"])
+            places(state.weights.mean, len(state.near.item)) < len(state.near.item)
         )
-        return neighbour_lists(
-            public.items, head, Neighbours(state["near"], state["closeness"])
-        )
+        return neighbour_lists(public.items, head, state.near)
 
 
 class PearsonKNN(ItemKNN):

@@ -16,12 +16,12 @@ from tacit.bound import CentredCells
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.baselines.bias import level_share, strength
-from tacit.methods.first_order.rounds import FirstOrder, kept_weights, public_design
+from tacit.methods.first_order.rounds import FirstOrder, public_design
+from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Neighbours
 from tacit.model.person.gaussian import loadings
 from tacit.model.person.neighbours import compress
 from tacit.rounds.round import Block, Plan, Round
-from tacit.rounds.state import State
 
 CLAMP = 1.0
 """B of McSherry & Mironov: a centred rating counts at most one point."""
@@ -129,21 +129,21 @@ def places(weight: NDArray[np.float64], size: int) -> NDArray[np.uint32]:
 
 
 def first_arrays(
-    public: Public, state: State, learned: NDArray[np.float64] | None = None
+    public: Public, state: MatrixState, learned: NDArray[np.float64] | None = None
 ) -> dict[str, NDArray[np.float32]]:
     """What every method with a matrix publishes: baseline, doubt, loadings of the personal
     model, and weights."""
     made, _ = loadings(
-        kept_weights(state).popularity,
+        state.weights.popularity,
         FirstOrder(public, public_design(public), False).features,
-        level_variance=float(state["level"][1]),
+        level_variance=state.level.variance,
         learned=learned,
     )
     return {
-        "baseline": (float(state["level"][0]) + state["effect"]).astype(np.float32),
-        "variance": np.asarray(state["variance"], np.float32),
+        "baseline": state.baseline.astype(np.float32),
+        "variance": np.asarray(state.effects.variance, np.float32),
         "loadings": made.astype(np.float32),
-        "weight": np.asarray(state["weight"], np.float32),
+        "weight": np.asarray(state.weights.mean, np.float32),
     }
 
 
@@ -166,9 +166,9 @@ def centred_cells(public: Public) -> CentredCells:
     return CentredCells(public.items, CLIP, FICTITIOUS, CLAMP, FINE)
 
 
-def residuals(block: Block, state: State) -> NDArray[np.float64]:
+def residuals(block: Block, state: MatrixState) -> NDArray[np.float64]:
     """What level and item effects leave of each rating."""
-    return np.asarray(block.value - state["level"][0] - state["effect"][block.item])
+    return np.asarray(block.value - state.level.mean - state.effects.mean[block.item])
 
 
 def counted(block: Block, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -178,7 +178,7 @@ def counted(block: Block, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def centred(
-    block: Block, state: State, inside: NDArray[np.bool_]
+    block: Block, state: MatrixState, inside: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Residuals less the person's own shrunk mean, clamped; 0 outside the matrix. For
     bounds on whole people."""

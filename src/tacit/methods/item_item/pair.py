@@ -25,9 +25,9 @@ from tacit.methods.item_item.matrix import (
     precise,
     residuals,
 )
+from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.spectrum import paper_clean
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
 
 WEIGHTS = 0.2
 """Of the round's share, for the weights: they are large and smooth where the covariance is small.
@@ -52,8 +52,8 @@ def pair_round(public: Public, size: int, share: float) -> Round:
             CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power),
         )
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        index = places(state["weight"], size)[block.item]
+    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+        index = places(state.weights.mean, size)[block.item]
         if not whole_person:
             rows = residuals(block, state), np.ones(len(index))
         else:
@@ -66,8 +66,8 @@ def pair_round(public: Public, size: int, share: float) -> Round:
             for n, r in zip(("covariance", "weights"), rows, strict=True)
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        head = np.flatnonzero(places(state["weight"], size) < size)
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        head = np.flatnonzero(places(state.weights.mean, size) < size)
         weights = precise(released["weights"].value)
         mean = float(weights[np.triu_indices(len(head), 1)].mean())
         pull = PULL + PER_NOISE * released["weights"].sd / max(
@@ -76,14 +76,14 @@ def pair_round(public: Public, size: int, share: float) -> Round:
         found = paper_clean(
             precise(released["covariance"].value),
             weights,
-            state["weight"][head],
+            state.weights.mean[head],
             rank=RANK,
             shrink_diagonal=PULL,
             shrink_off=pull,
         )
         learned = np.zeros((public.items, found.shape[1]))
         learned[head] = found
-        return {**state, "learned": learned}
+        return state.after(learned=learned)
 
     parts = (
         Part("covariance", size, bounds[0], share=(1 - WEIGHTS) * share, form="gram"),

@@ -23,6 +23,7 @@ from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
 from tacit.methods.refine import reports
 from tacit.rounds.round import (
+    AnyState,
     Block,
     Kind,
     Part,
@@ -31,11 +32,10 @@ from tacit.rounds.round import (
     Round,
     Slice,
 )
-from tacit.rounds.state import State
 
-Vectors = Callable[[Block, State], Rows]
+Vectors = Callable[[Block, AnyState], Rows]
 """One sparse vector a person, of norm 1; what is missing to 1 is put on the last coordinate."""
-Absorb = Callable[[State, NDArray[np.float64], float, int], State]
+Absorb = Callable[[AnyState, NDArray[np.float64], float, int], AnyState]
 """From the estimated sum of the vectors, its standard deviation per coordinate, and the
 number of people in it."""
 
@@ -72,7 +72,7 @@ class Carrier:
             favoured=report.favoured,
         )
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
             from tacit.methods.one_bit.kernels import favour
 
             rows = vectors(block, state)
@@ -89,7 +89,7 @@ class Carrier:
             )
             return {"report": Rows.one_each(found)}
 
-        def take(state: State, released: Mapping[str, Released]) -> State:
+        def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
             return absorb(
                 state,
@@ -108,7 +108,7 @@ class Carrier:
         vectors: Vectors,
         absorb: Absorb,
     ) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
             rows = vectors(block, state)
             if not self.pure:
                 return {"report": rows}
@@ -123,7 +123,7 @@ class Carrier:
                 )
             }
 
-        def take(state: State, released: Mapping[str, Released]) -> State:
+        def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
             return absorb(state, got.value[:size, 0], got.sd, got.reports)
 

@@ -11,9 +11,10 @@ from tacit.methods.base import BaseSettings, Method, Public
 from tacit.methods.one_bit.carrier import Carrier
 from tacit.methods.one_bit.printed import descent_plan, descent_shared
 from tacit.methods.one_bit.rounds import effects_plan, effects_shared
+from tacit.methods.one_bit.state import AnswersState, DescentState
 from tacit.methods.refine.reports import best_report
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.round import AnyState, Plan
 from tacit.rounds.state import State
 
 
@@ -59,7 +60,12 @@ class OneBitMF(Method):
             return descent_plan(public, settings, self.way, self.seed)
         return effects_plan(public, self._carrier(public))
 
-    def finish(self, public: Public, state: State) -> Shared:
+    def first_state(self, public: Public) -> State:
+        settings = self.settings
+        assert isinstance(settings, OneBitSettings)
+        return DescentState() if self._descends(settings) else AnswersState()
+
+    def finish(self, public: Public, state: AnyState) -> Shared:
         settings = self.settings
         assert isinstance(settings, OneBitSettings)
         if self._descends(settings):

@@ -23,6 +23,7 @@ from tacit.bound import RowClip, Rows
 from tacit.bound.report import Replaced, Report
 from tacit.errors import SettingError
 from tacit.methods.base import Public
+from tacit.methods.one_bit.state import DescentState
 from tacit.model.shared import Shared
 from tacit.rounds.round import (
     Block,
@@ -37,7 +38,7 @@ from tacit.rounds.round import (
     Round,
     Slice,
 )
-from tacit.rounds.state import State
+from tacit.rounds.state import known
 
 if TYPE_CHECKING:
     from tacit.methods.one_bit.one_bit import OneBitSettings
@@ -80,11 +81,11 @@ def descent_plan(public: Public, settings: OneBitSettings, way: Way, seed: int) 
 
     def contribute_at(
         key: np.uint64, name: str
-    ) -> Callable[[Block, State], Mapping[str, Rows]]:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    ) -> Callable[[Block, DescentState], Mapping[str, Rows]]:
+        def contribute(block: Block, state: DescentState) -> Mapping[str, Rows]:
             from tacit.methods.one_bit import kernels_printed as kernel
 
-            path = state.get("_path", first)
+            path = state.path if known(state.path) else first
             rating = public.schema.middle + public.schema.unit_width * block.value
             own = block.personal["own"]
             kernel.advance(
@@ -127,20 +128,23 @@ def descent_plan(public: Public, settings: OneBitSettings, way: Way, seed: int) 
 
         return contribute
 
-    def absorb_at(turn: int) -> Callable[[State, Mapping[str, Released]], State]:
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            path = state.get("_path", first)
+    def absorb_at(
+        turn: int,
+    ) -> Callable[[DescentState, Mapping[str, Released]], DescentState]:
+        def absorb(
+            state: DescentState, released: Mapping[str, Released]
+        ) -> DescentState:
+            path = state.path if known(state.path) else first
             (got,) = released.values()
             people = max(got.reports, 1)
             gradient = got.value.reshape(size, rank) / people
             if not exact and way != "naive":
                 gradient = gradient * (size * rank)
             moved = step(path[-1], gradient, turn)
-            return {
-                **state,
-                "gradient": gradient.astype(np.float32),
-                "_path": np.concatenate([path, moved[None]]),
-            }
+            return state.after(
+                gradient=gradient.astype(np.float32),
+                path=np.concatenate([path, moved[None]]),
+            )
 
         return absorb
 
@@ -162,7 +166,7 @@ def descent_plan(public: Public, settings: OneBitSettings, way: Way, seed: int) 
 
 
 def descent_shared(
-    name: str, public: Public, state: State, settings: OneBitSettings, seed: int
+    name: str, public: Public, state: DescentState, settings: OneBitSettings, seed: int
 ) -> Shared:
     level = np.sqrt(
         max(abs(public.schema.middle), 0.1 * (public.schema.high - public.schema.low))
@@ -175,7 +179,7 @@ def descent_shared(
         "middle": public.schema.middle,
         "unit_width": public.schema.unit_width,
     }
-    personal, arrays = "descent", {"path": np.asarray(state["_path"][1:], np.float32)}
+    personal, arrays = "descent", {"path": np.asarray(state.path[1:], np.float32)}
     if getattr(settings, "recover", "") == "ratings":
         rng = np.random.default_rng(seed)
         rng.standard_normal(

@@ -21,12 +21,12 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import Carrier, padded
+from tacit.methods.one_bit.state import AnswersState
 from tacit.methods.refine.effects import Evidence, item_effects
-from tacit.methods.refine.weights import Weights, denoise_weights
+from tacit.methods.refine.weights import denoise_weights
 from tacit.model.person.gaussian import GaussianModel, loadings
 from tacit.model.shared import Shared
 from tacit.rounds.round import Block, Everyone, Participation, Plan, Slice
-from tacit.rounds.state import State
 
 STORY = (
     "Every person answers once, with the whole budget.",
@@ -77,7 +77,7 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
             else Slice(GROUPS[name][0], OF, GROUPS[name][1])
         )
 
-    def presence(block: Block, state: State) -> Rows:
+    def presence(block: Block, state: AnswersState) -> Rows:
         counts = np.diff(block.ptr)
         return padded(
             block.ptr,
@@ -87,8 +87,8 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
         )
 
     def absorb_presence(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
+        state: AnswersState, total: NDArray[np.float64], sd: float, people: int
+    ) -> AnswersState:
         mean = max(people, 1) * ROOT_COUNT / items
         found = denoise_weights(
             total[:items],
@@ -99,16 +99,14 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
             doubt=1.0,
         )
         matrix, _ = loadings(found.popularity, features, level_variance=LEVEL_VARIANCE)
-        kept = {"weight": found.mean, "square": found.square, "log": found.log}
-        return {
-            **state,
-            **kept,
-            "spread": np.array([found.log_spread, people]),
-            "loadings": matrix,
-            "baseline": np.zeros(items),
-        }
+        return state.after(
+            weights=found,
+            told=float(people),
+            loadings=matrix,
+            baseline=np.zeros(items),
+        )
 
-    def tastes(block: Block, state: State) -> Rows:
+    def tastes(block: Block, state: AnswersState) -> Rows:
         taste, _ = own_fit(block, state)
         whole = spread_out(taste / REACH, spread)
         people, width = whole.shape
@@ -116,15 +114,15 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
         return padded(ptr, np.tile(np.arange(width), people), whole.ravel(), size)
 
     def absorb_tastes(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
-        told = gathered(total, state["loadings"].shape[1], spread)
+        state: AnswersState, total: NDArray[np.float64], sd: float, people: int
+    ) -> AnswersState:
+        told = gathered(total, state.loadings.shape[1], spread)
         common = common_tastes(
             REACH * told / max(people, 1), REACH * sd / max(people, 1)
         )
-        return {**state, "baseline": state["loadings"] @ common}
+        return state.after(baseline=state.loadings @ common)
 
-    def effects(block: Block, state: State) -> Rows:
+    def effects(block: Block, state: AnswersState) -> Rows:
         _, left = own_fit(block, state)
         counts = np.diff(block.ptr)
         norm = np.sqrt(
@@ -138,14 +136,11 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
         )
 
     def absorb_effects(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
-        weights = Weights(
-            state["weight"], state["square"], state["log"], float(state["spread"][0])
-        )
-        scale = (
-            max(people, 1) / max(float(state["spread"][1]), 1.0) / UNEXPLAINED
-        )  # nobody may have answered
+        state: AnswersState, total: NDArray[np.float64], sd: float, people: int
+    ) -> AnswersState:
+        weights = state.weights
+        # Nobody may have answered.
+        scale = max(people, 1) / max(state.told, 1.0) / UNEXPLAINED
         evidence = Evidence.none(items).add(
             total[:items], max(sd, 1e-6 * scale), scale, weights, np.zeros(items)
         )
@@ -155,11 +150,9 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
             None if features is None else features.matrix,
             sampling=SAMPLING,
         )
-        return {
-            **state,
-            "baseline": state["baseline"] + found.mean,
-            "variance": found.variance,
-        }
+        return state.after(
+            baseline=state.baseline + found.mean, variance=found.variance
+        )
 
     rounds = (
         carrier.round("popularity", size, who("popularity"), presence, absorb_presence),
@@ -170,11 +163,13 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
 
 
 def effects_shared(
-    name: str, public: Public, state: State, settings: dict[str, object]
+    name: str, public: Public, state: AnswersState, settings: dict[str, object]
 ) -> Shared:
     arrays = {
-        key: np.asarray(state[key], np.float32)
-        for key in ("baseline", "variance", "loadings", "weight")
+        "baseline": np.asarray(state.baseline, np.float32),
+        "variance": np.asarray(state.variance, np.float32),
+        "loadings": np.asarray(state.loadings, np.float32),
+        "weight": np.asarray(state.weights.mean, np.float32),
     }
     return Shared(
         name,
@@ -188,15 +183,15 @@ def effects_shared(
 
 
 def own_fit(
-    block: Block, state: State
+    block: Block, state: AnswersState
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Each person's tastes under the public model so far, and what they leave of each rating."""
     from tacit.methods.one_bit.kernels import tastes
 
     model = GaussianModel(
-        state["baseline"],
-        np.zeros(len(state["baseline"])),
-        state["loadings"],
+        state.baseline,
+        np.zeros(len(state.baseline)),
+        state.loadings,
         EARLY_NOISE,
     )
     taste = np.empty((len(block.people), model.loadings.shape[1]))

@@ -33,8 +33,8 @@ from tacit.methods.item_item.printed.probe import (
     printed_loadings,
     split_probe,
 )
+from tacit.methods.item_item.state import PrintedState
 from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
-from tacit.rounds.state import State
 
 Law = Literal["laplace", "gaussian"]
 SPLIT = {"global": 0.02, "items": 0.19, "covariance": 0.79}
@@ -174,60 +174,68 @@ class Printed:
         )
 
     def totals(self) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             return _sums(
                 used := self._used(block),
                 np.zeros(len(used.item), np.uint32),
                 used.value,
             )
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            return {**state, "average": np.array([_mean(released, 0.0, 0.0)[0]])}
+        def absorb(
+            state: PrintedState, released: Mapping[str, Released]
+        ) -> PrintedState:
+            return state.after(average=float(_mean(released, 0.0, 0.0)[0]))
 
         return Round(
             "global", self._pair("global", 1, RATING_MAX, 4), contribute, absorb
         )
 
     def averages(self) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             return _sums(used := self._used(block), used.item, used.value)
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            made = _mean(released, ITEM_PRIOR, float(state["average"][0]))
-            return {**state, "item": made, "count": released["count"].value[:, 0]}
+        def absorb(
+            state: PrintedState, released: Mapping[str, Released]
+        ) -> PrintedState:
+            made = _mean(released, ITEM_PRIOR, state.average)
+            return state.after(item=made, count=released["count"].value[:, 0])
 
         return Round(
             "items", self._pair("items", self.items, RATING_MAX, 2), contribute, absorb
         )
 
     def again(self) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             used = self._used(block)
             return _sums(
                 used,
                 np.zeros(len(used.item), np.uint32),
-                used.value - state["item"][used.item],
+                used.value - state.item[used.item],
             )
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            return {**state, "again": np.array([_mean(released, 0.0, 0.0)[0]])}
+        def absorb(
+            state: PrintedState, released: Mapping[str, Released]
+        ) -> PrintedState:
+            return state.after(again=float(_mean(released, 0.0, 0.0)[0]))
 
         return Round("recentred", self._pair("global", 1, ALPHA, 4), contribute, absorb)
 
     def matrices(self) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             used = self._used(block)
-            rest = used.value - state["item"][used.item] - state["again"][0]
+            rest = used.value - state.item[used.item] - state.again
             return {
                 "covariance": Rows(used.ptr, used.item, rest[:, None]),
                 "weights": Rows(used.ptr, used.item, np.ones((len(rest), 1))),
             }
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            return {
-                **state,
-                **{name: precise(made.value) for name, made in released.items()},
-            }
+        def absorb(
+            state: PrintedState, released: Mapping[str, Released]
+        ) -> PrintedState:
+            return state.after(
+                covariance=precise(released["covariance"].value),
+                weights=precise(released["weights"].value),
+            )
 
         power = 1.0 if self.noise == "laplace" else 0.5
         cells = CentredCells(self.items, WIDE, FICTITIOUS, CLAMP, FINE)
@@ -251,7 +259,7 @@ class Printed:
         """Shrinkage and ridge by descent on the probe error: raw, so it is booked with a
         reason and no noise."""
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             kept, probe = split_probe(block, self.seed)
             found = fit_parameters(
                 state,
@@ -268,8 +276,10 @@ class Printed:
                 )
             }
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            return {**state, "parameters": released["parameters"].value[:, 0]}
+        def absorb(
+            state: PrintedState, released: Mapping[str, Released]
+        ) -> PrintedState:
+            return state.after(parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, 1e-12, 0.0, PROBE)
         part = Part(
@@ -278,19 +288,19 @@ class Printed:
         return Round("probe", (part,), contribute, absorb)
 
     def arrays(
-        self, state: State
+        self, state: PrintedState
     ) -> tuple[dict[str, NDArray[np.float64]], dict[str, float]]:
         """What clients download: averages, the rank-k factor and, for neighbours, the
         weights that choose them."""
-        found = np.asarray(state["parameters"])
+        found = state.parameters
         made = {
-            "baseline": state["item"] + state["again"][0] - MIDDLE,
+            "baseline": state.item + state.again - MIDDLE,
             "variance": np.zeros(self.items),
             "loadings": printed_loadings(state, found, self.clean),
-            "weight": np.maximum(state["count"], 0.0),
+            "weight": np.maximum(state.count, 0.0),
         }
         if self.neighbours:
-            made["similarity"] = state["weights"]
+            made["similarity"] = state.weights
         return made, {"noise": float(found[2]), "neighbours": NEIGHBOURS}
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.item_item.matrix import FICTITIOUS
+from tacit.methods.item_item.state import PrintedState
 from tacit.methods.refine.spectrum import paper_clean
 from tacit.model.person.gaussian import GaussianModel, predict_cells
 from tacit.rounds.round import Block
-from tacit.rounds.state import State
 
 LATEST, CHANCE = 9, 1 / 3
 RANK = 20
@@ -58,15 +58,15 @@ def _take(block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]) -> Bloc
     return Block(block.people, ptr, block.item[kept], block.value[kept])
 
 
-def printed_loadings(state: State, parameters: Floats, clean: bool) -> Floats:
+def printed_loadings(state: PrintedState, parameters: Floats, clean: bool) -> Floats:
     """[level | rank-k factor]: a level with the paper's fictitious ratings, and the cleaned
     (or plain) average."""
-    covariance, weights = state["covariance"], state["weights"]
+    covariance, weights = state.covariance, state.weights
     if clean:
         found = paper_clean(
             covariance,
             weights,
-            state["count"],
+            state.count,
             rank=RANK,
             shrink_diagonal=float(parameters[0]),
             shrink_off=float(parameters[1]),
@@ -85,20 +85,20 @@ def printed_loadings(state: State, parameters: Floats, clean: bool) -> Floats:
 
 
 def fit_parameters(
-    state: State, kept: Block, probe: Block, *, clean: bool, neighbours: float
+    state: PrintedState, kept: Block, probe: Block, *, clean: bool, neighbours: float
 ) -> Floats:
     """Coordinate descent on the logarithms of the parameters."""
     from tacit.kernels.ridge_neighbours import predict_neighbours
 
     parameters = np.array(START)
     last = min(MOST, len(kept.people))
-    baseline = state["item"] + state["again"][0] - 3.0
+    baseline = state.item + state.again - 3.0
     cut = slice(0, int(kept.ptr[last])), slice(0, int(probe.ptr[last]))
     own = kept.ptr[: last + 1], kept.item[cut[0]], kept.value[cut[0]]
     ask, truth = (probe.ptr[: last + 1], probe.item[cut[1]]), probe.value[cut[1]]
     if not len(truth):
         return parameters
-    similarity = np.asarray(state["weights"], np.float32)
+    similarity = np.asarray(state.weights, np.float32)
 
     def error(tried: Floats, found: Floats) -> float:
         rows = found.copy()
