@@ -15,7 +15,7 @@ from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
 from tacit.engine.threads import Threads
 from tacit.methods.base import Public
-from tacit.methods.baselines.bias import strength
+from tacit.methods.first_order.rule import strength
 from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model

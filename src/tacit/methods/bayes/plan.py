@@ -15,7 +15,7 @@ from math import inf, sqrt
 import numpy as np
 
 from tacit.ledger.account.event import Unit
-from tacit.methods.baselines.bias import level_share
+from tacit.methods.first_order.rule import level_share
 
 UNKNOWN_PEOPLE = 5_000
 """Assumed for the split alone where the number of people is not declared."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
@@ -79,12 +80,17 @@ def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """The rounds for one plan. `strength` is the plan's mu (see `strength`), or infinite
-    without noise."""
+    """The rounds for one plan."""
 
     public: Public
     features: Design | None
     pure: bool
+    """Whether bounds are of L1, because the budget asks for pure mechanisms."""
+
+    @staticmethod
+    def of(public: Public) -> FirstOrder:
+        """The rounds that these public facts allow."""
+        return FirstOrder(public, public_design(public), is_pure(public.budget))
 
     @property
     def whole_person(self) -> bool:

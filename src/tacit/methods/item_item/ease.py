@@ -19,7 +19,7 @@ from pydantic import Field
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.baselines.bias import strength
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.item_item.matrix import FINE, UNDECLARED, places
 from tacit.methods.item_item.state import EaseState

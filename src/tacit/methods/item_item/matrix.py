@@ -15,8 +15,8 @@ from pydantic import Field
 from tacit.bound import CentredCells
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.baselines.bias import level_share, strength
 from tacit.methods.first_order.rounds import FirstOrder, public_design
+from tacit.methods.first_order.rule import level_share, strength
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Neighbours
 from tacit.model.person.gaussian import loadings
