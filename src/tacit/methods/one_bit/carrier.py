@@ -62,7 +62,8 @@ class Carrier:
         missing to norm 1."""
         if self.report is None:
             return self._whole(name, size, takes_part, vectors, absorb)
-        report, key = self.report, _key(self.key, name)
+        report = self.report
+        key = _key(self.key, name)
         part = Part(
             "report",
             size + 1,
@@ -76,27 +77,17 @@ class Carrier:
             from tacit.methods.one_bit.kernels import favour
 
             rows = vectors(block, state)
-            found = np.empty((len(block.people), report.favoured))
             index = np.asarray(rows.index, np.uint32)
-            favour(
-                block.people,
-                rows.ptr,
-                index,
-                np.ascontiguousarray(rows.values[:, 0]),
-                key,
-                report.pairs,
-                found,
-            )
+            value = np.ascontiguousarray(rows.values[:, 0])
+            found = np.empty((len(block.people), report.favoured))
+            favour(block.people, rows.ptr, index, value, key, report.pairs, found)
             return {"report": Rows.one_each(found)}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
-            return absorb(
-                state,
-                directions(got.value, key, size + 1)[:size] / report.gain,
-                _sd(got, report),
-                got.reports,
-            )
+            total = directions(got.value, key, size + 1)[:size] / report.gain
+            sd = float(np.sqrt(max(got.reports, 1))) / report.gain
+            return absorb(state, total, sd, got.reports)
 
         return Round(name, (part,), contribute, take, takes_part)
 
@@ -112,32 +103,20 @@ class Carrier:
             rows = vectors(block, state)
             if not self.pure:
                 return {"report": rows}
-            counts = np.sqrt(
-                np.maximum(np.diff(rows.ptr), 1)
-            )  # an L1 norm of at most 1
-            return {
-                "report": Rows(
-                    rows.ptr,
-                    rows.index,
-                    rows.values / np.repeat(counts, np.diff(rows.ptr))[:, None],
-                )
-            }
+            counts = np.diff(rows.ptr)
+            # An L1 norm of at most 1.
+            length = np.repeat(np.sqrt(np.maximum(counts, 1)), counts)
+            return {"report": Rows(rows.ptr, rows.index, rows.values / length[:, None])}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
             return absorb(state, got.value[:size, 0], got.sd, got.reports)
 
-        share = (
-            1.0 if isinstance(takes_part, Slice) else 0.25
-        )  # everybody in every round: without noise only
-        part = Part(
-            "report", size + 1, Replaced(1.0, "l1" if self.pure else "l2"), share=share
-        )
+        # Everybody in every round: without noise only.
+        share = 1.0 if isinstance(takes_part, Slice) else 0.25
+        bound = Replaced(1.0, "l1" if self.pure else "l2")
+        part = Part("report", size + 1, bound, share=share)
         return Round(name, (part,), contribute, take, takes_part)
-
-
-def _sd(got: Released, report: reports.Report) -> float:
-    return float(np.sqrt(max(got.reports, 1))) / report.gain
 
 
 def directions(
