@@ -16,7 +16,8 @@ from tacit.errors import SettingError
 from tacit.fitting.run import _Run
 from tacit.methods import METHODS, find
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import Everyone
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Everyone
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000
@@ -109,8 +110,8 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
                 assert np.abs(move).sum() <= claimed.l1 * (1 + room)
                 assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows
-        if not run.plan.passed_over(
-            round_, state, done
+        if not passed_over(
+            run.plan, round_, state, done
         ):  # both of two rivals are tried, one is drawn
             done.append(round_.name)
             state = round_.absorb(state, drawn.run(round_, state, charge))

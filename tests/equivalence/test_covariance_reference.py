@@ -20,7 +20,8 @@ from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.rounds.round import Block, Budget, Released
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Released
 from tacit.rounds.state import known
 
 PEOPLE = 250

@@ -21,7 +21,7 @@ from tacit.methods.factorization.kernels_turns import take_step
 from tacit.model.shared import catalogue_facts
 from tacit.noise.portion import mixing, whole_pieces
 from tacit.noise.release import Charge
-from tacit.rounds.round import Budget
+from tacit.rounds.plan import Budget
 
 RATINGS = sample(people=60, ratings=900, seed=7)
 

@@ -19,12 +19,13 @@ from tacit.engine.base import Progress
 from tacit.engine.gram import Factors, off_grid
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
-from tacit.federation.protocol.task import for_everyone
 from tacit.ledger.account.event import Event, Laplace, Skellam, Unbounded
 from tacit.noise import bits
 from tacit.noise.portion import together, whole_pieces
 from tacit.noise.release import Charge, draw_noise
-from tacit.rounds.round import Kind, Part, Participation, Released, Round, Turns
+from tacit.rounds.people import People, Turns
+from tacit.rounds.round import Kind, Part, Released, Round
+from tacit.rounds.shares import for_everyone
 from tacit.rounds.state import State
 
 HONEST = 0.9
@@ -80,7 +81,7 @@ class Federated(Threads):
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
             released = self._release(round_, part, wholes[part.name], event)
-            if not getattr(round_.takes_part, "scheme", ""):
+            if not round_.takes_part.printed:
                 released = for_everyone(released, state.people, self._cohort)
             done[part.name] = released
         self.cohorts.append(self._cohort)
@@ -115,7 +116,7 @@ class Federated(Threads):
         """eta, the same in every round, and rho, fresh in each (Hua et al. 4.2-4.3)."""
         if event.noise == "none":
             return np.zeros(shape, np.int64), 0.0
-        scheme = getattr(round_.takes_part, "scheme", "")
+        scheme = round_.takes_part.printed
         if not scheme:
             return draw_noise(event, shape)
         if (
@@ -152,23 +153,19 @@ class Federated(Threads):
         places = np.cumsum(self._rng.geometric(chance, likely)) - 1
         return places[places < count]
 
-    def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
-        if not isinstance(takes_part, Turns):
-            return super()._who(takes_part)
+    def turn(self, turns: Turns) -> People:
+        """Who is online and has turns left, at most a cohort of them."""
         count = self.ratings.n_users
-        if takes_part.index == 0:  # a new series of turns
+        if turns.index == 0:  # a new series of turns
             self._turns[:] = 0
-        able = self._turns < takes_part.most
-        if takes_part.leave or takes_part.join:
+        able = self._turns < turns.most
+        if turns.leave or turns.join:
             if self._online is None:  # the share of time that a device is there
-                share = takes_part.join / max(
-                    takes_part.join + takes_part.leave, 1e-300
-                )
+                share = turns.join / max(turns.join + turns.leave, 1e-300)
                 self._online = self._rng.random(count) < share
             else:
                 coming, going = (
-                    self._hits(chance, count)
-                    for chance in (takes_part.join, takes_part.leave)
+                    self._hits(chance, count) for chance in (turns.join, turns.leave)
                 )
                 coming, going = (
                     coming[~self._online[coming]],
@@ -179,8 +176,8 @@ class Federated(Threads):
         people = np.flatnonzero(able)
         if self._groups is not None:
             people = np.sort(self._groups[len(self.cohorts)])
-        elif takes_part.cohort is not None and len(people) > takes_part.cohort:
-            people = np.sort(self._rng.choice(people, takes_part.cohort, replace=False))
+        elif turns.cohort is not None and len(people) > turns.cohort:
+            people = np.sort(self._rng.choice(people, turns.cohort, replace=False))
         self._turns[people] += 1
         self._cohort = len(people)
         self._present = None if len(people) == count else people

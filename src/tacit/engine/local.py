@@ -139,12 +139,14 @@ class Local(Threads):
         opened = {}
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
-            if part.kind not in (Kind.REPORT, Kind.SUM):
+            if part.kind not in (Kind.REPORT, Kind.SUM) or part.is_sequential:
                 raise SettingError(
-                    f"{part.kind.value} releases need a trusted party",
+                    f"{part.words} releases need a trusted party",
                     remedy="use --engine threads",
                 )
-            noised = part.kind is Kind.SUM and event is not None and part.claim is None
+            noised = (
+                part.kind is Kind.SUM and event is not None and part.printed is None
+            )
             if noised and not isinstance(part.bound, Replaced):
                 raise Failure(
                     f"the bound of {part.name} is for people who stay away, not for any "

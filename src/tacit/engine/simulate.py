@@ -21,7 +21,8 @@ from tacit.engine.local import Local
 from tacit.errors import SettingError
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.round import Released, Round, Turns
+from tacit.rounds.people import Turns
+from tacit.rounds.round import Released, Round
 from tacit.rounds.state import State
 
 

@@ -23,18 +23,8 @@ from tacit.engine.gram import Factors
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
 from tacit.noise.release import Charge, release, tape
-from tacit.rounds.round import (
-    Block,
-    Cohort,
-    Coin,
-    Everyone,
-    Kind,
-    Part,
-    Participation,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Participation, People, Turns
+from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
 CELLS = 1 << 18
@@ -74,9 +64,10 @@ class Threads:
                 remedy="use --engine local or simulate",
             )
         tapes = {
-            part.name: tape(paths[part.name], charge, part.tape) / part.bound.steps
+            part.name: tape(paths[part.name], charge, part.printed.draws)
+            / part.bound.steps
             for part in round_.parts
-            if part.kind.paper_only
+            if part.printed is not None and part.printed.sequential
         }
         factors = {
             part.name: Factors(part) for part in round_.parts if part.form == "gram"
@@ -91,7 +82,7 @@ class Threads:
                 continue
             total = sums[part.name]
             if (
-                part.kind.paper_only
+                part.is_sequential
             ):  # the draws are inside already: the event was spent on the tape
                 done[part.name] = Released(
                     total.real,
@@ -149,30 +140,26 @@ class Threads:
 
     def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
         """The rows that take part; None for everyone."""
-        count = self.ratings.n_users
-        if isinstance(takes_part, Everyone):
-            return None
-        if isinstance(
-            takes_part, Coin
-        ):  # 64-bit coins: rounding the chance down never weakens the guarantee
-            return np.flatnonzero(
-                bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048))
-            )
-        if isinstance(takes_part, Slice):
-            if (
-                self._places is None
-            ):  # a word of one's own: one person more or less moves nobody else
-                self._places = bits.fresh().words(count)
-            place = (self._places % np.uint64(takes_part.of)).astype(np.int64)
-            return np.flatnonzero(
-                (place >= takes_part.index)
-                & (place < takes_part.index + takes_part.width)
-            )
-        assert isinstance(takes_part, Cohort)
+        return takes_part.among(self)
+
+    def coins(self) -> NDArray[np.uint64]:
+        """A fresh secret word for each person."""
+        return bits.fresh().words(self.ratings.n_users)
+
+    def places(self) -> NDArray[np.uint64]:
+        """A word of one's own for the whole run: one person more or less moves nobody else."""
+        if self._places is None:
+            self._places = bits.fresh().words(self.ratings.n_users)
+        return self._places
+
+    def turn(self, turns: Turns) -> People:
+        """Nobody: these people have no devices."""
+        raise Failure(f"the engine {self.name} has no devices that take turns")
+
+    def raters(self, item: int) -> People:
+        """The people who rated an item."""
         order = self.ratings.by_item
-        return order.user[
-            order.ptr[takes_part.item] : order.ptr[takes_part.item + 1]
-        ].astype(np.int64)
+        return order.user[order.ptr[item] : order.ptr[item + 1]].astype(np.int64)
 
     def _cut(
         self, people: NDArray[np.int64] | None, whole: bool
@@ -224,7 +211,7 @@ class Threads:
 def _bare(part: Part) -> bool:
     """Whether a paper prints this release without noise: claimed as all of it is, not
     switched off."""
-    return part.claim is not None and part.claim.noise == "none"
+    return part.printed is not None and part.printed.bare
 
 
 class _Total:
@@ -232,16 +219,14 @@ class _Total:
 
     def __init__(self, part: Part) -> None:
         self.whole = np.zeros((part.size, part.width), np.int64)
-        self.real = np.zeros(
-            (part.size, part.width) if part.kind.paper_only else (0, 0)
-        )
+        self.real = np.zeros((part.size, part.width) if part.is_sequential else (0, 0))
 
     def add(self, part: Part, rows: Rows, people: int) -> None:
         from tacit.bound.check import check_rows
         from tacit.kernels.rows import add_rows
 
         if (
-            part.kind.paper_only
+            part.is_sequential
         ):  # whatever the epoch made: nothing bounds it, and nothing is certified
             np.add.at(self.real, rows.index, rows.values)
             return

@@ -17,7 +17,10 @@ from tacit.errors import Failure, SettingError
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Evaluation, Event, Reserve, Unbounded, Unit
 from tacit.methods.base import Calibration, Method, Pattern, Public
-from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round, Turns
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -291,7 +294,7 @@ class _Run:
         ):  # papers count as they are
             plan = plan.after(_count_people(), COUNT_SHARE)
         if _shared(self.order) and self.order.budget is not None:
-            from tacit.federation.protocol.task import for_devices
+            from tacit.rounds.shares import for_devices
 
             plan = for_devices(plan)
         self.public, self.plan = public, replace(plan, limited=schema.max_ratings)
@@ -370,7 +373,7 @@ class _Run:
         ):  # many small products: a pool of threads only waits on itself
             run: list[str] = []
             for round_ in self.plan.rounds:
-                if self.plan.passed_over(round_, state, run):
+                if passed_over(self.plan, round_, state, run):
                     continue
                 run.append(round_.name)
                 released = engine.run(round_, state, charge)
@@ -456,7 +459,7 @@ def _events(plan: Plan, order: Order) -> dict[str, Event]:
     """The plan's events; where devices add the noise, in laws that can be shared among them."""
     assert order.budget is not None
     if _shared(order) or any(isinstance(r.takes_part, Turns) for r in plan.rounds):
-        from tacit.federation.protocol.task import shared_events
+        from tacit.rounds.shares import shared_events
 
         return shared_events(plan, order.budget)
     return plan.events(order.budget)

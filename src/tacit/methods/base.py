@@ -25,7 +25,8 @@ from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
-from tacit.rounds.round import AnyState, Budget, Plan
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:

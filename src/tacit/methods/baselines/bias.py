@@ -24,7 +24,7 @@ from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.started import story as started
 from tacit.methods.first_order.state import FirstState
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 

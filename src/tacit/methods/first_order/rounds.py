@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,8 @@ RELEASES = 3.0
 """
 TINY = 1e-6
 """Stands for no noise at all, where a formula divides by it."""
+AnyFirst = TypeVar("AnyFirst", bound=FirstState)
+"""The state of a family that builds on first-order statistics."""
 
 
 def public_design(public: Public) -> Design | None:
@@ -232,11 +235,11 @@ class FirstOrder:
 
     def learn(
         self,
-        state: FirstState,
+        state: AnyFirst,
         sums: NDArray[np.float64],
         sd: float,
         scale: NDArray[np.float64],
-    ) -> FirstState:
+    ) -> AnyFirst:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
         weights = state.weights
@@ -248,7 +251,7 @@ class FirstOrder:
         evidence = before.add(sums, noise, scale, weights, self.effect(state))
         return self.settle(state, evidence)
 
-    def settle(self, state: FirstState, evidence: Evidence) -> FirstState:
+    def settle(self, state: AnyFirst, evidence: Evidence) -> AnyFirst:
         """The effects that all evidence so far speaks for. `shared_sampling`, after a start
         from an earlier model, is what the sums of then and now have in common of people's
         own noise, by item."""

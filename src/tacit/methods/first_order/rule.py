@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from tacit.rounds.round import Budget
+from tacit.rounds.plan import Budget
 
 LEVEL_NEED = 50.0
 """People x mu at which the level deserves the whole budget; its share falls with the square."""

@@ -18,7 +18,8 @@ from tacit.methods.base import Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import level_share, strength
-from tacit.rounds.round import Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 
 UNDECLARED = 5000
 """Stands for the number of people in the rules where it is not declared."""
@@ -37,7 +38,10 @@ LEAST_COVERED = 50
 WEIGHTS, EFFECTS = 0.31, 0.69
 """Of what matrix and level leave: item weights, and all sweeps of item effects."""
 SWEEPS = 2
-FIRST_STORY = "First-order statistics take the rest: level, item weights and two sweeps of item effects."
+FIRST_STORY = (
+    "First-order statistics take the rest: level, item weights and two sweeps of item "
+    "effects."
+)
 
 Measure = Callable[[Public, int, float], Round]
 """The round that releases the matrix: over so many items, for this share of the budget."""

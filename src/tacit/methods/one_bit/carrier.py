@@ -22,16 +22,8 @@ from numpy.typing import NDArray
 from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
 from tacit.methods.refine import reports
-from tacit.rounds.round import (
-    AnyState,
-    Block,
-    Kind,
-    Part,
-    Participation,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Participation, Slice
+from tacit.rounds.round import AnyState, Block, Kind, Part, Released, Round
 
 Vectors = Callable[[Block, AnyState], Rows]
 """One sparse vector a person, of norm 1; what is missing to 1 is put on the last coordinate."""

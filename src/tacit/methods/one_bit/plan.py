@@ -24,7 +24,8 @@ from tacit.methods.one_bit.one_bit import OneBitMF
 from tacit.methods.one_bit.rounds import Questions
 from tacit.methods.one_bit.state import AnswersState
 from tacit.model.shared import Shared
-from tacit.rounds.round import Everyone, Participation, Plan, Slice
+from tacit.rounds.people import Everyone, Participation, Slice
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 STORY = (

@@ -37,7 +37,9 @@ from tacit.methods.item_item.printed.probe import (
 from tacit.methods.item_item.rows import CLAMP, FICTITIOUS, FINE
 from tacit.methods.item_item.state import PrintedState
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim, Epoch
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 Law = Literal["laplace", "gaussian"]
@@ -296,9 +298,7 @@ class Printed:
             return state.after(parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, UNCHARGED, 0.0, PROBE)
-        part = Part(
-            "parameters", len(START), CellClip(1.0), kind=Kind.STEPWISE, claim=claim
-        )
+        part = Part("parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim))
         return Round("probe", (part,), contribute, absorb)
 
     def _used(self, block: Block) -> Block:
@@ -314,15 +314,15 @@ class Printed:
         total = self._claim(measurement, top, TWICE, parts)
         count = self._claim(measurement, 1.0, TWICE, parts)
         return (
-            Part("sum", size, CellClip(top, apart=apart), claim=total),
-            Part("count", size, CellClip(1.0, apart=apart), claim=count),
+            Part("sum", size, CellClip(top, apart=apart), printed=total),
+            Part("count", size, CellClip(1.0, apart=apart), printed=count),
         )
 
     def _matrix(self, name: str, cells: CentredCells | CellClip) -> Part:
         power = 1.0 if self.noise == "laplace" else 0.5
         bound = CountedGram(self.items, cells, power=power)
         claim = self._claim("covariance", CONSTANTS[self.noise][name], SPAN, 2)
-        return Part(name, self.items, bound, form="gram", claim=claim)
+        return Part(name, self.items, bound, form="gram", printed=claim)
 
     def _claim(
         self, measurement: str, sensitivity: float, reason: str, parts: int

@@ -34,19 +34,10 @@ from tacit.methods.one_bit.one_bit import (
 from tacit.methods.one_bit.printed.projection import Projection
 from tacit.methods.one_bit.state import DescentState
 from tacit.model.shared import Shared
-from tacit.rounds.round import (
-    Block,
-    Claim,
-    Everyone,
-    Kind,
-    Part,
-    Participation,
-    Personal,
-    Plan,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Everyone, Participation, Slice
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim
+from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
 from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]
@@ -289,14 +280,14 @@ class Descent:
             claim = Claim("response", each, each, 0.0, REASON) if printed else None
             numbers = self.size * self.rank
             return Part(
-                name, numbers, Report(), kind=Kind.REPORT, share=share, claim=claim
+                name, numbers, Report(), kind=Kind.REPORT, share=share, printed=claim
             )
         if printed:
             width = self.public.schema.high - self.public.schema.low
             half = budget.epsilon / 2 / settings.rounds
             scale = self.size * width * self.rank / half
             claim = Claim("masked", scale, each, 0.0, UNBOUNDED_REASON)
-            return Part(name, self.size, UNCLIPPED, width=self.rank, claim=claim)
+            return Part(name, self.size, UNCLIPPED, width=self.rank, printed=claim)
         bound = Replaced(1.0, "l1" if is_pure(budget) else "l2")
         return Part(name, self.size, bound, width=self.rank, share=share)
 
