@@ -84,8 +84,12 @@ async def run_fleet(
     aggregator_pin: str | None = None,
 ) -> FleetReport:
     """Enrol and take part with many devices until the training is over or `rounds` were
-    answered by each."""
-    policy, report = policy or Policy(), FleetReport()
+    answered by each.
+
+    The devices are those of `devices` people from the person `first` on. `privates` are
+    their keys, if they have been here before; `book` is where their ledgers are kept.
+    """
+    policy = policy or Policy()
     async with Web(ca) as web:
         recommender = Server(url.rstrip("/"), pin)
         try:
@@ -98,43 +102,53 @@ async def run_fleet(
                 remedy="check its address and --ca",
             ) from None
         fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
-        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
-        wallet = Wallet(books)
-        report.devices = len(fleet)
-        keys = (
-            list(privates)
-            if privates is not None
-            else [new_exchange()[0] for _ in fleet]
-        )
+        keys = privates or [new_exchange()[0] for _ in fleet]
         links = [Link(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
-        gate = asyncio.Semaphore(ENROL_AT_ONCE)
-
-        async def enrol(link: Link) -> None:
-            async with gate:
-                await enrol_patiently(link, token)
-
-        async def one(place: int) -> None:
-            try:
-                await take_part(
-                    links[place],
-                    fleet[place],
-                    place,
-                    wallet,
-                    rounds=rounds,
-                    log=report.log,
-                    vanish=vanish,
-                )
-            except BudgetError:
-                report.at_cap += 1
-            except TacitError as error:
-                report.failed.append(error.message)
-
+        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
+        report = FleetReport(devices=len(fleet))
         try:
-            await asyncio.gather(*(enrol(link) for link in links))
-            await asyncio.gather(*(one(place) for place in range(len(fleet))))
+            await _enrol(links, token)
+            wallet = Wallet(books)
+            await asyncio.gather(
+                *(
+                    _one(report, links[place], device, place, wallet, rounds, vanish)
+                    for place, device in enumerate(fleet)
+                )
+            )
         finally:
             books.close()
         report.answered = len(report.log)
         report.bytes_up = sum(link.bytes_up for link in links)
         report.bytes_down = sum(link.bytes_down for link in links)
     return report
+
+
+async def _enrol(links: Sequence[Link], token: str | None) -> None:
+    """Make all devices known, some at a time."""
+    gate = asyncio.Semaphore(ENROL_AT_ONCE)
+
+    async def one(link: Link) -> None:
+        async with gate:
+            await enrol_patiently(link, token)
+
+    await asyncio.gather(*(one(link) for link in links))
+
+
+async def _one(
+    report: FleetReport,
+    link: Link,
+    device: Device,
+    place: int,
+    wallet: Wallet,
+    rounds: int | None,
+    vanish: Vanish,
+) -> None:
+    """One device; what stops it is written down, and stops no other."""
+    try:
+        await take_part(
+            link, device, place, wallet, rounds=rounds, log=report.log, vanish=vanish
+        )
+    except BudgetError:
+        report.at_cap += 1
+    except TacitError as error:
+        report.failed.append(error.message)

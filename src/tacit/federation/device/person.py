@@ -1,5 +1,10 @@
 """One person's device as a process: its key, its ledger and its memory in one folder, the
-finished model at the end."""
+finished model at the end.
+
+The process may be killed at any point and started again. What it is about to send is written
+down before it is sent, and what it spends is booked before noise is drawn, so it neither
+shows two different answers to one round nor spends more than its book says.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +94,10 @@ class Person:
             return await fetch_model(web, recommender, self.home)
 
     async def _enrolled(self, link: Link, facts: dict[str, Any]) -> Link:
-        """The link, known to both servers, under a new key if that was asked for."""
+        """The link, known to both servers, under a new key if that was asked for.
+
+        A rotation that was cut short has its key in the facts, and is finished first.
+        """
         if "name" not in facts:
             await enrol_patiently(link, self.token)
         if not self.rotate and "next" not in facts:
@@ -116,7 +124,11 @@ class Person:
 
 
 async def fetch_model(web: Web, recommender: Server, home: Path) -> Model:
-    """The published model, fetched once it is there, with its signature and digests checked."""
+    """The published model, fetched once it is there, with its signature checked.
+
+    `load` checks the digests of its files; the file that makes a folder a model is written
+    last.
+    """
     answer = await _published(web, recommender)
     frame, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(

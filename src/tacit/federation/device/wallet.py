@@ -1,4 +1,9 @@
-"""The ledgers of the devices of one process, charged many at a time."""
+"""The ledgers of the devices of one process, charged many at a time.
+
+A durable write takes longer than all else that a device does in a round. So requests to pay
+are held for a moment, and those for the same events are written together. No device goes on
+before its own charge is durable.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ class _Request(NamedTuple):
 
 class Wallet:
     """The devices' ledgers, charged in batches: one durable write for all that ask within a
-    moment."""
+    moment. A single device has one too, with a book of one."""
 
     def __init__(self, books: DeviceBooks) -> None:
         self.books = books
@@ -50,7 +55,11 @@ class Wallet:
             self._pay_together(events, group)
 
     def _pay_together(self, events: tuple[Event, ...], group: list[_Request]) -> None:
-        """Charge several devices for the same events."""
+        """Charge several devices for the same events.
+
+        A device that can pay for the first event and not for the second has paid for the
+        first: budget may be wasted, never overspent.
+        """
         allowed = np.array([each.device for each in group], np.int64)
         try:
             for event in events:

@@ -18,7 +18,11 @@ from tacit.ledger.account.event import Unit
 
 
 class Task(Message):
-    """Public and signed by the recommender."""
+    """Public and signed by the recommender.
+
+    Two tasks that differ in anything are two tasks: a task is known by a digest of all its
+    members, every message names it, and masks are keyed with it.
+    """
 
     method: str
     settings: dict[str, Any] = Field(default_factory=dict)

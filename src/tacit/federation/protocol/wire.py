@@ -1,9 +1,20 @@
 """What goes over the wire: small JSON headers checked by pydantic, and vectors as raw
 little-endian words.
 
-A frame is `TACIT1`, the length of the header (4 bytes), the header (JSON), the payload. A
-message names the protocol version, the task and the round, so that none can be taken for
-another. `docs/protocol.md` has the whole conversation.
+A frame:
+
+    TACIT1 | length of the header, 4 bytes | header, JSON | payload
+
+A message names the protocol version, the task and the round, so that none can be taken for
+another. One round of a training, message by message (`docs/protocol.md` has the whole
+conversation):
+
+    recommender  ── Opening ──────────►  aggregator      /v1/open
+    device       ── Join ─────────────►  recommender     /v1/join
+    recommender  ── Announcement ─────►  device          (the answer to it)
+    device       ── Upload ───────────►  aggregator      /v1/upload
+    recommender  ── Closing ──────────►  aggregator      /v1/close
+    aggregator   ── Sum ──────────────►  recommender     (the answer to it)
 """
 
 from __future__ import annotations
@@ -41,8 +52,11 @@ _KINDS["|b1"] = "BOOL"
 
 
 class WireError(UsageError):
-    """A message that is no message of this protocol; the sender gets a refusal, never a
-    traceback."""
+    """A message that is no message of this protocol.
+
+    The sender gets a short refusal with this status, never a traceback, and nothing of what
+    it sent is repeated.
+    """
 
     status = 400
 
@@ -54,14 +68,22 @@ class VersionError(WireError):
 
 
 class Message(BaseModel):
-    """A header: what every message says of itself."""
+    """A header: what every message says of itself.
+
+    Members that are not known are refused, and so is a number that is none: what is read is
+    what was meant, or nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     version: Literal[1] = 1
 
 
 class Layout(BaseModel):
-    """One part of a round as it is summed: `size` rows of `width` words of `bits` bits."""
+    """One part of a round as it is summed: `size` rows of `width` words of `bits` bits.
+
+    Every side derives it from the task. The recommender opens a round with its layouts, and
+    an upload names the print of those that the device has derived (`layouts_print`).
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     name: Name
@@ -85,7 +107,8 @@ class Layout(BaseModel):
 
 
 class Opening(Message):
-    """The recommender opens a round at the aggregator."""
+    """The recommender opens an attempt at a round at the aggregator, which takes uploads for
+    it from here on. Signed by the recommender's identity."""
 
     task: Hex
     round: int = Field(ge=0)
@@ -96,8 +119,11 @@ class Opening(Message):
 
 
 class Join(Message):
-    """A device asks for the next round. `items` (rows of the catalogue) only where the plan
-    shows who rated what."""
+    """A device asks for the next round, and waits for the answer, an `Announcement`.
+
+    The payload lists rows of the catalogue where the scheme shows who rated what, and is
+    empty otherwise. The MAC of the device is on all of it.
+    """
 
     task: Hex
     stamp: int
@@ -134,8 +160,11 @@ class Announcement(Message):
 
 
 class Upload(Message):
-    """A masked contribution; the payload is, part by part, the row numbers (where sparse)
-    and the words."""
+    """A masked contribution, under the device's MAC.
+
+    The payload is, part by part, the row numbers (where sparse) and the words: contribution,
+    noise and mask, added modulo 2^bits.
+    """
 
     task: Hex
     round: int = Field(ge=0)
@@ -150,8 +179,11 @@ class Upload(Message):
 
 
 class Sum(Message):
-    """What the aggregator reveals: the payload is the device ids (16 bytes each), then part
-    by part rows and words."""
+    """What the aggregator reveals, signed by its identity.
+
+    The payload is the ids of the devices that are in the sum (16 bytes each), then, part by
+    part, rows (where sparse) and words.
+    """
 
     task: Hex
     round: int
@@ -223,7 +255,11 @@ def layouts_print(parts: tuple[Layout, ...]) -> str:
 
 
 def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
-    """Integers modulo 2^bits."""
+    """Integers modulo 2^bits.
+
+    Sums of words are sums of integers as long as those stay within half the range on either
+    side of zero, which is what the length of a word is chosen for.
+    """
     whole = np.ascontiguousarray(values, np.int64).view(np.uint64)
     return whole.astype("<u4") if bits == 32 else whole.astype("<u8")
 

@@ -76,7 +76,11 @@ def aggregator_app(
 
 
 class _Handler:
-    """The routes of the aggregator."""
+    """The routes of the aggregator.
+
+    Several processes may serve one store: what a process remembers of a round only saves it
+    a look, and a wait looks at the store every `POLL` seconds.
+    """
 
     def __init__(self, gate: Gate, uploads: Uploads, recommender: bytes) -> None:
         self.gate = gate
@@ -97,7 +101,12 @@ class _Handler:
         return self._answer(body, b"{}")
 
     async def upload(self, request: Call) -> Reply:
-        """A masked contribution."""
+        """A masked contribution.
+
+        The answer comes after it is durable. A device that has agreed to other sums than the
+        recommender has opened is turned away: its words would be listed, or summed in other
+        lengths, against its will.
+        """
         body = await self.gate.body(request)
         caller = await self.gate.caller(request, body)
         message, payload = unpack(Upload, body)

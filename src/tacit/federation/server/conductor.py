@@ -149,7 +149,11 @@ class Conductor:
     # ---------------------------------------------------------------- opening
 
     async def _open(self) -> Keyed:
-        """A new attempt, opened at the aggregator."""
+        """A new attempt, opened at the aggregator.
+
+        Nothing is durable here yet. A process that dies opens the same attempt again, which
+        is opening it once.
+        """
         self.step = Step.OPENING
         fresh, current = bits.fresh().token(16).hex(), self.identity.current
         # The mask of a round is the same in every attempt: a device sends the very words it
@@ -170,7 +174,8 @@ class Conductor:
     # ---------------------------------------------------------------- gathering
 
     async def _gather(self, round_: Round, keyed: Keyed) -> Attempt:
-        """The cohort of an attempt, written down."""
+        """The cohort of an attempt, written down before anybody is told: from here on a
+        restart collects this attempt, with these devices under these keys."""
         self.step = Step.GATHERING
         joined = await self.lobby.gathered(round_.takes_part)
         attempt = Attempt(
@@ -195,6 +200,7 @@ class Conductor:
     # ---------------------------------------------------------------- announced
 
     def _announced(self, attempt: Attempt) -> Active:
+        """The attempt with what its devices are told, which follows from durable things."""
         secret = self.identity.by_name[attempt.key]
         told = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
         return Active(attempt, told)
@@ -240,6 +246,7 @@ class Conductor:
     # ---------------------------------------------------------------- absorbing
 
     async def _absorb(self, round_: Round, active: Active, sum_: bytes) -> None:
+        """From the sum to the next state; in a thread, for devices go on asking meanwhile."""
         self.step = Step.ABSORBING
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
@@ -263,7 +270,11 @@ class Conductor:
         return round_key(secret, self.name, attempt.index, attempt.nonce, told)
 
     async def _advance(self, round_: Round, attempt: Attempt, opened: Opened) -> None:
-        """The next state: in the store first, then here."""
+        """The next state: in the store first, then here.
+
+        The loop that goes on is a new one, so that a store which fails leaves this one as it
+        was.
+        """
         ahead = Loop(self.made.plan, self.loop.state, self.loop.done)
         await asyncio.to_thread(ahead.absorb, round_, opened.released)
         kept = self.kept if opened.kept is None else opened.kept

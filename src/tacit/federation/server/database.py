@@ -38,7 +38,11 @@ class Taken(StorageError):
 
 
 class Session:
-    """One transaction."""
+    """One transaction.
+
+    A work gets one and must not keep it: the transaction ends when all works of a batch have
+    run, and a batch may run again with another session.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -102,7 +106,11 @@ class Sqlite(Database):
         self._held: Any = None
 
     def connect(self) -> None:
-        """Open the file, which is made if there is none."""
+        """Open the file, which is made if there is none, and readable for its owner alone.
+
+        The lock is on a file beside it, because SQLite's own locks come and go with
+        transactions.
+        """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._alone:
@@ -153,7 +161,11 @@ class Postgres(Database):
         self.begin = f"BEGIN; SELECT pg_advisory_xact_lock({self._lock})"
 
     def connect(self) -> None:
-        """Connect, and wait for every commit to be durable whatever the server's default."""
+        """Connect, and wait for every commit to be durable whatever the server's default.
+
+        A process that must be alone takes a second lock, which it holds for as long as the
+        connection lasts.
+        """
         import psycopg
 
         try:

@@ -1,5 +1,9 @@
 """The gate of both servers: who is this, is it whole, is it too much. Refusals are short
-and say nothing private."""
+and say nothing private.
+
+A device is who its MAC says: the key of the MAC follows from its own exchange key and the
+server's, so nobody else can make it. The other server is who its signature says.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,12 @@ class Caller:
 
 
 class Gate:
-    """See the module."""
+    """See the module. `role` is the server's name, `token` what devices need to enrol.
+
+    Keys of devices are kept in memory too: one look for each request would cost more than
+    the request. Another process on the same store may enrol devices or take their new keys,
+    so whoever is not known, or does not verify, is looked up once more.
+    """
 
     def __init__(
         self,
@@ -125,7 +134,10 @@ class Gate:
         self._plain[method, path] = guarded
 
     async def body(self, request: Call, limit: int | None = None) -> bytes:
-        """The whole body, unless it is too long or too slow."""
+        """The whole body, unless it is too long or too slow.
+
+        What is announced as too long is not read at all; what turns out to be is not read on.
+        """
         most = limit or self.limits.body
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > most:
@@ -172,6 +184,8 @@ class Gate:
     def _verified(
         self, request: Call, body: bytes, device: str, public: bytes
     ) -> Caller | None:
+        """The caller, if the owner of this public key made the request's MAC. The request
+        names the server's key that it was made with."""
         name = request.headers.get("tacit-key", "")
         if name not in self.identity.by_name:
             self.identity.refresh()  # rotated by another process of this server

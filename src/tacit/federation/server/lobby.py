@@ -1,4 +1,9 @@
-"""Where devices wait for a round, and how a cohort is gathered from those who wait."""
+"""Where devices wait for a round, and how a cohort is gathered from those who wait.
+
+A device that joins is here until it is announced a round, until it has waited for so long
+that it is told to ask again, or until its connection ends. Nothing here is durable: after a
+restart the devices come again by themselves.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +34,11 @@ class Waiting:
 
 
 class Lobby:
-    """The devices that wait. `gather` seconds after the least cohort is there, a round
-    begins without waiting for more."""
+    """The devices that wait.
+
+    `gather` is how many seconds after the least cohort is there a round begins, without
+    waiting for more. In the local model, where reports are collected, it is chosen long.
+    """
 
     def __init__(self, task: Task, gather: float) -> None:
         self._task, self._gather = task, gather
@@ -75,13 +83,15 @@ class Lobby:
         """Whoever waits, once there are enough; chosen at random if there are more than a
         round takes.
 
-        A slice of the people may hold too few: it is passed over, and nobody is gathered,
-        once others have waited for as long as a round takes.
+        A full cohort begins at once, the least one after the time to gather. A slice of the
+        people may hold too few: it is passed over, and nobody is gathered, once others have
+        waited for as long as a round takes. Rounds of everybody wait for ever.
         """
         loop = asyncio.get_running_loop()
         until: float | None = None
         empty: float | None = None
         while True:
+            # an answer that is done is of a device that has gone, and was not seen to
             there = [d for d, each in self._waiting.items() if not each.answer.done()]
             if isinstance(takes_part, Slice):
                 if there:
@@ -100,6 +110,8 @@ class Lobby:
         return {device: self._waiting[device].items for device in chosen}
 
     def _is_in(self, part: Slice, device: str) -> bool:
+        """Whether a device says that it is in this slice. (An honest one refuses a round of
+        another slice, whatever the recommender makes of its number.)"""
         place = self._waiting[device].place % part.of
         return part.index <= place < part.index + part.width
 

@@ -51,7 +51,10 @@ FILES = ("model.json", "items.json", "statement.json", "arrays.safetensors")
 
 @dataclass(frozen=True)
 class Operation:
-    """How a recommender is run, beside what its task says."""
+    """How a recommender is run, beside what its task says.
+
+    None of it changes what is promised to a person: that is the task's alone.
+    """
 
     location: str
     """Of its store."""
@@ -101,7 +104,11 @@ def recommender_app(
 
 
 class _Training:
-    """From the charge to the published model."""
+    """From the charge to the published model.
+
+    The ledger is charged before the first round is opened; a restart finds the receipt in
+    the store and charges nothing again.
+    """
 
     def __init__(self, gate: Gate, conductor: Conductor, how: Operation) -> None:
         self.gate = gate
@@ -136,7 +143,11 @@ class _Training:
 
 
 class _Handler:
-    """The routes of the recommender."""
+    """The routes of the recommender.
+
+    The document that `/v1/task` hands out is made once: its signature is over these very
+    bytes, and devices recompute everything in it but the addresses.
+    """
 
     def __init__(
         self, gate: Gate, conductor: Conductor, how: Operation, aggregator_pin: str
@@ -177,7 +188,12 @@ class _Handler:
 
     async def join(self, request: Call) -> Reply:
         """Wait for a round; the answer is its announcement, with the state that this device
-        needs."""
+        needs.
+
+        A device that is in the active attempt already gets the same announcement again. One
+        that waits too long is told to ask again (425), for connections are not kept open for
+        ever; one that comes after the end is told so (410).
+        """
         body = await self.gate.body(request, JOIN_BODY)
         caller = await self.gate.caller(request, body)
         message, payload = unpack(Join, body)

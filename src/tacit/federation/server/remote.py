@@ -1,4 +1,9 @@
-"""The aggregator over HTTP, as the recommender speaks to it."""
+"""The aggregator over HTTP, as the recommender speaks to it.
+
+Both messages may be sent any number of times: opening twice is opening once, and closing
+twice reveals the same sum twice. So the recommender asks until it is answered, and a restart
+of either server in between changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +79,8 @@ class RemoteAggregator:
         return _Said(0 if known else answer.status, b"")
 
     async def _once(self, path: str, body: bytes, wait: float) -> Answer | None:
-        """The answer, or None if none came or the aggregator has a fault that may pass."""
+        """The answer, or None if none came in time or the aggregator has a fault that may
+        pass, such as a store that is away."""
         signature = self.identity.sign(b"POST", path.encode(), body)
         try:
             async with asyncio.timeout(wait + ANSWER_SECONDS):

@@ -1,4 +1,8 @@
-"""How much one sender may ask of a server: limits, and the buckets that keep count of them."""
+"""How much one sender may ask of a server: limits, and the buckets that keep count of them.
+
+Limits are per sender where the sender is known, which is after its message has verified; a
+stranger must not be able to use up the allowance of somebody else.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +30,20 @@ class Limits:
 
 
 class Buckets:
-    """A bucket for each sender, which refills at a rate and holds twice as much."""
+    """A bucket for each sender, which refills at a rate and holds twice as much.
+
+    A sender that is seen for the first time has a full one. When there are too many senders
+    all buckets are thrown away, which gives everybody a full one and costs no memory.
+    """
 
     def __init__(self) -> None:
         self._levels: dict[str, tuple[float, float]] = {}
 
     def take(self, sender: str, rate: float) -> bool:
-        """Whether the sender, who has `rate` requests a second, may make one now."""
+        """Whether the sender, who has `rate` requests a second, may make one now.
+
+        Being refused costs nothing: the bucket goes on filling.
+        """
         now = time.monotonic()
         level, last = self._levels.get(sender, (2 * rate, now))
         level = min(2 * rate, level + (now - last) * rate)

@@ -15,7 +15,11 @@ LOG = logging.getLogger("tacit.serving")
 
 
 class Metrics:
-    """Counters and gauges, printed as Prometheus text."""
+    """Counters and gauges, printed as Prometheus text.
+
+    Counters only grow while the process lives; their names end in `_total`. `role` is the
+    server's name and the first word of every metric after `tacit`.
+    """
 
     def __init__(self, role: str) -> None:
         self.role = role
