@@ -35,6 +35,7 @@ class Positive(click.ParamType[Any]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | bool:
+        """True for any rating, or the lowest one that is a like."""
         if value in (True, "any"):
             return True
         try:
@@ -147,6 +148,7 @@ ledger_options: Callable[[F], F] = several(
 
 
 def parse_scale(text: str | None) -> tuple[float, float] | None:
+    """`LOW,HIGH` as two numbers."""
     if text is None:
         return None
     try:
@@ -165,8 +167,8 @@ def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, A
 
     found: dict[str, Any] = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        name, value = pair.split("=", 1) if "=" in pair else ("", "")
+        if not name.strip():
             raise SettingError(
                 f"{option} {pair} is not NAME=VALUE",
                 remedy="for example: --set even=30",
@@ -206,13 +208,14 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | 
 
 def tell(ratings: Ratings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
-    from tacit.data.layouts import LAYOUTS
+    from tacit.data.layouts import layouts
     from tacit.data.ratings import counted
 
     seen, schema = ratings.notes, ratings.schema
-    if seen.layout in LAYOUTS:
+    known = layouts()
+    if seen.layout in known:
         note(
-            f"read as {LAYOUTS[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
+            f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
         )
     counts = list(seen.messages)
     if seen.duplicates:
@@ -228,4 +231,5 @@ def tell(ratings: Ratings, duplicates: str) -> None:
 
 
 def note(text: str) -> None:
+    """One line for the person at the terminal, kept out of what a pipe reads."""
     click.echo(f"note: {text}", err=True)

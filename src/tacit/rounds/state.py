@@ -98,7 +98,9 @@ def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:
         path = f"{prefix}{name}"
         if is_dataclass(kind):
             if any(key.startswith(f"{path}.") for key in arrays):
-                given[name], inner = _built(typing.cast(type, kind), arrays, f"{path}.")
+                given[name], inner = _built(
+                    typing.cast("type", kind), arrays, f"{path}."
+                )
                 used |= inner
         elif path in arrays:
             value = arrays[path]

@@ -57,6 +57,7 @@ class Cost:
 
     @property
     def pure_epsilon(self) -> float:
+        """What all pure events add up to."""
         return fsum(epsilon * count for epsilon, count in self.pure.items())
 
 

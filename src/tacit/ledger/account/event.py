@@ -68,6 +68,7 @@ class Laplace(_Event):
 
     @property
     def epsilon(self) -> float:
+        """The pure epsilon of one release."""
         return self.sensitivity / self.scale
 
 
@@ -83,6 +84,7 @@ class KNorm(_Event):
 
     @property
     def epsilon(self) -> float:
+        """The pure epsilon of one release."""
         return self.sensitivity / self.scale
 
 

@@ -102,6 +102,7 @@ class State:
         }
 
     def spent(self, unit: Unit, delta: float) -> UnitSpent:
+        """What all entries cost together at this unit, against the cap."""
         cap = self.caps.get(unit)
         at = cap[1] if cap else delta
         tally = self.tally(unit)

@@ -18,7 +18,7 @@ from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded, Unit
-from tacit.ledger.book.entry import software
+from tacit.ledger.software import software
 from tacit.ledger.statement import words
 
 if TYPE_CHECKING:
@@ -65,10 +65,12 @@ class Statement(BaseModel):
     software: str
 
     def to_json(self) -> str:
+        """The statement for a program."""
         return self.model_dump_json(indent=2, exclude_none=True)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Statement:
+        """A statement from its JSON, or an error that says what to do."""
         try:
             return cls.model_validate_json(text)
         except ValidationError:
