@@ -106,7 +106,7 @@ class _Reader:
         rows = len(parsed[0])
         lines = np.arange(line, line + rows) if self.table.keep_lines else None
         try:
-            self.table.add_numbers(*parsed, lines=lines)
+            self.table.add_numbers(parsed[0], parsed[1], parsed[2], parsed[3], lines)
         except Fault:
             return False  # the slow path names the line
         return True
