@@ -31,7 +31,8 @@ from tacit.data.ratings import Ratings
 from tacit.engine.federated import Federated
 from tacit.engine.threads import _Total
 from tacit.kernels.als import half_step, solve_rows
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
+from tacit.rounds.pattern import Pattern
 from tacit.methods.factorization.federated import OFFSET, FederatedMF, FederatedSettings
 from tacit.methods.factorization.kernels_turns import first_profile
 from tacit.noise.release import Charge, NoNoise

@@ -12,8 +12,8 @@ from tacit.bound import CellClip, RowClip, Rows
 from tacit.bound.report import Report
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
-from tacit.engine import threads as module
-from tacit.engine.threads import Threads
+from tacit.engine import blocks as module
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.people import Coin, Everyone, Slice

@@ -41,7 +41,8 @@ from tacit.federation.protocol.wire import (
 )
 from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam, Unbounded
 from tacit.noise.device import own_noise
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion
+from tacit.noise.portion import portion
+from tacit.noise.printed import looks_exponential, mixing, mixture
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice, Turns
 from tacit.rounds.round import Block, Part, Round
