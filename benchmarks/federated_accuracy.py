@@ -31,11 +31,14 @@ from tacit.data.ratings import Ratings
 from tacit.engine.federated import Federated
 from tacit.engine.threads import _Total
 from tacit.kernels.als import half_step, solve_rows
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
+from tacit.rounds.pattern import Pattern
 from tacit.methods.factorization.federated import OFFSET, FederatedMF, FederatedSettings
 from tacit.methods.factorization.kernels_turns import first_profile
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import Budget, Part, Round, State
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Part, Round
+from tacit.rounds.state import State
 
 LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0)
 EPSILONS = (0.05, 0.15, 0.4, 0.8)

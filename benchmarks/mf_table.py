@@ -30,7 +30,7 @@ from tacit.methods import find
 from tacit.methods.factorization.base import publish
 from tacit.methods.factorization.svd import GradientSVD
 from tacit.methods.factorization.value import item_sums
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 
 SVD = ("svd-gradient", "svdpp-gradient", "svd-objective", "svdpp-objective")
 USER = ("bias", "als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin", *SVD)

@@ -45,15 +45,10 @@ from tacit.methods.refine.reports import best_report
 from tacit.model.model import Model
 from tacit.noise.device import log_ratio
 from tacit.noise.release import NoNoise
-from tacit.rounds.round import (
-    Block,
-    Budget,
-    Part,
-    Participation,
-    Released,
-    Round,
-    State,
-)
+from tacit.rounds.people import Participation
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)

@@ -13,14 +13,15 @@ import pytest
 
 from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
-from tacit.engine.threads import Threads
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.methods.base import Public
 from tacit.methods.baselines.bias import strength
 from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.rounds.round import Block, Budget, Released
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Released
 
 PEOPLE = 250
 RANK = 12

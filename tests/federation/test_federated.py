@@ -14,13 +14,17 @@ from tacit.federation.agreed import expect
 from tacit.federation.device.device import Device, Policy
 from tacit.federation.printed.hua import Deal, Tau
 from tacit.federation.protocol import keys, masks, wire
-from tacit.federation.protocol.task import Task, assemble, shared_events
+from tacit.federation.protocol.task import Task, assemble
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.methods import find
 from tacit.model.shared import catalogue_facts
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion, together
-from tacit.rounds.round import Budget, Part, Plan, Round, Turns
+from tacit.noise.portion import portion, together
+from tacit.noise.printed import looks_exponential, mixing, mixture
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Part, Round
+from tacit.rounds.shares import shared_events
 
 LAYOUT = wire.Layout(name="x", size=50, width=3, bits=32, sparse=True)
 

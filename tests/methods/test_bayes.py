@@ -16,7 +16,8 @@ from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.bayes.plan import split as divide
 from tacit.model.person import gaussian
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 

@@ -14,10 +14,12 @@ from tacit.evaluation.metrics import rmse
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 USER = ("als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin")

@@ -18,7 +18,8 @@ from tacit.methods.one_bit.kernels import favour, tally
 from tacit.methods.one_bit.printed import LARGEST
 from tacit.methods.one_bit.rounds import gathered, spread_out
 from tacit.methods.refine.reports import best_report
-from tacit.rounds.round import Budget, Slice
+from tacit.rounds.people import Slice
+from tacit.rounds.plan import Budget
 from tacit.testing import MethodTests
 
 

@@ -28,7 +28,8 @@ from tacit.methods.neighbourhood import printed
 from tacit.methods.neighbourhood.rounds import Pairs
 from tacit.model.person.base import Cells
 from tacit.model.person.neighbours import carried_over
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 SMALL = {"items": 30, "neighbours": 20}

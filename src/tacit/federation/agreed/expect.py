@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacit.errors import Failure, SettingError
 from tacit.federation.protocol.task import Assembled
 from tacit.federation.protocol.wire import unpack_state
+from tacit.rounds.loop import passed_over
 from tacit.rounds.round import Part, Released, Round
 from tacit.rounds.state import State
 
@@ -69,7 +70,7 @@ def form_before(made: Assembled, index: int, state: State) -> State:
     `state` says were run."""
     run = dict[str, Round]()
     for round_ in made.plan.rounds[:index]:
-        if not made.plan.passed_over(round_, state, run):
+        if not passed_over(made.plan, round_, state, run):
             run[round_.name] = round_
     names, ran = tuple(run), list(run.values())
     done = max(

@@ -41,8 +41,11 @@ from tacit.federation.protocol.wire import (
 )
 from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam, Unbounded
 from tacit.noise.device import own_noise
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion
-from tacit.rounds.round import Block, Part, Round, Slice, Turns
+from tacit.noise.portion import portion
+from tacit.noise.printed import looks_exponential, mixing, mixture
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Slice, Turns
+from tacit.rounds.round import Block, Part, Round
 
 
 @dataclass(frozen=True)
@@ -191,8 +194,8 @@ class Device:
         )  # asked anew
         run = self.ran - ({round_.name} if lost else set())
         rivals |= {round_.instead} if round_.instead else {round_.name}
-        if rivals & run or self.made.plan.passed_over(
-            round_, state_of(self.made, payload), run
+        if rivals & run or passed_over(
+            self.made.plan, round_, state_of(self.made, payload), run
         ):
             raise SettingError(
                 f"the round {round_.name} was announced where another takes its place"

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tacit.bound.fixed import FixedPoint
-from tacit.bound.gram import EntryGram, FactorGram
+from tacit.bound.gram import EntryGram
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
@@ -31,14 +31,14 @@ from tacit.ledger.account.event import (
     Unit,
 )
 from tacit.methods.base import Method, Public
-from tacit.rounds.round import Budget, Kind, Part, Plan, Released, Round, Turns
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Kind, Part, Round
+from tacit.rounds.shares import for_devices, shared_events
 from tacit.rounds.state import State
 
 MOST_BYTES = 32 << 20
 """That a device may be asked to send in one round."""
-GRAM_ROOT, GRAM_GRID = 2**9, 2**16
-"""Grids of item-item sums whose noise devices draw in shares: coarse, since a share's cost
-grows with the grid."""
 
 
 class Task(Message):
@@ -132,11 +132,11 @@ class Assembled:
 
     def _layout(self, round_: Round, part: Part) -> Layout:
         paper = (
-            part.claim is not None or getattr(self.method, "shows_items", False)
+            part.printed is not None or getattr(self.method, "shows_items", False)
         ) and not self.method.local
         blind: Literal["", "add", "subtract"] = ""
         if (
-            getattr(round_.takes_part, "scheme", "") == "S3"
+            round_.takes_part.printed == "S3"
             and self.events
             and part.name == "gradient"
         ):
@@ -196,18 +196,9 @@ class Assembled:
         return EVENTS.dump_json(tuple(self.events.values())).decode()
 
 
-def for_everyone(released: Released, people: float, arrived: int) -> Released:
-    """A sum over a cohort as an estimate for all people; the same numbers where all of them
-    came."""
-    if arrived == people or arrived < 1:
-        return released
-    factor = people / arrived
-    return replace(released, value=released.value * factor, sd=released.sd * factor)
-
-
 def assemble(task: Task) -> Assembled:
     """Build the plan and the events of a task. The same on every side, for one version of Tacit."""
-    from tacit.fitting.run import check
+    from tacit.fitting.check import check
     from tacit.methods import find
     from tacit.model.shared import catalogue_from
 
@@ -234,9 +225,9 @@ def assemble(task: Task) -> Assembled:
     _check_turns(plan, task)
     for round_ in plan.rounds:
         for part in round_.parts:
-            if part.kind not in (Kind.SUM, Kind.REPORT):
-                raise SettingError(f"{part.kind.value} releases have no federated form")
-            if part.claim is not None and part.claim.noise == "masked":
+            if part.kind not in (Kind.SUM, Kind.REPORT) or part.is_sequential:
+                raise SettingError(f"{part.words} releases have no federated form")
+            if part.printed is not None and part.printed.masked:
                 raise SettingError(
                     f"the printed noise of {round_.name} has no federated form",
                     remedy="use simulate",
@@ -271,27 +262,6 @@ def _check_turns(plan: Plan, task: Task) -> None:
                 )
 
 
-def for_devices(plan: Plan) -> Plan:
-    """The plan with item-item sums on a grid whose noise devices can draw; the bound's own
-    proof covers any grid."""
-
-    def coarse(part: Part) -> Part:
-        if isinstance(part.bound, FactorGram):
-            return replace(
-                part, bound=replace(part.bound, root=min(part.bound.root, GRAM_ROOT))
-            )
-        if isinstance(part.bound, EntryGram):
-            return replace(
-                part, bound=replace(part.bound, grid=min(part.bound.grid, GRAM_GRID))
-            )
-        return part
-
-    rounds = tuple(
-        replace(r, parts=tuple(coarse(p) for p in r.parts)) for r in plan.rounds
-    )
-    return replace(plan, rounds=rounds)
-
-
 def check_bytes(made: Assembled) -> None:
     """Refuse, before anything is paid, a plan that would have devices send more than
     `MOST_BYTES` in a round."""
@@ -308,62 +278,3 @@ def check_bytes(made: Assembled) -> None:
                 f"{MOST_BYTES:,} are sent",
                 remedy="restrict the catalogue: --items FILE with fewer items",
             )
-
-
-def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
-    """The plan's events with noise that devices can share: Skellam for Gaussian, Polya
-    shares for Laplace.
-
-    Guarantee: Skellam is accounted by its Renyi divergence, which asks for some per cent
-    more noise than the closed form of the Gaussian; the scale is raised until the
-    accountant, given these very events, is content.
-    """
-    from tacit.ledger.account.account import epsilon
-
-    planned = plan.events(budget)
-    parts = {f"{r.name}/{p.name}": p for r in plan.rounds for p in r.parts}
-
-    def at(factor: float) -> dict[str, Event]:
-        out: dict[str, Event] = {}
-        for path, event in planned.items():
-            if not isinstance(event, Gaussian):
-                out[path] = event
-                continue
-            size = parts[path].bound.sensitivity(plan.unit, plan.limited)
-            l2 = event.sensitivity
-            out[path] = Skellam(
-                name=path,
-                sensitivity=l2,
-                l1=min(size.l1, l2 * sqrt(event.draws), l2 * l2),
-                variance=(factor * event.sigma) ** 2
-                * (1.0 if event.instead is None else 1 + 1e-6),  # covered, surely
-                draws=event.draws,
-                times=event.times,
-                beside=event.beside,
-                instead=event.instead,
-                steps=event.steps,
-            )
-        return out
-
-    for path, event in planned.items():
-        if event.kind not in ("gaussian", "laplace", "unbounded"):
-            raise SettingError(
-                f"the noise of {path} cannot be shared among devices",
-                remedy="use the threads engine",
-            )
-        if event.sampled < 1:
-            raise SettingError(
-                f"{path} hides who takes part, which the servers of a federation see"
-            )
-    if not any(isinstance(event, Gaussian) for event in planned.values()):
-        return planned
-    low, high = 1.0, 2.0
-    while epsilon(at(high).values(), budget.delta, unit=plan.unit) > budget.epsilon:
-        low, high = high, high * 2
-    for _ in range(20):
-        middle = (low + high) / 2
-        fits = (
-            epsilon(at(middle).values(), budget.delta, unit=plan.unit) <= budget.epsilon
-        )
-        low, high = (low, middle) if fits else (middle, high)
-    return at(high)

@@ -40,7 +40,8 @@ from tacit.federation.protocol.wire import (
 from tacit.federation.server.store import Session, Store
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.noise import bits
-from tacit.rounds.round import Slice
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Slice
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
 
@@ -133,8 +134,11 @@ class Conductor:
         await self._load()
         loop = asyncio.get_running_loop()
         while self.index < len(self.made.plan.rounds):
-            if self.made.plan.passed_over(
-                self.made.round(self.index), self.state, self.run_so_far
+            if passed_over(
+                self.made.plan,
+                self.made.round(self.index),
+                self.state,
+                self.run_so_far,
             ):
                 # another round stands in its place; a restart comes to the same answer
                 self.index += 1
@@ -392,7 +396,7 @@ class Conductor:
             secret, f"eta {self.name}".encode(), hashlib.sha256
         ).hexdigest()
         fresh = hmac.new(seed, b"rho", hashlib.sha256).hexdigest()
-        scheme = getattr(self.made.round(self.index).takes_part, "scheme", "")
+        scheme = self.made.round(self.index).takes_part.printed
         if self.made.events:
             active.mixing = (
                 (fresh, fixed) if scheme == "S2" or first.blind == "add" else (fresh,)

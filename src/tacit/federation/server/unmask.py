@@ -21,9 +21,10 @@ from tacit.errors import Failure
 from tacit.federation.agreed.report import heard
 from tacit.federation.printed.hua import Tau
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.task import Assembled, for_everyone
+from tacit.federation.protocol.task import Assembled
 from tacit.federation.protocol.wire import Layout, Sum, integers, sections, unpack
 from tacit.rounds.round import Released
+from tacit.rounds.shares import for_everyone
 
 if TYPE_CHECKING:
     from collections.abc import Callable

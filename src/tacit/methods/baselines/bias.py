@@ -30,7 +30,8 @@ from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.choose import ROW_CLIP, candidates, choose
 from tacit.model.person.gaussian import GaussianModel, left_out_rows, loadings
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 LEVEL_NEED = 50.0

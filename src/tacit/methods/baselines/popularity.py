@@ -16,7 +16,8 @@ from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import cell_rows, person_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State, later
 
 MEAN_SHRINK = 5

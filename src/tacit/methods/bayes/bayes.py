@@ -26,7 +26,8 @@ from tacit.methods.first_order.rounds import FirstOrder, public_design
 from tacit.methods.first_order.started import first_rounds
 from tacit.methods.first_order.started import story as started
 from tacit.model.person.gaussian import GaussianModel
-from tacit.rounds.round import Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 

@@ -11,7 +11,7 @@ from tacit.methods.factorization.base import FactorMethod
 from tacit.methods.factorization.likes import likes_finish, likes_plan
 from tacit.methods.factorization.twin import TwinKind
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 

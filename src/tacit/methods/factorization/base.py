@@ -48,7 +48,9 @@ from tacit.methods.factorization.twin import (
 from tacit.methods.first_order.rounds import FirstOrder, public_design
 from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Budget, Participation, Plan, Round
+from tacit.rounds.people import Participation
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Block, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]

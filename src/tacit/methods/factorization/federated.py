@@ -24,16 +24,10 @@ from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.projected import projected
 from tacit.model.shared import Shared
-from tacit.rounds.round import (
-    Block,
-    Claim,
-    Part,
-    Personal,
-    Plan,
-    Released,
-    Round,
-    Turns,
-)
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim
+from tacit.rounds.round import Block, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
 GRID = 2**10
@@ -195,8 +189,8 @@ class FederatedMF(Method):
             }
 
         parts = (
-            Part("gradient", public.items, bound, width, 0.5, claim=noisy),
-            Part("raters", public.items, FixedPoint(1.0, 1), 1, 0.5, claim=silent),
+            Part("gradient", public.items, bound, width, 0.5, printed=noisy),
+            Part("raters", public.items, FixedPoint(1.0, 1), 1, 0.5, printed=silent),
         )
         cohort = given.cohort or (100 if dynamic else None)
         join, leave = (given.join, given.leave) if dynamic else (0.0, 0.0)
@@ -206,13 +200,13 @@ class FederatedMF(Method):
                 parts,
                 contribute,
                 absorb,
-                Turns(k, count + 1, cohort, join, leave, scheme),
+                Turns(k, count + 1, cohort, join, leave, printed=scheme),
                 (Personal("profile", width),),
             )
             for k in range(count)
         ]
         if dynamic and budget is not None:
-            start = Turns(0, count + 1, cohort, join, leave, "S3")
+            start = Turns(0, count + 1, cohort, join, leave, printed="S3")
             rounds.insert(
                 0,
                 Round(

@@ -14,7 +14,7 @@ from tacit.methods.factorization.printed.least_squares import preprocessed_outpu
 from tacit.methods.factorization.twin import TwinKind
 from tacit.methods.factorization.value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 ITEM_SHARE, OWN_SHARE = 0.14, 0.14

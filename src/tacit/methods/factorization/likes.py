@@ -25,7 +25,8 @@ from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.refine.factors import clip_spectrum, item_factors, unpack
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:

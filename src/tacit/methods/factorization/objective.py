@@ -12,7 +12,7 @@ from tacit.methods.factorization.base import Settings as FactorSettings
 from tacit.methods.factorization.printed.descent import Printed
 from tacit.methods.factorization.printed.least_squares import hua_plan
 from tacit.methods.factorization.value import cells_of
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 
 
 class Settings(FactorSettings):

@@ -41,15 +41,8 @@ from tacit.methods.refine.factors import (
     unpack,
 )
 from tacit.model.person.gaussian import NOISE, loadings
-from tacit.rounds.round import (
-    Block,
-    Coin,
-    Everyone,
-    Part,
-    Participation,
-    Released,
-    Round,
-)
+from tacit.rounds.people import Coin, Everyone, Participation
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]

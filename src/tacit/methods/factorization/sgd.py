@@ -20,7 +20,10 @@ from tacit.methods.factorization.printed.descent import (
     start,
     table,
 )
-from tacit.rounds.round import Block, Coin, Kind, Plan
+from tacit.rounds.people import Coin
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import POSTERIOR
+from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
 CHANCE = 0.8
@@ -119,7 +122,7 @@ class LangevinMF(FactorMethod):
             printed.epochs * (2 * people + items) * printed.factors
         )  # a declared number may be too small: see below
         return printed_plan(
-            public, printed, train, tape, reason, noise="gaussian", kind=Kind.POSTERIOR
+            public, printed, train, tape, reason, noise="gaussian", kind=POSTERIOR
         )
 
 

@@ -28,7 +28,7 @@ from tacit.methods.factorization.value import (
     side_rounds,
 )
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 FIRST_SHARE = 0.15

@@ -19,7 +19,8 @@ from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.descent import LIFT_SHRINK, scalar_lift
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Kind, Part, Released, Round
+from tacit.rounds.printed import Epoch
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ def twin_round(public: Public, settings: TwinSettings) -> Round:
         }
 
     parts = (
-        Part("items", items, CellClip(1.0), width=width, kind=Kind.STEPWISE, share=0.5),
-        Part("weight", items, CellClip(1.0), kind=Kind.STEPWISE, share=0.5),
+        Part("items", items, CellClip(1.0), width=width, share=0.5, printed=Epoch()),
+        Part("weight", items, CellClip(1.0), share=0.5, printed=Epoch()),
     )
     return Round("training", parts, contribute, absorb)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.bound.vectors import CellVectors, ridge_gain
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.rounds import baseline
 from tacit.methods.first_order.rounds import TINY, cell_rows
 from tacit.methods.refine import level as levels
@@ -29,6 +29,7 @@ from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.factors import ItemFactors, item_factors
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import NOISE
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 

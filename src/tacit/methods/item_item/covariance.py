@@ -43,7 +43,8 @@ from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_loadings, profile
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 ENTRY_VARIANCE = 0.45

@@ -25,7 +25,8 @@ from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 OFFSET = 0.5

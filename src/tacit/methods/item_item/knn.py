@@ -41,7 +41,8 @@ from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE
 from tacit.model.person.neighbours import carried_over
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 BUSY = 1.5

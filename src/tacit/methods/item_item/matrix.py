@@ -20,7 +20,8 @@ from tacit.methods.first_order.rounds import FirstOrder, kept_weights, public_de
 from tacit.methods.refine.neighbour import Neighbours
 from tacit.model.person.gaussian import loadings
 from tacit.model.person.neighbours import compress
-from tacit.rounds.round import Block, Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Round
 from tacit.rounds.state import State
 
 CLAMP = 1.0

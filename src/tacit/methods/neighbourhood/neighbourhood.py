@@ -32,7 +32,8 @@ from tacit.methods.neighbourhood.rounds import Pairs
 from tacit.methods.neighbourhood.twin import FLOOR, SHRINK, twin_round
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 

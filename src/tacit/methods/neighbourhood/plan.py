@@ -19,7 +19,8 @@ from tacit.methods.baselines.bias import Bias, level_share, strength
 from tacit.methods.neighbourhood.rounds import Pairs, top_items
 from tacit.methods.refine.neighbour import strongest
 from tacit.model.person.neighbours import compress
-from tacit.rounds.round import Plan, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 MOST_ITEMS = 500

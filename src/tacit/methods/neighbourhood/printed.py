@@ -26,7 +26,8 @@ from tacit.methods.neighbourhood.twin import (
     raw_parts,
     raw_similarities,
 )
-from tacit.rounds.round import Block, Claim, Kind, Part, Round
+from tacit.rounds.printed import POSTERIOR, STEPWISE, Claim, Epoch
+from tacit.rounds.round import Block, Part, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
@@ -218,16 +219,14 @@ class Printed:
         return out
 
     def _round(self, turn: int, claim: Claim, contribute: Contribute) -> Round:
-        kind = Kind.POSTERIOR if self.posterior else Kind.STEPWISE
+        kind = POSTERIOR if self.posterior else STEPWISE
         draws = self.items * self.neighbours
         part = Part(
             "similarity",
             self.items,
             CellClip(512.0),
             width=self.neighbours,
-            kind=kind,
-            claim=claim,
-            tape=draws,
+            printed=Epoch(kind, claim, draws),
         )
         return Round(f"step {turn}", (part,), contribute, keep)
 
@@ -237,7 +236,7 @@ class Printed:
 
         def contribute(block: Block, state: State) -> Mapping[str, Rows]:
             slope = self.gradient(block, state, turn, floor, error_limit(turn), SPAN)
-            slope += block.tape["similarity"].reshape(slope.shape)
+            slope += block.draws["similarity"].reshape(slope.shape)
             moved = state["similarity"] - rate * (
                 self.rescale * slope + decay * state["similarity"]
             )
@@ -264,7 +263,7 @@ class Printed:
             slope = self.gradient(block, state, turn, 1e-9, np.inf, np.inf) / self.batch
             part, _ = inclusion(state["doubt"][:, 0], self.batch)
             chance = 1.0 - part[:, None] * part[state["neighbour"].astype(np.int64)]
-            noise = block.tape["similarity"].reshape(value.shape)
+            noise = block.draws["similarity"].reshape(value.shape)
             moved = langevin_step(
                 value,
                 slope,

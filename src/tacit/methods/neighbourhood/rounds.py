@@ -29,15 +29,8 @@ from tacit.methods.first_order.rounds import FirstOrder, kept_weights
 from tacit.methods.refine import similarity as similar
 from tacit.methods.refine.choose import Choice
 from tacit.model.person.gaussian import GaussianModel, loadings
-from tacit.rounds.round import (
-    Block,
-    Coin,
-    Everyone,
-    Part,
-    Participation,
-    Released,
-    Round,
-)
+from tacit.rounds.people import Coin, Everyone, Participation
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]

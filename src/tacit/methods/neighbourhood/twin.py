@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
-from tacit.rounds.round import Block, Claim, Kind, Part, Released, Round
+from tacit.rounds.printed import Claim, Epoch
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
@@ -200,8 +201,7 @@ def raw_parts(items: int, neighbours: int, claim: Claim | None) -> tuple[Part, .
             CellClip(8.0),
             width=width,
             share=1 / len(sizes),
-            kind=Kind.STEPWISE,
-            claim=claim,
+            printed=Epoch(claim=claim),
         )
         for name, width in sizes.items()
     )

@@ -22,15 +22,8 @@ from numpy.typing import NDArray
 from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
 from tacit.methods.refine import reports
-from tacit.rounds.round import (
-    Block,
-    Kind,
-    Part,
-    Participation,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Participation, Slice
+from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
 Vectors = Callable[[Block, State], Rows]

@@ -13,7 +13,7 @@ from tacit.methods.one_bit.printed import descent_plan, descent_shared
 from tacit.methods.one_bit.rounds import effects_plan, effects_shared
 from tacit.methods.refine.reports import best_report
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 

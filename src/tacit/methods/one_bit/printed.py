@@ -24,19 +24,10 @@ from tacit.bound.report import Replaced, Report
 from tacit.errors import SettingError
 from tacit.methods.base import Public
 from tacit.model.shared import Shared
-from tacit.rounds.round import (
-    Block,
-    Claim,
-    Everyone,
-    Kind,
-    Part,
-    Participation,
-    Personal,
-    Plan,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Everyone, Participation, Slice
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim
+from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -255,7 +246,7 @@ def _part(
             naive = Claim(
                 "masked", scale, budget.epsilon / settings.rounds, 0.0, UNBOUNDED_REASON
             )
-            return Part(name, size, UNCLIPPED, width=rank, claim=naive)
+            return Part(name, size, UNCLIPPED, width=rank, printed=naive)
         return Part(
             name,
             size,
@@ -265,7 +256,9 @@ def _part(
         )
     each = budget.epsilon / settings.rounds
     claim = Claim("response", each, each, 0.0, REASON) if printed else None
-    return Part(name, size * rank, Report(), kind=Kind.REPORT, share=share, claim=claim)
+    return Part(
+        name, size * rank, Report(), kind=Kind.REPORT, share=share, printed=claim
+    )
 
 
 class _Projection:

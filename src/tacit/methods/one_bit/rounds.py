@@ -25,7 +25,9 @@ from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.weights import Weights, denoise_weights
 from tacit.model.person.gaussian import GaussianModel, loadings
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Everyone, Participation, Plan, Slice
+from tacit.rounds.people import Everyone, Participation, Slice
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block
 from tacit.rounds.state import State
 
 STORY = (

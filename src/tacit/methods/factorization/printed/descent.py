@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import STEPWISE, Claim, Epoch, EpochKind
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def printed_plan(
     tape: int,
     reason: str,
     noise: Literal["laplace", "gaussian"] = "laplace",
-    kind: Kind = Kind.STEPWISE,
+    kind: EpochKind = STEPWISE,
     epsilon: float | None = None,
 ) -> Plan:
     """One round: `train` makes (mean, item bias, factors) from all ratings and a tape of
@@ -81,7 +83,7 @@ def printed_plan(
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(1):
-            made = train(block, block.tape["items"])
+            made = train(block, block.draws["items"])
         return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 
     def absorb(state: State, released: Mapping[str, Released]) -> State:
@@ -93,9 +95,7 @@ def printed_plan(
         items,
         CellClip(1.0),
         width=printed.columns,
-        kind=kind,
-        claim=claim,
-        tape=max(tape, 1),
+        printed=Epoch(kind, claim, max(tape, 1)),
     )
     story = (f"As printed, for comparison: claimed, not certified. {reason}",)
     return Plan(public.unit, (Round("printed", (part,), contribute, absorb),), story)

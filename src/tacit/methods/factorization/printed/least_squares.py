@@ -23,7 +23,8 @@ from tacit.methods.factorization.printed.descent import (
     start,
     table,
 )
-from tacit.rounds.round import Block, Plan
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
 Scales = Callable[[int, NDArray[np.int64]], tuple[Floats, float]]

@@ -33,7 +33,9 @@ from tacit.methods.item_item.printed.probe import (
     printed_loadings,
     split_probe,
 )
-from tacit.rounds.round import Block, Claim, Kind, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim, Epoch
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 Law = Literal["laplace", "gaussian"]
@@ -163,13 +165,13 @@ class Printed:
                 "sum",
                 size,
                 CellClip(top, apart=apart),
-                claim=self._claim(measurement, top, TWICE, parts),
+                printed=self._claim(measurement, top, TWICE, parts),
             ),
             Part(
                 "count",
                 size,
                 CellClip(1.0, apart=apart),
-                claim=self._claim(measurement, 1.0, TWICE, parts),
+                printed=self._claim(measurement, 1.0, TWICE, parts),
             ),
         )
 
@@ -241,7 +243,7 @@ class Printed:
                 self.items,
                 CountedGram(self.items, bound, power=power),
                 form="gram",
-                claim=self._claim("covariance", CONSTANTS[self.noise][name], SPAN, 2),
+                printed=self._claim("covariance", CONSTANTS[self.noise][name], SPAN, 2),
             )
             for name, bound in bounds.items()
         )
@@ -272,9 +274,7 @@ class Printed:
             return {**state, "parameters": released["parameters"].value[:, 0]}
 
         claim = Claim("none", 0.0, 1e-12, 0.0, PROBE)
-        part = Part(
-            "parameters", len(START), CellClip(1.0), kind=Kind.STEPWISE, claim=claim
-        )
+        part = Part("parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim))
         return Round("probe", (part,), contribute, absorb)
 
     def arrays(
