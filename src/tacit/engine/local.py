@@ -184,7 +184,7 @@ class Local(InMemory):
     ) -> dict[str, Released]:
         changed = {
             n: a
-            for n, a in state.packed().items()
+            for n, a in state.packed(derived=False).items()
             if self._sent.get(n) is not a and (a.ndim or self._sent.get(n) != a)
         }
         self._sent |= changed

@@ -1,10 +1,18 @@
 """What every method is: public settings, a plan, and the shared model that its released
-numbers make."""
+numbers make.
+
+A method with one way to be fitted overrides `plan`, `first_state` and `finish`. One with
+several (a sound plan, a printed paper, a non-private twin) names a `Form` for each
+calibration instead, which is found when it is needed.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +32,17 @@ from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.model.model import Model
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.model import (
+        Explanation,
+        Model,
+        Prediction,
+        Recommendation,
+        UnknownItem,
+    )
+
+OwnRatings = Mapping[str, float] | Iterable[Any]
+"""One person's ratings, as `tacit.model.model.Model.own` takes them."""
 
 
 class Settings(BaseModel):
@@ -35,6 +53,7 @@ class Settings(BaseModel):
 
 
 BaseSettings = Settings
+"""The same class under another name, for methods that call their own `Settings`."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +73,7 @@ class Public:
 
     @property
     def items(self) -> int:
+        """How many items the catalogue has."""
         return len(self.catalogue)
 
     @property
@@ -63,6 +83,29 @@ class Public:
             self.pattern.item if self.pattern is not None else np.zeros(0, np.uint32)
         )
         return np.bincount(cells, minlength=self.items)
+
+
+class Form(ABC):
+    """One calibration of a method: its plan, and what its released numbers make."""
+
+    settings: BaseSettings
+    """Those of the method, checked; a form may name their class more closely."""
+
+    def __init__(self, method: Method) -> None:
+        self.method = method
+        self.settings = method.settings
+
+    @abstractmethod
+    def plan(self, public: Public) -> Plan:
+        """The rounds, known before any rating is touched."""
+
+    def first_state(self, public: Public) -> State:
+        """What is public before any round; its class is the state of the method's family."""
+        return State()
+
+    @abstractmethod
+    def finish(self, public: Public, state: AnyState) -> Shared:
+        """The shared model from what was released: post-processing, free."""
 
 
 class Method(What, How, ABC):
@@ -79,6 +122,10 @@ class Method(What, How, ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     """Paper or idea, for statements."""
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {}
+    """Who plans under each calibration: a class, or "module:Class", which is imported when
+    it is needed, so that printed papers and twins are met only there. Empty for a method
+    that overrides `plan`, `first_state` and `finish`."""
     units: ClassVar[tuple[Unit, ...]] = ("user", "rating")
     calibrations: ClassVar[tuple[Calibration, ...]] = ("sound", "none")
     engines: ClassVar[tuple[str, ...]] = ("threads",)
@@ -120,10 +167,12 @@ class Method(What, How, ABC):
             ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All keyword arguments with their values, as scikit-learn asks for them."""
         declared = (*names(What), *names(How))
         return {name: getattr(self, name) for name in declared} | dict(self._given)
 
     def set_params(self, **params: Any) -> Self:
+        """Change some keyword arguments; the others stay."""
         type(self).__init__(self, **(self.get_params() | params))
         return self
 
@@ -136,17 +185,37 @@ class Method(What, How, ABC):
         )
         return f"{type(self).__name__}({', '.join(given)})"
 
-    @abstractmethod
+    def form(self, calibration: Calibration) -> Form:
+        """Who plans under this calibration."""
+        found = type(self).forms.get(calibration)
+        if found is None:
+            raise SettingError(
+                f"{self.name} has no form of calibration {calibration}",
+                remedy=f"its calibrations are: {', '.join(self.calibrations)}",
+            )
+        if isinstance(found, str):
+            module, name = found.split(":")
+            found = getattr(import_module(module), name)
+        made: Form = found(self)
+        return made
+
+    def _form_of(self, public: Public) -> Form:
+        """`form`, though a setting of that name may hide it: `one-bit` has one."""
+        return type(self).form(self, public.calibration)
+
     def plan(self, public: Public) -> Plan:
         """The rounds, known before any rating is touched."""
+        return self._form_of(public).plan(public)
 
     def first_state(self, public: Public) -> State:
         """What is public before any round; its class is the state of the method's family."""
-        return State()
+        if not type(self).forms:
+            return State()
+        return self._form_of(public).first_state(public)
 
-    @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
+        return self._form_of(public).finish(public, state)
 
     def fit(
         self,
@@ -169,26 +238,48 @@ class Method(What, How, ABC):
 
     @property
     def fitted(self) -> Model:
-        if not hasattr(self, "model_"):
+        """The model, once `fit` has made it."""
+        if "model_" not in vars(self):
             raise SettingError("this model is not fitted yet", remedy="call fit first")
         model: Model = self.model_
         return model
 
     @property
-    def statement_(self) -> Any:
+    def statement_(self) -> Statement:
+        """What was promised, to whom, by which mechanism."""
         return self.fitted.statement
 
-    def recommend(self, ratings: Any, n: int = 10, **options: Any) -> Any:
-        return self.fitted.recommend(ratings, n, **options)
+    def recommend(
+        self,
+        ratings: OwnRatings,
+        n: int = 10,
+        *,
+        by: str | None = None,
+        only: Iterable[str] | None = None,
+        exclude: Iterable[str] | None = None,
+        reasons: int = 2,
+    ) -> list[Recommendation]:
+        """The best n items that this person has not rated, from her own ratings."""
+        return self.fitted.recommend(
+            ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
+        )
 
-    def predict(self, ratings: Any, items: Any = None) -> Any:
+    def predict(
+        self, ratings: OwnRatings, items: Sequence[str] | None = None
+    ) -> list[Prediction | UnknownItem]:
+        """Expected ratings with standard errors, of all items unless some are named."""
         return self.fitted.predict(ratings, items)
 
-    def explain(self, ratings: Any, item: str) -> Any:
+    def explain(self, ratings: OwnRatings, item: str) -> Explanation | UnknownItem:
+        """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(self, item: str, n: int = 10) -> Any:
+    def similar(
+        self, item: str, n: int = 10
+    ) -> list[tuple[str, str, float]] | UnknownItem:
+        """(id, title, closeness) of the items most like this one."""
         return self.fitted.similar(item, n)
 
-    def save(self, path: Any, *, overwrite: bool = False) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as arrays and JSON, whole or not at all."""
         self.fitted.save(path, overwrite=overwrite)
