@@ -58,7 +58,7 @@ def measured(cls, calibration, stars):
     plan = method.plan(public)
     events = plan.events(budget)
     engine = Simulate(ratings)
-    state = {}
+    state = method.first_state(public)
     means = []
     for round_ in plan.rounds:
         got = engine.run(

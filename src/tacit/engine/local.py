@@ -42,8 +42,8 @@ class Traffic:
     bits_up: int
     """From one device to the server, over all parts."""
     bytes_down: int
-    """From the server to one device: the public arrays that changed; names with an
-    underscore are derived there."""
+    """From the server to one device: the public arrays that changed, but for those
+    that it derives itself."""
 
 
 class Local(Threads):
@@ -164,7 +164,7 @@ class Local(Threads):
     ) -> dict[str, Released]:
         changed = {
             n: a
-            for n, a in state.packed().items()
+            for n, a in state.packed(derived=False).items()
             if self._sent.get(n) is not a and (a.ndim or self._sent.get(n) != a)
         }
         self._sent |= changed

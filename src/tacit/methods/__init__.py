@@ -55,7 +55,9 @@ METHODS = {
 }
 """Tacit's own, each as module:class below this package."""
 DEFAULT = "bayes"
+"""For ratings."""
 DEFAULT_POSITIVE = "ease"
+"""For likes."""
 
 
 def names() -> tuple[str, ...]:

@@ -233,19 +233,23 @@ class Method(ABC):
         made: Form = found(self)
         return made
 
+    def _form_of(self, public: Public) -> Form:
+        """`form`, though a setting of that name may hide it: `one-bit` has one."""
+        return type(self).form(self, public.calibration)
+
     def plan(self, public: Public) -> Plan:
         """The rounds, known before any rating is touched."""
-        return self.form(public.calibration).plan(public)
+        return self._form_of(public).plan(public)
 
     def first_state(self, public: Public) -> State:
         """What is public before any round; its class is the state of the method's family."""
         if not type(self).forms:
             return State()
-        return self.form(public.calibration).first_state(public)
+        return self._form_of(public).first_state(public)
 
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
-        return self.form(public.calibration).finish(public, state)
+        return self._form_of(public).finish(public, state)
 
     def fit(
         self,

@@ -23,9 +23,11 @@ from tacit.methods.refine.spectrum_items import Profile, profile
 from tacit.rounds.round import Block, Part, Released, Round
 
 CLIP = 1.0
+"""Of a rating less one's own mean."""
 SHRINK = 20
+"""Fictitious ratings in that mean."""
 OFFSET = 10.0
-"""Ratings less one's own mean (shrunk by so many) are clipped; weights 1/(|y|^2 + offset)."""
+"""A person's products are weighted by 1/(|y|^2 + offset)."""
 RESIDUAL_LIMIT = 2.0
 """Half the inner scale: clips residuals before one's own mean is taken."""
 GRID_STEPS = 2**12

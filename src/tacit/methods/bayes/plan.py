@@ -28,8 +28,9 @@ WEIGHTS_LEAST, WEIGHTS_MOST = 0.12, 0.5
 MUCH_REACH = 4000
 """From here on fewer releases of item sums are enough, and more sweeps pay."""
 MANY_SUMS, FEW_SUMS = 3, 2
+"""Releases of item sums, below `MUCH_REACH` and from there on."""
 FEW_SWEEPS, MANY_SWEEPS = 2, 3
-"""Below `MUCH_REACH`, and from there on."""
+"""The same of sweeps over tastes."""
 
 COLUMNS_WITHOUT_FEATURES = 2
 """Level and popularity: with more columns the items have features."""

@@ -32,6 +32,13 @@ from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import known
 
 RESIDUAL_LIMIT = 3.0
+"""Residuals are clipped to this size, on the inner scale."""
+MOST_LOG_COUNT = 12.0
+"""log2 of a person's ratings, beyond which counts are not told apart."""
+USER_SKEW, RATING_SKEW = 1.15, 1.4
+"""People with more ratings than the geometric mean carry more of them: a public rule."""
+LEAST_EVEN = 2.0
+"""At least so many ratings stand for the typical number, in weights."""
 EVEN = 0.25
 """Below this share of the typical number of ratings a person's weight stops growing. Small:
 the clip covers a whole person, so a short row that stays far below it wastes what was paid
@@ -73,7 +80,7 @@ def person_weights(
 
 def even_count(state: FirstState) -> float:
     """The number of ratings below which weights stop growing."""
-    return max(EVEN * state.level.count, 2.0)
+    return max(EVEN * state.level.count, LEAST_EVEN)
 
 
 def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
@@ -97,7 +104,12 @@ class FirstOrder:
 
     @property
     def whole_person(self) -> bool:
+        """Whether the promise is about a person with all her ratings."""
         return self.public.unit == "user"
+
+    def _whole(self) -> Bound:
+        """What a whole person may add: a row of norm 1."""
+        return RowClip(1.0, "l1" if self.pure else "l2")
 
     def weight_of_one(self, count: float) -> float:
         """The weight of one rating of a typical person."""
@@ -117,10 +129,8 @@ class FirstOrder:
             counts = np.diff(block.ptr)
             mean = np.empty(len(counts))
             shrunk_means(block.ptr, block.value, 0.0, 2.0, mean)
-            log_count = (
-                np.minimum(np.log2(np.maximum(counts, 1)), 12.0)
-                - levels.LOG_COUNT_MIDDLE
-            )
+            log_count = np.minimum(np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT)
+            log_count = log_count - levels.LOG_COUNT_MIDDLE
             row = [
                 levels.MEAN_WEIGHT * mean / 2,
                 levels.COUNT_WEIGHT * log_count / levels.LOG_COUNT_MIDDLE,
@@ -128,25 +138,17 @@ class FirstOrder:
             return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
-            noisy, people = released["level"], state.people
-            find = (
-                levels.level_of_users if self.whole_person else levels.level_of_ratings
-            )
-            found = find(noisy.value[0], max(noisy.sd, TINY), people)
+            noisy = released["level"]
+            find = levels.level_of_ratings
+            if self.whole_person:
+                find = levels.level_of_users
+            found = find(noisy.value[0], max(noisy.sd, TINY), state.people)
             return state.after(level=found)
 
-        bound: Bound = (
-            RowClip(1.0, "l1" if self.pure else "l2")
-            if self.whole_person
-            else LevelCells()
-        )
+        bound = self._whole() if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
-        return Round(
-            "people",
-            (Part("level", 1, bound, width=width, share=share),),
-            contribute,
-            absorb,
-        )
+        part = Part("level", 1, bound, width=width, share=share)
+        return Round("people", (part,), contribute, absorb)
 
     def weights(self, share: float) -> Round:
         """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
@@ -159,9 +161,8 @@ class FirstOrder:
             people = state.people
             count = state.level.count
             one = self.weight_of_one(count)
-            # Skewed counts: people with more ratings than the geometric mean carry more of
-            # them (a public rule).
-            typical = (1.15 if self.whole_person else 1.4) * count * one
+            skew = USER_SKEW if self.whole_person else RATING_SKEW
+            typical = skew * count * one
             mean = people * typical / self.public.items
             sd = max(noisy.sd, TINY)
             matrix = None if self.features is None else self.features.matrix
@@ -171,17 +172,9 @@ class FirstOrder:
             )
             return state.after(weights=found)
 
-        bound: Bound = (
-            RowClip(1.0, "l1" if self.pure else "l2")
-            if self.whole_person
-            else CellClip(1.0)
-        )
-        return Round(
-            "weights",
-            (Part("weights", self.public.items, bound, share=share),),
-            contribute,
-            absorb,
-        )
+        bound = self._whole() if self.whole_person else CellClip(1.0)
+        part = Part("weights", self.public.items, bound, share=share)
+        return Round("weights", (part,), contribute, absorb)
 
     def effects(self, name: str, share: float, spread: float) -> Round:
         """Sums of residuals from the effects so far, less each person's own shrunk mean;
@@ -190,9 +183,8 @@ class FirstOrder:
         `spread` is the noise sd that this share means at a row norm of 1: it sets, by rule,
         how much effort moves from crowded to rare items.
         """
-        bound: Bound = CentredCells(self.public.items)
-        if self.whole_person:
-            bound = RowClip(1.0, "l1" if self.pure else "l2")
+        items = self.public.items
+        bound = self._whole() if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             rest = block.value - state.level.mean - self.effect(state)[block.item]
@@ -205,33 +197,22 @@ class FirstOrder:
             shrunk_means(block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own)
             rest -= np.repeat(own, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)
-            return {
-                "sums": cell_rows(
-                    block,
-                    rest
-                    * self.cell_weights(block, state)
-                    * multiplier[block.item]
-                    / clip,
-                )
-            }
+            weight = self.cell_weights(block, state)
+            sums = rest * weight * multiplier[block.item] / clip
+            return {"sums": cell_rows(block, sums)}
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["sums"]
             clip = 1.0
-            scale = np.ones(self.public.items)
+            scale = np.ones(items)
             if self.whole_person:
                 multiplier, clip = self.effort(state, spread)
                 scale = KEPT * multiplier
-            return self.learn(
-                state, clip * noisy.value[:, 0], max(clip * noisy.sd, TINY), scale
-            )
+            sd = max(clip * noisy.sd, TINY)
+            return self.learn(state, clip * noisy.value[:, 0], sd, scale)
 
-        return Round(
-            name,
-            (Part("sums", self.public.items, bound, share=share),),
-            contribute,
-            absorb,
-        )
+        part = Part("sums", items, bound, share=share)
+        return Round(name, (part,), contribute, absorb)
 
     def learn(
         self,
