@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import Rows
-from tacit.rounds.round import Block, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.round import AnyState, Block, Released, Round
 
 
 def signs(rows: int, items: int, seed: int) -> NDArray[np.float64]:
@@ -36,7 +35,7 @@ def projected(round_: Round, rows: int, seed: int) -> Round:
         return round_
     matrix = signs(rows, part.size, seed)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
         given = round_.contribute(block, state)[part.name]
         people = len(given.ptr) - 1
         out = np.zeros((people * rows, part.width))
@@ -53,7 +52,7 @@ def projected(round_: Round, rows: int, seed: int) -> Round:
             part.name: Rows(ptr, np.tile(np.arange(rows, dtype=np.uint32), people), out)
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
         found = released[part.name]
         energy = max(
             float((found.value**2).sum(axis=0).mean()) - rows * found.sd**2, 0.0
