@@ -28,7 +28,7 @@ def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
         ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none"
     )
     engine = Federated(ratings, 1, groups=groups)
-    state = {"people": np.array([float(PEOPLE)]), **method.first_state(public)}
+    state = method.first_state(public).after(people=float(PEOPLE))
     for round_ in method.plan(public).rounds:
         state = round_.absorb(state, engine.run(round_, state, NoNoise()))
     return method.finish(public, state).arrays["loadings"]

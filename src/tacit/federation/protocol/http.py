@@ -123,6 +123,7 @@ class Web:
         await self.close()
 
     async def close(self) -> None:
+        """End all connections."""
         for place in self._places.values():
             for line in list(place.idle):
                 # nothing is on its way; the farewell of TLS would outlive the loop
@@ -130,6 +131,7 @@ class Web:
         await asyncio.sleep(0)  # let the connections end before the loop does
 
     async def get(self, base: str, path: str) -> Answer:
+        """The answer, whatever its status; an `OSError` if none came in time."""
         return await self._ask("GET", base, path, b"", {})
 
     async def post(

@@ -23,29 +23,12 @@ from tacit.federation.protocol.keys import (
 )
 from tacit.federation.protocol.wire import VERSION, WireError
 from tacit.federation.server.store import Refusal, Session, Store
+from tacit.serving.http.limits import Buckets, Limits
 from tacit.serving.http.plain import Call, Handler, Plain, Reply
 from tacit.serving.http.watch import LOG, Metrics
 
-DEVICES = (
-    (
-        "CREATE TABLE IF NOT EXISTS device (id TEXT PRIMARY KEY, public BLOB NOT NULL, "
-        "enrolled INTEGER NOT NULL)"
-    ),
-)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Of what one sender may do."""
-
-    body: int = 64 << 20
-    """Bytes of one message."""
-    body_seconds: float = 30.0
-    rate: float = 50.0
-    """Requests a second of one device, with bursts of twice as many."""
-    enrol_rate: float = 2000.0
-    """New devices a second, from all addresses together."""
-    devices: int = 10_000_000
+KEY_BODY = 4096
+"""Bytes of the longest message that brings a key."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +37,9 @@ class Caller:
 
     device: str
     mac: bytes
+    """The key of the device's messages."""
     request: str
+    """The MAC of this one, which the answer repeats."""
 
 
 class Gate:
@@ -77,7 +62,7 @@ class Gate:
         self.ready = True
         self._plain: dict[tuple[str, str], Handler] = {}
         self._publics: dict[str, bytes] = {}
-        self._buckets: dict[str, tuple[float, float]] = {}
+        self._buckets = Buckets()
         for device, public in store.now(
             lambda s: s.run("SELECT id, public FROM device")
         ):
@@ -131,7 +116,7 @@ class Gate:
                 answer = Reply.facts({"error": error.message}, error.status)
             except StorageError:
                 answer = Reply.facts({"error": "the store is away; try again"}, 503)
-            except Exception as error:  # noqa: BLE001 - its words could quote a message: neither logged nor sent
+            except Exception as error:  # noqa: BLE001 - its words could quote a message
                 LOG.exception("failed")
                 answer = Reply.facts({"error": type(error).__name__}, 500)
             self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
@@ -167,14 +152,11 @@ class Gate:
         """The device whose MAC this request carries."""
         device = request.headers.get("tacit-device", "")
         public = self._publics.get(device)
-        caller = (
-            self._verified(request, body, device, public)
-            if public is not None
-            else None
-        )
-        if (
-            caller is None
-        ):  # enrolled, or its key rotated, at another process on the same store
+        caller = None
+        if public is not None:
+            caller = self._verified(request, body, device, public)
+        if caller is None:
+            # enrolled, or its key rotated, at another process on the same store
             rows = await self.store.read(
                 lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
             )
@@ -183,9 +165,8 @@ class Gate:
                 caller = self._verified(request, body, device, self._publics[device])
         if caller is None:
             raise Refusal(401, "unknown device or wrong MAC")
-        self._throttle(
-            device, self.limits.rate
-        )  # only now: a stranger must not use up another's allowance
+        # only now: a stranger must not use up another's allowance
+        self._throttle(device, self.limits.rate)
         return caller
 
     def _verified(
@@ -222,10 +203,11 @@ class Gate:
             raise Refusal(401, "not signed by the pinned server")
 
     def public(self, device: str) -> bytes | None:
+        """The key of an enrolled device."""
         return self._publics.get(device)
 
     async def _enrol(self, request: Call) -> Reply:
-        body = await self.body(request, 4096)
+        body = await self.body(request, KEY_BODY)
         self._throttle("enrolment", self.limits.enrol_rate)
         public, device = _public(body), request.headers.get("tacit-device", "")
         if self.token is not None and not same(
@@ -253,7 +235,7 @@ class Gate:
 
     async def _rotate(self, request: Call) -> Reply:
         """A device's new key, proven under the old one; its id stays."""
-        body = await self.body(request, 4096)
+        body = await self.body(request, KEY_BODY)
         caller, public = await self.caller(request, body), _public(body)
         await self.store.write(
             lambda s: s.run(
@@ -264,15 +246,8 @@ class Gate:
         return self.reply(caller, b"{}")
 
     def _throttle(self, who: str, rate: float) -> None:
-        """A bucket that refills at `rate` a second and holds twice that."""
-        now = time.monotonic()
-        level, last = self._buckets.get(who, (2 * rate, now))
-        level = min(2 * rate, level + (now - last) * rate)
-        if level < 1:
+        if not self._buckets.take(who, rate):
             raise Refusal(429, "too many requests")
-        if len(self._buckets) > 100_000:  # strangers may not fill the memory
-            self._buckets.clear()
-        self._buckets[who] = (level - 1, now)
 
 
 def _public(body: bytes) -> bytes:
