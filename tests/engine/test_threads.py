@@ -89,7 +89,9 @@ def test_noise_has_the_scale_of_the_event(ratings):
     wide = one(Part("sum", 20_000, RowClip(1.0)))
     events = Plan("user", (wide,)).events(Budget(1, 1e-6))
     got = sums(ratings, wide, charge=Charge(events.values()))
-    assert got.sd == pytest.approx(4.22, rel=0.01)  # the closed form at epsilon 1, delta 1e-6
+    assert got.sd == pytest.approx(
+        4.22, rel=0.01
+    )  # the closed form at epsilon 1, delta 1e-6
     assert got.value[ITEMS:].std() == pytest.approx(got.sd, rel=0.1)
 
 

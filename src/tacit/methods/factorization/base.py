@@ -22,7 +22,7 @@ from pydantic import Field
 from tacit.bound import Rows
 from tacit.ledger.account.event import Unit
 from tacit.ledger.account.gaussian import epsilon_at
-from tacit.methods.base import Calibration, Form, Method, Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.implicit import (
     learned_values,
@@ -41,6 +41,7 @@ from tacit.methods.first_order.choice import (
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import is_pure, strength
 from tacit.model.person.gaussian import GaussianModel
+from tacit.rounds.options import Calibration
 from tacit.rounds.people import EVERYONE, Participation
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round

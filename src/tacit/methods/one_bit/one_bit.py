@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from tacit.methods.base import BaseSettings, Calibration, Form, Method, Public
+from tacit.methods.base import BaseSettings, Form, Method, Public
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.one_bit.carrier import Carrier
 from tacit.methods.refine.reports import best_report
