@@ -157,6 +157,7 @@ def factor_plan(
     A small signal leaves the steps out. `name` and `story` are for the statement.
     """
     split = shares(public, len(steps))
+    # The rounds of `bias` leave a part of their share unspent: that of its choice.
     before = first_rounds(public, split.first)
     paid = sum(part.share for round_ in before for part in round_.parts)
     first = FirstOrder.of(public)
@@ -210,6 +211,7 @@ def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
 def _model(first: FirstOrder, state: FactorState) -> Grouped:
     """The personal model of `bias`, with the factors beside its loadings."""
     found = first_model(first, state)
+    # What is unknown of an item's factors is noise on its ratings, as that of its effect is.
     matrix = np.hstack([found.model.loadings, state.factors])
     model = GaussianModel(
         found.model.baseline,
@@ -220,4 +222,5 @@ def _model(first: FirstOrder, state: FactorState) -> Grouped:
 
 
 def _with_factors(groups: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """All factors are one group: they are believed together or not at all."""
     return np.concatenate([groups, np.full(width, groups.max() + 1)])

@@ -24,6 +24,7 @@ RESIDUAL = 1.0
 a plain rating's."""
 FACTORS = 10
 EPOCHS = {"descent": 20, "least squares": 8}
+"""Of the training on noisy residuals, unless said."""
 
 
 class NoisyResiduals(Form):

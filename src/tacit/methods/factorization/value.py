@@ -67,6 +67,7 @@ def item_sums(public: Public, share: float) -> Round:
         mean, variance = levels.shrink(
             float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.LEVEL_SD
         )
+        # Effects as the first-order rounds find them, from one release.
         weights = _weights(public, total)
         start = Evidence.none(items).add(
             sums - count * mean, sd, 1.0, weights, np.zeros(items)
