@@ -10,10 +10,11 @@ from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
 from tacit.fitting.start import check_kind, check_start
-from tacit.ledger.account.event import Event, Reserve, Unbounded, Unit
+from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.methods.base import Method
 from tacit.rounds.options import Calibration, How, taken
 from tacit.rounds.plan import Budget
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.model.model import Model

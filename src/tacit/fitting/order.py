@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.scenario import Scenario
-from tacit.ledger.account.event import Unit
 from tacit.methods.base import Method
 from tacit.rounds.options import Calibration, How
 from tacit.rounds.plan import Budget
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book

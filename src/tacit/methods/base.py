@@ -22,13 +22,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
 from tacit.rounds.options import Calibration, How, What, names, signature
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings

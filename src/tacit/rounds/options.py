@@ -17,7 +17,7 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from tacit.ledger.account.event import Unit
+    from tacit.units import Unit
 
 Calibration = Literal["sound", "paper", "none"]
 """`sound`: the promise is proven. `paper`: as printed, claimed and not certified. `none`: the

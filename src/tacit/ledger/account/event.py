@@ -13,9 +13,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-Unit = Literal["user", "rating", "value"]
-UNITS: tuple[Unit, ...] = ("user", "rating", "value")
-
 
 class _Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

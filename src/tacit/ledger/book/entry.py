@@ -14,7 +14,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 
 class Entry(BaseModel):

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import EVENTS, Event, Unbounded, Unit
+from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book, Receipt

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Rows
-from tacit.ledger.account.event import Unit
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
@@ -45,6 +44,7 @@ from tacit.rounds.options import Calibration
 from tacit.rounds.people import EVERYONE, Participation
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round
+from tacit.units import Unit
 
 Floats = NDArray[np.float64]
 Forms = Mapping[Calibration, type[Form] | str]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from tacit.ledger.account.event import Unit
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorMethod, Forms, Settings
 from tacit.methods.factorization.noisy import factors_from_noisy
@@ -15,6 +14,7 @@ from tacit.methods.factorization.value import input_round, item_sums, own_averag
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 ITEM_SHARE = 0.14
 OWN_SHARE = 0.14

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
@@ -46,6 +45,7 @@ from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind
 from tacit.rounds.state import State, known
+from tacit.units import Unit
 
 Where = Literal["gradient", "objective", "output"]
 FIRST_SHARE = 0.15
