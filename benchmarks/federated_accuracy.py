@@ -31,11 +31,12 @@ from tacit.data.ratings import Ratings
 from tacit.engine.federated import Federated
 from tacit.engine.threads import _Total
 from tacit.kernels.als import half_step, solve_rows
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.federated import FederatedMF, FederatedSettings
 from tacit.methods.factorization.kernels_turns import first_profile
 from tacit.methods.factorization.printed.hua import OFFSET, VisibleGradients
 from tacit.noise.release import Charge, NoNoise
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import AnyState, Part, Round
 

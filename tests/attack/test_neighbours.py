@@ -67,7 +67,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
     monkeypatch, ratings, name, unit, declared, delta, most
 ):
     monkeypatch.setattr(
-        "tacit.engine.threads.CELLS", 300
+        "tacit.engine.blocks.CELLS", 300
     )  # many blocks, cut elsewhere for each neighbour
     data = replace(ratings, schema=ratings.schema.declare(declared, most))
     method = find(name)(epsilon=2.0, delta=delta, unit=unit)
@@ -76,7 +76,9 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
             _Run(method, data, sample_catalogue(), None, None)
         return
     run = _Run(method, data, sample_catalogue(), None, None)
-    used = run.ratings if most is None else run.ratings.take(_first(run.ratings, most))
+    used = run.engine.ratings
+    if most is not None:
+        used = used.take(_first(used, most))
     rng = np.random.default_rng(7)
     engines = [
         Threads(used, 1),

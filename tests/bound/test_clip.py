@@ -78,7 +78,7 @@ def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(bound, unit, ti
 
 
 def test_the_published_constant_of_the_centred_chain():
-    """MECHANISMS 8.7: L = 2.160 for clip 2, shrink 5, limit 2, and a little more on a
+    """docs/proofs/bounds.md: L = 2.160 for clip 2, shrink 5, limit 2, and a little more on a
     coarse grid."""
     fine = CentredCells(4000, steps=2**20).sensitivity("rating").l2 / 2**20
     assert 2.0 < fine <= 2.1610

@@ -13,7 +13,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.engine.federated import Federated
+from tacit.engine.printed import PrintedFederated as Federated
 from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.noise.release import NoNoise

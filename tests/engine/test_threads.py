@@ -12,8 +12,8 @@ from tacit.bound import CellClip, RowClip, Rows
 from tacit.bound.report import Report
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
-from tacit.engine import threads as module
-from tacit.engine.threads import Threads
+from tacit.engine import blocks as module
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.people import Coin, Everyone, Slice
@@ -89,7 +89,9 @@ def test_noise_has_the_scale_of_the_event(ratings):
     wide = one(Part("sum", 20_000, RowClip(1.0)))
     events = Plan("user", (wide,)).events(Budget(1, 1e-6))
     got = sums(ratings, wide, charge=Charge(events.values()))
-    assert got.sd == pytest.approx(4.22, rel=0.01)  # MECHANISMS 0
+    assert got.sd == pytest.approx(
+        4.22, rel=0.01
+    )  # the closed form at epsilon 1, delta 1e-6
     assert got.value[ITEMS:].std() == pytest.approx(got.sd, rel=0.1)
 
 

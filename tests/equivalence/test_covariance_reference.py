@@ -13,7 +13,7 @@ import pytest
 
 from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
-from tacit.engine.threads import Threads
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.methods.base import Public
 from tacit.methods.first_order.rule import strength
 from tacit.methods.item_item.printed.probe import split_probe

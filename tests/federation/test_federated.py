@@ -21,7 +21,8 @@ from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.methods import find
 from tacit.model.shared import catalogue_facts
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion, together
+from tacit.noise.portion import portion, together
+from tacit.noise.printed import looks_exponential, mixing, mixture
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Part, Round

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.engine.federated import Federated
+from tacit.engine.printed import PrintedFederated as Federated
 from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
@@ -18,12 +18,13 @@ from tacit.federation.protocol import wire
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.kernels_turns import take_step
 from tacit.methods.factorization.state import ProfileState
 from tacit.model.shared import catalogue_facts
-from tacit.noise.portion import mixing, whole_pieces
+from tacit.noise.printed import mixing, whole_pieces
 from tacit.noise.release import Charge
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 
 RATINGS = sample(people=60, ratings=900, seed=7)

@@ -93,7 +93,7 @@ def sparse(people, items, each, seed=0):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 20.0])
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_never_worse_than_ones_own_mean_on_sparse_and_small_data(epsilon, unit):
-    """MECHANISMS 8.7, where the recipe failed: the fit must shrink to nothing where the
+    """Where an early recipe failed: the fit must shrink to nothing where the
     noise drowns the items."""
     split = per_rating(sparse(600, 900, 5), 0.1, 1)
     errors = [

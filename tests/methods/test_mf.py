@@ -14,13 +14,14 @@ from tacit.evaluation.metrics import rmse
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.first_order.state import Effects
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block
 from tacit.testing import MethodTests

@@ -147,7 +147,9 @@ def test_people_who_answer_often_profit_from_delta():
         public()
     )
     each = [e.epsilon for e in plan.events(Budget(1.0, 1e-6)).values()]
-    assert each[0] == pytest.approx(0.0344, abs=1e-4)  # MECHANISMS: .0344 against .0200
+    assert each[0] == pytest.approx(
+        0.0344, abs=1e-4
+    )  # exact composition: .0344 against .0200
     assert account(plan.events(Budget(1.0, 1e-6)).values(), 1e-6) <= 1.0
     assert plan.events(Budget(1.0, 0.0))["step 1/bits 1"].epsilon == pytest.approx(0.02)
 

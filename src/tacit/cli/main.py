@@ -28,9 +28,11 @@ class Commands(click.Group):
     """Lists the commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, whose module is imported now."""
         if cmd_name not in COMMANDS:
             return None
         module = cmd_name.replace("-", "_")
@@ -40,6 +42,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of this name; one that is nearly right is suggested."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
@@ -51,6 +54,7 @@ class Commands(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
+        """The table of commands, without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

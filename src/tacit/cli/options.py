@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tacit.errors import SettingError
+from tacit.rounds.options import How, What, names, said
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -35,6 +36,7 @@ class Positive(click.ParamType[Any]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | bool:
+        """True for any rating, or the lowest one that is a like."""
         if value in (True, "any"):
             return True
         try:
@@ -86,29 +88,39 @@ data_options: Callable[[F], F] = several(
         help="Name the file's layout instead of detecting it.",
     ),
 )
+
+
+class EngineOption(click.Option):
+    """`--engine`, whose help names the engines that are installed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from tacit.engine import engines
+
+        record = super().get_help_record(ctx)
+        return record and (record[0], f"{record[1]} One of {', '.join(engines())}.")
+
+
+def declared(group: str) -> list[Callable[[F], F]]:
+    """The options of a group, as `tacit.rounds.options` declares them."""
+    made = []
+    for name, (told, default) in (said(What) | said(How)).items():
+        if told.group != group:
+            continue
+        more: dict[str, Any] = {"help": told.help, "metavar": told.metavar}
+        if told.kind is bool:
+            more = {"help": told.help, "is_flag": True}
+        elif told.many:
+            more["multiple"] = True
+        else:
+            more |= {"type": told.kind, "default": default, "show_default": told.show}
+        if name == "engine":
+            more["cls"] = EngineOption
+        made.append(click.option(f"--{name.replace('_', '-')}", **more))
+    return made
+
+
 run_options: Callable[[F], F] = several(
-    click.option(
-        "--delta",
-        type=float,
-        default=1e-6,
-        show_default=True,
-        help="0 asks for a pure mechanism.",
-    ),
-    click.option(
-        "--calibration",
-        default="sound",
-        show_default=True,
-        metavar="sound|paper|none",
-        help="sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
-    ),
-    click.option(
-        "--engine",
-        metavar="NAME",
-        help="Where it runs: threads unless the method has another.",
-    ),
-    click.option(
-        "--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."
-    ),
+    *declared("run"),
     click.option(
         "--max-ratings",
         type=int,
@@ -122,31 +134,24 @@ run_options: Callable[[F], F] = several(
         metavar="NAME=VALUE",
         help="A setting of the method.",
     ),
-    click.option(
-        "--devices",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Local model: drop_out, late, leave, over, cheats, seed (simulated); book, "
-        "cap (their ledger).",
-    ),
 )
-ledger_options: Callable[[F], F] = several(
-    click.option(
-        "--population",
-        default="default",
-        show_default=True,
-        metavar="NAME",
-        help="Whose book is charged.",
-    ),
-    click.option(
-        "--ledger",
-        metavar="FILE|URL",
-        help="The book; TACIT_HOME holds the default one.",
-    ),
-)
+ledger_options: Callable[[F], F] = several(*declared("ledger"))
+promise_options: Callable[[F], F] = several(*declared("promise"))
+book_options: Callable[[F], F] = several(*declared("book"))
+
+
+def method_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Of all options of a command, those that a method takes, as it takes them."""
+    kept = [name for name in (*names(What), *names(How)) if name in options]
+    found = {name: options[name] for name in kept}
+    for name, (told, _) in (said(What) | said(How)).items():
+        if told.many and name in found:
+            found[name] = parse_settings(found[name], f"--{name}") or None
+    return found
 
 
 def parse_scale(text: str | None) -> tuple[float, float] | None:
+    """`LOW,HIGH` as two numbers."""
     if text is None:
         return None
     try:
@@ -165,8 +170,8 @@ def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, A
 
     found: dict[str, Any] = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        name, value = pair.split("=", 1) if "=" in pair else ("", "")
+        if not name.strip():
             raise SettingError(
                 f"{option} {pair} is not NAME=VALUE",
                 remedy="for example: --set even=30",
@@ -206,13 +211,14 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | 
 
 def tell(ratings: Ratings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
-    from tacit.data.layouts import LAYOUTS
+    from tacit.data.layouts import layouts
     from tacit.data.ratings import counted
 
     seen, schema = ratings.notes, ratings.schema
-    if seen.layout in LAYOUTS:
+    known = layouts()
+    if seen.layout in known:
         note(
-            f"read as {LAYOUTS[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
+            f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
         )
     counts = list(seen.messages)
     if seen.duplicates:
@@ -228,4 +234,5 @@ def tell(ratings: Ratings, duplicates: str) -> None:
 
 
 def note(text: str) -> None:
+    """One line for the person at the terminal, kept out of what a pipe reads."""
     click.echo(f"note: {text}", err=True)

@@ -15,10 +15,11 @@ TEXT = ("item", "title", "method", "purpose", "because you rated", "because you 
 """Columns that stay to the left, whatever they hold: an id may look like a number."""
 
 if TYPE_CHECKING:
-    from tacit.engine.base import Progress
+    from tacit.rounds.options import Progress
 
 
 def print_json(value: object) -> None:
+    """The answer of a command for another program."""
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
@@ -107,10 +108,12 @@ def progress(title: str) -> Iterator[Progress | None]:
 
 
 def stars(value: float, error: float | None = None) -> str:
+    """A rating with its error, if it has one."""
     return f"{value:.2f}" if error is None else f"{value:.2f} ± {error:.2f}"
 
 
 def fact(name: str, value: Any) -> None:
+    """A name and a value on one line, aligned with the lines around it."""
     click.echo(f"{name:<22}{value}")
 
 

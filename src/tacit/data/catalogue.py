@@ -54,6 +54,7 @@ class Catalogue:
 
     @property
     def has_features(self) -> bool:
+        """Whether anything public is known about the items but their names."""
         return (
             self.tagged is not None
             or self.years is not None
@@ -62,6 +63,7 @@ class Catalogue:
 
 
 def fold(title: str) -> str:
+    """A title as it is compared: without case and double blanks."""
     return " ".join(title.casefold().split())
 
 

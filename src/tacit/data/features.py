@@ -27,6 +27,8 @@ YEAR_DEGREE = 3
 
 @dataclass(frozen=True)
 class Design:
+    """Public features of the items as the columns of a matrix."""
+
     matrix: NDArray[np.float64]
     """Items x columns."""
     kind: NDArray[np.int64]
@@ -34,6 +36,7 @@ class Design:
 
     @property
     def width(self) -> int:
+        """The number of columns."""
         return int(self.matrix.shape[1])
 
 
@@ -84,10 +87,9 @@ def _ranks(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mid-ranks on [-sqrt 3, sqrt 3] (unit variance), 0 where unknown; all 0 if nothing varies."""
     known = np.isfinite(column)
     result = np.zeros(len(column))
-    values, place, counts = np.unique(
-        column[known], return_inverse=True, return_counts=True
-    )
-    if len(values) > 1:
+    found = np.unique(column[known], return_inverse=True, return_counts=True)
+    place, counts = found[1], found[2]
+    if len(counts) > 1:
         middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
         result[known] = np.sqrt(12.0) * (middle[place] - 0.5)
     return result

@@ -18,6 +18,7 @@ MOST = 1 << 32
 
 
 def check_size(cells: int) -> None:
+    """Refuse more ratings than indices can count."""
     if cells >= MOST:
         raise DataError(f"there are {MOST} ratings or more", remedy="split the data")
 
@@ -69,10 +70,12 @@ class Ratings:
 
     @property
     def n_users(self) -> int:
+        """People with at least one rating."""
         return len(self.ptr) - 1
 
     @property
     def n_items(self) -> int:
+        """Items of the catalogue, rated or not."""
         return len(self.items)
 
     def __len__(self) -> int:
@@ -92,6 +95,7 @@ class Ratings:
         return np.repeat(np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr))
 
     def row(self, index: int) -> slice:
+        """The cells of one person."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
 
     def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:

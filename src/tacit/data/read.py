@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.layouts import Layout, detect, dialect_of, named
+from tacit.data.layouts import detect, named
+from tacit.data.layouts.base import Layout, dialect_of
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.reading.assemble import Duplicates, assemble
 from tacit.data.reading.columns import Columns, Roles, find_roles, looks_like_header
-from tacit.data.reading.dialect import QUOTES, Dialect, decode, records, sniff
+from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
@@ -144,44 +145,40 @@ def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
     found, parts = (
         detect(source) if layout is None else (layout, _parts(source, layout))
     )
-    name = found.name if found is not None else ""
-    if found is not None and found.form == "netflix":
-        from tacit.data.layouts.netflix import read_netflix
-
-        return read_netflix(
-            source, ask.schema(found, True, source.label), ask.items, ask.duplicates
-        )
-    if found is not None and found.form == "jester":
-        from tacit.data.layouts.jester import read_jester
-
-        table = ask.table(found, True, source.label)
-        read_jester(parts, table)
-        return table.finish(source.label, name, ask.items, ask.duplicates)
+    if found is not None and found.reader is not None:
+        return found.reader(found, source, parts, ask)
     part = parts[0]
     head = part.head(HEAD)
     if head[:4] == b"PAR1" or part.name.endswith((".parquet", ".pq")):
         return _read_parquet(part, head, ask)
-    dialect, header, skip = _open_text(part, head, found)
+    text = _open_text(part, head, found)
+    width, first = text.dialect.width, max(text.skip, 1)
     roles = find_roles(
-        header, dialect.width, ask.columns, part.label, max(skip, 1), likes=ask.likes
+        text.header, width, ask.columns, part.label, first, likes=ask.likes
     )
-    return _read_text(part, dialect, roles, skip, found, ask)
+    return _read_text(part, text.dialect, roles, text.skip, found, ask)
 
 
 def _parts(source: Bundle, layout: Layout) -> list[Part]:
     """The files to read when the caller names the layout: the one that is there, or the one
     detection would choose."""
-    if layout.form == "netflix":
+    if layout.one_pass:
         return []
     parts = list(source.parts())
-    return parts if source.single or layout.form == "jester" else detect(source)[1]
+    return parts if source.single or layout.several else detect(source)[1]
 
 
-def _open_text(
-    part: Part, head: bytes, layout: Layout | None
-) -> tuple[Dialect, list[str] | None, int]:
-    """The dialect, the header (None: there is none) and the number of lines before the
-    first row."""
+class _Text(NamedTuple):
+    """How a text table begins."""
+
+    dialect: Dialect
+    header: list[str] | None
+    skip: int
+    """Lines before the first row."""
+
+
+def _open_text(part: Part, head: bytes, layout: Layout | None) -> _Text:
+    """The dialect, the header and where rows begin."""
     if head[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     whole = len(head) < HEAD
@@ -200,7 +197,7 @@ def _open_text(
     rows = records(text, dialect)
     line, fields = next((number, row) for number, row in rows if any(row))
     if not looks_like_header(fields):
-        return dialect, None, line - 1
+        return _Text(dialect, None, line - 1)
     if whole and not any(any(row) for _, row in rows):
         raise DataError(
             "the file has a header and no row of data",
@@ -208,11 +205,9 @@ def _open_text(
             remedy="give at least one row of data",
         )
     delimiter = dialect.delimiter
-    if layout is not None and layout.name == "book-crossing" and QUOTES in text:
-        delimiter = (
-            QUOTES  # quotes and backslashes inside its ids follow no rule of csv
-        )
-    return Dialect(delimiter, len(fields), dialect.encoding), fields, line
+    if layout is not None and layout.fence is not None and layout.fence in text:
+        delimiter = layout.fence
+    return _Text(Dialect(delimiter, len(fields), dialect.encoding), fields, line)
 
 
 def _read_text(

@@ -81,16 +81,16 @@ def sample(people: int = 2_000, ratings: int | None = None, seed: int = 0) -> Ra
     parts = [
         _block(rng, world, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)
     ]
-    item, value, time = (np.concatenate(each) for each in zip(*parts, strict=True))
+    columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
     width = len(str(people))
     return Ratings(
         schema=Schema(1, 5, source=SOURCE),
         users=[f"p{number:0{width}d}" for number in range(1, people + 1)],
         items=catalogue.ids,
         ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        item=item,
-        value=value,
-        time=time,
+        item=columns[0],
+        value=columns[1],
+        time=columns[2],
         notes=Notes(layout=SOURCE, messages=(NOTICE,)),
     )
 

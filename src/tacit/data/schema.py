@@ -40,6 +40,7 @@ class Schema:
 
     @property
     def middle(self) -> float:
+        """The middle of the scale, which is 0 on the inner scale."""
         return (self.low + self.high) / 2
 
     @property

@@ -1,4 +1,8 @@
-"""What the neighbours of an item say about a person's rating of it; for many people at once."""
+"""What the neighbours of an item say about a person's rating of it, for many people at once:
+by given similarities, or by ridge weights over the ratings that covary most.
+
+The plain twins are the personal models of `tacit.model.person`, one item at a time.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +42,47 @@ def predict_cells(
             out[ask] = weighted / max(size, floor)
         for k in range(ptr[person], ptr[person + 1]):
             rated[item[k]] = False
+
+
+@njit(cache=True, nogil=True)
+def predict_neighbours(
+    ptr: Any,
+    item: Any,
+    rest: Any,
+    ask_ptr: Any,
+    ask_item: Any,
+    loadings: Any,
+    noise: Any,
+    most: int,
+    similarity: Any,
+    out: Any,
+) -> None:
+    """Write the predicted deviation from the baseline for every asked cell, each person alone.
+
+    `similarity` (items x items) chooses the neighbours; where it is empty, their covariance does.
+    """
+    for person in range(ptr.size - 1):
+        first, count = ptr[person], ptr[person + 1] - ptr[person]
+        if ask_ptr[person] == ask_ptr[person + 1]:
+            continue
+        own = item[first : first + count]
+        rows = loadings[own]
+        for ask in range(ask_ptr[person], ask_ptr[person + 1]):
+            out[ask] = 0.0
+            if count == 0:
+                continue
+            covariance = rows @ loadings[ask_item[ask]]
+            strength = np.empty(count)
+            for i in range(count):
+                if similarity.shape[0] > 0:
+                    strength[i] = -similarity[ask_item[ask], own[i]]
+                else:
+                    strength[i] = -abs(covariance[i]) / np.sqrt(noise[own[i]])
+            chosen = np.argsort(strength, kind="mergesort")[:most]
+            near = rows[chosen]
+            system = near @ near.T
+            for i in range(len(chosen)):
+                system[i, i] += noise[own[chosen[i]]]
+            weights = np.linalg.solve(system, covariance[chosen])
+            for i in range(len(chosen)):
+                out[ask] += weights[i] * rest[first + chosen[i]]

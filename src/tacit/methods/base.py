@@ -8,13 +8,12 @@ calibration instead, which is found when it is needed.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +22,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration, How, What, names, signature
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
         UnknownItem,
     )
 
-Calibration = Literal["sound", "paper", "none"]
-"""`sound`: the promise is proven. `paper`: as printed, claimed and not certified. `none`: the
-non-private twin."""
 OwnRatings = Mapping[str, float] | Iterable[Any]
 """One person's ratings, as `tacit.model.model.Model.own` takes them."""
 
@@ -56,14 +54,6 @@ class Settings(BaseModel):
 
 BaseSettings = Settings
 """The same class under another name, for methods that call their own `Settings`."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """The cells that hold a rating, by person; not their values."""
-
-    ptr: NDArray[np.int64]
-    item: NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -118,15 +108,15 @@ class Form(ABC):
         """The shared model from what was released: post-processing, free."""
 
 
-class Method(ABC):
+class Method(What, How, ABC):
     """A recommender in the manner of scikit-learn. Keyword arguments are stored as given
     and checked by `fit`.
 
-    `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`:
-    `sound`, `paper` or `none`. `engine`, `threads`: where it runs. `population`, `ledger`,
-    `purpose`: whom to charge and what for. `devices`: of the local model, how simulated
-    ones behave and where their ledgers are (`tacit.engine.simulate.Scenario`). Further
-    keyword arguments are the settings of the method.
+    They are the fields of `What` (`epsilon`, `delta`: the budget of this fit; `unit`: whom
+    it protects; `calibration`: `sound`, `paper` or `none`) and of `How` (`engine`,
+    `threads`: where it runs; `population`, `ledger`, `purpose`: whom to charge and what
+    for; `devices`), both in `tacit.rounds.options`. Further keyword arguments are the
+    settings of the method.
     """
 
     name: ClassVar[str]
@@ -144,39 +134,19 @@ class Method(ABC):
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """
     Settings: ClassVar[type[BaseSettings]] = Settings
+    __signature__ = signature("settings")
 
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        delta: float = 1e-6,
-        unit: Unit | None = None,
-        calibration: Calibration = "sound",
-        engine: str | None = None,
-        threads: int | None = None,
-        population: str = "default",
-        ledger: str | None = None,
-        purpose: str = "",
-        accept_unbounded: bool = False,
-        seed: int = 0,
-        devices: Mapping[str, Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.unit = unit
-        self.calibration = calibration
-        self.engine = engine
-        self.threads = threads
-        self.population = population
-        self.ledger = ledger
-        self.purpose = purpose
-        self.accept_unbounded = accept_unbounded
-        self.seed = seed
-        self.devices = devices
-        self._given = settings
-        for name, value in settings.items():
+    def __init__(self, **given: Any) -> None:
+        for options in (What, How):
+            mine = {name: given.pop(name) for name in names(options) if name in given}
+            options.__init__(self, **mine)
+        self._given = given
+        for name, value in given.items():
             setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A method is not frozen as its options are: it is told more by `set_params`."""
+        object.__setattr__(self, name, value)
 
     @property
     def settings(self) -> BaseSettings:
@@ -198,12 +168,8 @@ class Method(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All keyword arguments with their values, as scikit-learn asks for them."""
-        names = [
-            n
-            for n, p in inspect.signature(Method.__init__).parameters.items()
-            if p.kind == p.KEYWORD_ONLY
-        ]
-        return {name: getattr(self, name) for name in names} | dict(self._given)
+        declared = (*names(What), *names(How))
+        return {name: getattr(self, name) for name in declared} | dict(self._given)
 
     def set_params(self, **params: Any) -> Self:
         """Change some keyword arguments; the others stay."""

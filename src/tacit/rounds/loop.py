@@ -29,22 +29,28 @@ class Loop:
         self.private = True
         """Whether all that was released so far had its noise, from secret bits."""
         self._index = _behind(plan, self.done)
+        self._asked: Round | None = None
 
     def next(self) -> Round | None:
         """The round to run now; None at the end. Asking twice gives the same answer."""
+        if self._asked is None:
+            self._asked = self._found()
+        return self._asked
+
+    def _found(self) -> Round | None:
         while self._index < len(self.plan.rounds):
             round_ = self.plan.rounds[self._index]
+            self._index += 1
             if not passed_over(self.plan, round_, self.state, self.done):
                 return round_
-            self._index += 1
         return None
 
     def absorb(self, round_: Round, released: Mapping[str, Released]) -> None:
         """The next public state, from what a round released."""
         if round_ is not self.next():
             raise Failure(f"the round {round_.name} was absorbed out of turn")
+        self._asked = None
         self.done.append(round_.name)
-        self._index += 1
         self.private &= all(part.private for part in released.values())
         self.state = round_.absorb(self.state, released)
 

@@ -13,9 +13,10 @@ from functools import cached_property
 from math import isfinite
 
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
 from tacit.rounds.people import EVERYONE, Coin, Slice
 from tacit.rounds.round import Part, Round
+from tacit.units import Unit
 
 ROUNDING = 1e-9
 """By how much shares may exceed the whole, since they are sums of floats."""

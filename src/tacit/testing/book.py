@@ -26,9 +26,9 @@ from tacit.ledger.account.event import (
     Reserve,
     Skellam,
     Unbounded,
-    Unit,
 )
 from tacit.ledger.book.book import Book, Receipt, open_book
+from tacit.units import Unit
 
 MakeBook = Callable[..., Book]
 ARTEFACT = "ab" * 32

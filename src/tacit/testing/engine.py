@@ -48,13 +48,13 @@ class EngineTests:
 
     def test_sums_do_not_depend_on_workers(self, ratings: Ratings) -> None:
         round_ = self.round(ratings)
-        one, two, five = (
-            self.make(ratings, n).run(round_, State(), NoNoise())["sum"].value
-            for n in (1, 2, 5)
-        )
-        assert one.any()
-        assert np.array_equal(one, two)
-        assert np.array_equal(one, five)
+        found = [
+            self.make(ratings, workers).run(round_, State(), NoNoise())["sum"].value
+            for workers in (1, 2, 5)
+        ]
+        assert found[0].any()
+        assert np.array_equal(found[0], found[1])
+        assert np.array_equal(found[0], found[2])
 
     def test_nothing_is_released_unpaid(self, ratings: Ratings) -> None:
         with pytest.raises(Failure):

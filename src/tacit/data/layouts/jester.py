@@ -3,14 +3,49 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.layouts.base import Asked, Glance, Layout
+from tacit.data.ratings import Ratings
 from tacit.data.reading.dialect import Dialect, decode, is_number, records, sniff
 from tacit.data.reading.faults import rating_fault
-from tacit.data.reading.files import Part, spreadsheet
+from tacit.data.reading.files import Bundle, Part, spreadsheet
 from tacit.data.reading.table import Table
 from tacit.errors import DataError, place
+
+WIDTHS = (101, 151)
+"""Columns of the two matrices: a count, then 100 or 150 jokes."""
+MANY = 50
+"""A file that is called Jester's has more columns than this."""
+CELL = re.compile(r"\s*-?\d*\.?\d*\s*")
+
+
+def is_jester(seen: Glance) -> bool:
+    """By its name and many columns, or by its very width and numbers alone."""
+    fields = re.split("[;,\t]", seen.first)
+    if "jester" in seen.name and seen.name.endswith(
+        (".xls", ".dat", ".csv", ".txt", ".tsv")
+    ):
+        return (
+            seen.name.endswith(".xls") or len(fields) > MANY or _is_matrix(seen, fields)
+        )
+    return _is_matrix(seen, fields)
+
+
+def _is_matrix(seen: Glance, fields: list[str]) -> bool:
+    if not seen.name.endswith((".csv", ".txt", ".tsv")) or len(fields) not in WIDTHS:
+        return False
+    return all(CELL.fullmatch(each) for each in fields)
+
+
+def read(layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked) -> Ratings:
+    """The ratings of all files, as if they were one."""
+    table = asked.table(layout, True, bundle.label)
+    read_jester(parts, table)
+    return table.finish(bundle.label, layout.name, asked.items, asked.duplicates)
 
 
 def read_jester(parts: list[Part], table: Table) -> None:
@@ -83,6 +118,7 @@ def read_matrix(part: Part) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def numbers(
     fields: list[str], label: str, line: int, dialect: Dialect
 ) -> NDArray[np.float64]:
+    """The cells of one line, or an error that names the first that is no number."""
     try:
         return np.array(fields, np.float64)
     except ValueError:
@@ -99,9 +135,17 @@ def numbers(
 def check(
     given: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table
 ) -> None:
+    """Refuse a rating outside the scale that is not the mark of an absent one."""
     schema = table.schema
     wrong = ~((given >= schema.low) & (given <= schema.high)) & (given != table.absent)
     if wrong.any():
         person, joke = (int(k[0]) for k in np.nonzero(wrong))
         where = place(label, int(lines[person]), joke + 2)
         raise rating_fault(str(given[person, joke]), where, schema)
+
+
+LAYOUTS = (
+    Layout(
+        "jester", "Jester", -10, 10, is_jester, absent=99, several=True, reader=read
+    ),
+)

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.layouts import netflix_parts
+from tacit.data.layouts.base import Asked, Glance, Layout
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.reading.assemble import Cells, Duplicates, assemble
 from tacit.data.reading.cells import Growing, dense_numbers
@@ -20,8 +21,28 @@ from tacit.data.reading.files import Bundle, Part, text_chunks
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
 
+if TYPE_CHECKING:
+    from tacit.data.reading.kernels import Parsed
+
+NAMES = re.compile(r"(mv_\d+|combined_data_\d+)\.txt(\.gz)?")
 BATCH = 1 << 23
 """Bytes parsed at a time: the 17,770 small files are parsed many at once."""
+
+
+def is_netflix(seen: Glance) -> bool:
+    """By the names of its files."""
+    return bool(NAMES.fullmatch(seen.name))
+
+
+def netflix_parts(bundle: Bundle) -> Iterator[Part]:
+    """The files of the Netflix Prize among those of a bundle."""
+    return (part for part in bundle.parts() if NAMES.fullmatch(part.name))
+
+
+def read(layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked) -> Ratings:
+    """The ratings of all files; `parts` is empty, because one pass is all there is."""
+    schema = asked.schema(layout, True, bundle.label)
+    return read_netflix(bundle, schema, asked.items, asked.duplicates)
 
 
 def read_netflix(
@@ -31,7 +52,7 @@ def read_netflix(
     from tacit.data.reading.kernels import netflix  # compiled on first use
 
     builder = _Builder(bundle, schema, duplicates == "error")
-    waiting: deque[tuple[_Batch, Future[Any]]] = deque()
+    waiting: deque[tuple[_Batch, Future[Parsed]]] = deque()
     with ThreadPoolExecutor(2) as pool:
         for batch in batches(bundle):
             waiting.append(
@@ -46,17 +67,25 @@ def read_netflix(
     return builder.finish(catalogue, duplicates)
 
 
+class _Begin(NamedTuple):
+    """Where a file begins in a batch."""
+
+    byte: int
+    label: str
+    line: int
+    """Of the file, that this byte begins."""
+
+
 class _Batch:
     """Whole lines of one or more files, and where each file begins in them."""
 
     def __init__(self) -> None:
         self.blocks: list[bytes] = []
         self.size = 0
-        self.files: list[tuple[int, str, int]] = []
-        """First byte, label, and the line of the file that this byte begins."""
+        self.files: list[_Begin] = []
 
     def add(self, label: str, line: int, block: bytes) -> None:
-        self.files.append((self.size, label, line))
+        self.files.append(_Begin(self.size, label, line))
         self.blocks.append(block)
         self.size += len(block)
 
@@ -66,13 +95,13 @@ class _Batch:
         return self
 
     def place(self, byte: int) -> str:
-        start, label, line = next(
-            found for found in reversed(self.files) if found[0] <= byte
-        )
-        return place(label, line + self.data.count(b"\n", start, byte))
+        found = next(each for each in reversed(self.files) if each.byte <= byte)
+        before = self.data.count(b"\n", found.byte, byte)
+        return place(found.label, found.line + before)
 
 
 def batches(bundle: Bundle) -> Iterator[_Batch]:
+    """The files of a bundle in batches that fill both cores."""
     batch = _Batch()
     for part in netflix_parts(bundle):
         for line, block in _blocks(part):
@@ -115,12 +144,12 @@ class _Builder:
         """Lines counted through all files, only where a repeated pair is an error."""
         self.current = self.lines = 0
 
-    def add(self, batch: _Batch, parsed: Any) -> None:
-        user, value, day, section, start, kind, byte = parsed
-        if kind:
-            raise fault(kind, batch.place(byte), self.schema)
+    def add(self, batch: _Batch, parsed: Parsed) -> None:
+        if parsed.kind:
+            raise fault(parsed.kind, batch.place(parsed.byte), self.schema)
+        user, start = parsed.user, parsed.start
         items = np.concatenate(
-            [[self.current], section]
+            [[self.current], parsed.section]
         )  # a batch may begin inside an item
         lengths = np.diff(np.concatenate([[0], start, [user.size]]))
         item = np.repeat(items.astype(np.uint32), lengths)
@@ -130,8 +159,8 @@ class _Builder:
         self.current = int(items[-1])
         self.user.add(user)
         self.item.add(item)
-        self.value.add(value)
-        self.day.add(day)
+        self.value.add(parsed.value)
+        self.day.add(parsed.day)
         if line is not None:
             self.line.add(line)
             self.lines += batch.data.count(b"\n")
@@ -183,6 +212,7 @@ def is_row(data: bytes) -> NDArray[np.bool_]:
 
 
 def fault(kind: int, where: str, schema: Schema) -> DataError:
+    """What a code of the parser means, in words."""
     from tacit.data.reading import kernels as parse
     from tacit.data.reading.faults import off_scale, time_fault
 
@@ -200,3 +230,8 @@ def fault(kind: int, where: str, schema: Schema) -> DataError:
         place=where,
         remedy="the Netflix layout has lines `item:` and `user,rating,date`",
     )
+
+
+LAYOUTS = (
+    Layout("netflix", "Netflix Prize", 1, 5, is_netflix, one_pass=True, reader=read),
+)

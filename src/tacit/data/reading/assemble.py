@@ -110,6 +110,7 @@ def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
 
 
 def need_two_people(people: int, label: str) -> None:
+    """Refuse the ratings of one person: there is nobody to learn from."""
     if people == 1:
         raise DataError(
             "the ratings are of one person only",
@@ -226,6 +227,7 @@ def merge_repeats(
 def repeated_pair(
     cells: Cells, second: int, repeats: int, label: str, spot: Callable[[int], str]
 ) -> DataError:
+    """The error for a person who rated an item twice, with both places."""
     where = ""
     if cells.line is not None:
         where = f", first {spot(int(cells.line[second - 1]))} and {spot(int(cells.line[second]))}"

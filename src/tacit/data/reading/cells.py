@@ -61,6 +61,7 @@ class IdColumn:
             raise Fault(int(empty.arg_max() or 0), role)
 
     def add(self, cells: pl.Series) -> None:
+        """One more block of ids, as they stand in the file."""
         import polars as pl
 
         numbers = plain_numbers(cells)
@@ -178,6 +179,7 @@ class Growing(Generic[Number]):
         self.size = 0
 
     def add(self, block: NDArray[Any]) -> None:
+        """Append a block; the buffer grows by an eighth when it is full."""
         end = self.size + block.size
         if end > self.buffer.size:
             self.buffer.resize(

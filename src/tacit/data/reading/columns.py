@@ -10,6 +10,7 @@ from tacit.errors import DataError, SettingError, place
 
 
 def words(text: str) -> list[str]:
+    """A list of words, written as words."""
     return text.split()
 
 
@@ -52,6 +53,7 @@ class Roles:
     time: int | None
 
     def used(self) -> dict[str, int]:
+        """The column of each role that the table has."""
         every = {
             "user": self.user,
             "item": self.item,
@@ -64,6 +66,7 @@ class Roles:
 
 
 def plain(name: str) -> str:
+    """A column's name as it is compared: letters and digits only."""
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
@@ -143,6 +146,7 @@ def _given(
 def missing(
     role: str, header: Sequence[str] | None, label: str, line: int
 ) -> DataError:
+    """The error for a table without a column of this role."""
     if role == "rating":
         remedy = "name the column of ratings `rating`, or use --positive for a table of likes"
     else:

@@ -103,10 +103,10 @@ class _Reader:
         self.table = table
 
     def add_parsed(self, parsed: Any, line: int) -> bool:
-        user, item, value, time = parsed
-        lines = np.arange(line, line + user.size) if self.table.keep_lines else None
+        rows = len(parsed[0])
+        lines = np.arange(line, line + rows) if self.table.keep_lines else None
         try:
-            self.table.add_numbers(user, item, value, time, lines)
+            self.table.add_numbers(parsed[0], parsed[1], parsed[2], parsed[3], lines)
         except Fault:
             return False  # the slow path names the line
         return True

@@ -25,6 +25,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Dialect:
+    """How a text table is written."""
+
     delimiter: str
     width: int
     """Fields in a row."""
@@ -32,6 +34,7 @@ class Dialect:
 
     @property
     def quoted(self) -> bool:
+        """Whether fields may stand in quotation marks."""
         return len(self.delimiter) == 1 and self.delimiter not in (BLANKS, UNIT)
 
 
@@ -90,6 +93,7 @@ def records(
 
 
 def split_plain(line: str, delimiter: str) -> list[str]:
+    """The fields of a line without quotation marks."""
     if delimiter == BLANKS or not line.strip():
         return line.split()
     return [field.strip() for field in line.split(delimiter)]
@@ -144,4 +148,5 @@ def score(
 
 
 def is_number(text: str) -> bool:
+    """Whether a field is a decimal number."""
     return NUMBER.fullmatch(text) is not None

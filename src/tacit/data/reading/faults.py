@@ -43,6 +43,7 @@ def cell_fault(
 
 
 def rating_fault(text: str, where: str, schema: Schema) -> DataError:
+    """The error for a cell that is no rating."""
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return DataError(
             "the rating is NaN or infinite",
@@ -56,6 +57,7 @@ def rating_fault(text: str, where: str, schema: Schema) -> DataError:
 
 
 def off_scale(where: str, schema: Schema) -> DataError:
+    """The error for a rating outside the scale."""
     return DataError(
         f"the rating is outside the scale {schema.low:g} to {schema.high:g}",
         place=where,
@@ -64,6 +66,7 @@ def off_scale(where: str, schema: Schema) -> DataError:
 
 
 def time_fault(where: str) -> DataError:
+    """The error for a cell that is no time."""
     return DataError(
         "text where a time belongs",
         place=where,

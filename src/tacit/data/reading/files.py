@@ -38,6 +38,7 @@ class Part:
 
     @property
     def name(self) -> str:
+        """The file's name without its folder."""
         return self.path.rsplit("/", 1)[-1]
 
     @contextmanager
@@ -129,6 +130,7 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
 
 
 def one_file(path: Path) -> Part:
+    """A single file as a part."""
     return Part(
         str(path),
         str(path.absolute()).lower().replace("\\", "/"),
@@ -153,6 +155,7 @@ def _open(path: str) -> IO[bytes]:
 
 
 def zip_bundle(path: Path) -> Bundle:
+    """The files of a zip archive."""
     with guarded(str(path)), zipfile.ZipFile(path) as archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
     names = [name for name in names if not name.startswith("__MACOSX/")]
@@ -172,6 +175,7 @@ def zip_bundle(path: Path) -> Bundle:
 
 
 def gunzipped_tar(path: Path) -> bool:
+    """Whether what was gunzipped is a tar archive."""
     try:
         with gzip.open(path) as stream:
             return stream.read(512)[257:262] == b"ustar"
@@ -180,6 +184,7 @@ def gunzipped_tar(path: Path) -> bool:
 
 
 def tar_parts(path: Path) -> Iterator[Part]:
+    """The files of a tar archive, one after another."""
     with guarded(str(path)), path.open("rb") as raw:
         yield from _members(raw, str(path))
 
@@ -215,6 +220,7 @@ class Held:
 
 
 def spreadsheet(label: str) -> DataError:
+    """The error for a spreadsheet, which holds formulas and several tables."""
     return DataError(
         "this is a spreadsheet, not text",
         place=label,

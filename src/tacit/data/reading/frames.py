@@ -22,6 +22,7 @@ MATRIX = "the sparse matrix"
 
 
 def is_sparse(source: object) -> bool:
+    """Whether this is a scipy sparse matrix, without importing scipy."""
     return type(source).__module__.startswith("scipy.sparse")
 
 
@@ -143,6 +144,7 @@ def frame_fault(
 
 
 def read_parquet(part: Part) -> pl.DataFrame:
+    """The columns of a parquet file."""
     import polars as pl
 
     with part.open() as stream:

@@ -118,6 +118,7 @@ def detect(part: Part) -> str | None:
 
 
 def movielens_100k(part: Part) -> Sheet:
+    """The catalogue of MovieLens 100K, whose genres are columns of 0 and 1."""
     sheet = read_sheet(part, Dialect("|", 24), encoding_of(part))
     rows = []
     for line, cells in sheet.rows:
@@ -178,6 +179,7 @@ def catalogue(sheet: Sheet) -> Catalogue:
 
 
 def unique_ids(sheet: Sheet, at: int) -> list[str]:
+    """Refuse a catalogue that lists an item twice."""
     lines: dict[str, int] = {}
     for line, cells in sheet.rows:
         if at >= len(cells) or not cells[at]:
@@ -197,6 +199,7 @@ def unique_ids(sheet: Sheet, at: int) -> list[str]:
 
 
 def column(sheet: Sheet, at: int | None) -> list[str] | None:
+    """The position of the first column with one of these names."""
     if at is None:
         return None
     return [cells[at] if at < len(cells) else "" for _, cells in sheet.rows]
@@ -221,6 +224,7 @@ def years(
 def tag_matrix(
     cells: Sequence[str] | None,
 ) -> tuple[list[str], NDArray[np.uint8] | None]:
+    """Tags as a matrix of 0 and 1, with the name of each column."""
     if cells is None:
         return [], None
     split = [

@@ -3,7 +3,7 @@ back what it does not know."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 
-TOO_FEW, NO_USER, NO_RATING, OFF_SCALE, NO_DATE, NO_ITEM, TOO_MANY = range(1, 8)
-"""What was wrong with a Netflix line."""
+# What was wrong with a Netflix line.
+TOO_FEW = 1
+NO_USER = 2
+NO_RATING = 3
+OFF_SCALE = 4
+NO_DATE = 5
+NO_ITEM = 6
+TOO_MANY = 7
 
 
 @njit(cache=True, nogil=True)
@@ -228,19 +234,24 @@ def _netflix(
     return row, sections, 0, 0
 
 
-def netflix(
-    data: bytes, low: float, high: float
-) -> tuple[
-    NDArray[np.uint32],
-    NDArray[np.uint8],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    int,
-    int,
-]:
-    """User, rating and day of each row; item and first row of each section; the fault's
-    kind (0: none) and its byte."""
+class Parsed(NamedTuple):
+    """The rows of a text in the Netflix layout."""
+
+    user: NDArray[np.uint32]
+    value: NDArray[np.uint8]
+    day: NDArray[np.int32]
+    section: NDArray[np.int64]
+    """The item of each section."""
+    start: NDArray[np.int64]
+    """The first row of each section."""
+    kind: int
+    """Of the first fault; 0 for none."""
+    byte: int
+    """Where the fault is."""
+
+
+def netflix(data: bytes, low: float, high: float) -> Parsed:
+    """All rows of a text, or those before its first fault."""
     view = np.frombuffer(data, np.uint8)
     lines = int(np.count_nonzero(view == 10)) + 1
     titles = int(np.count_nonzero(view == 58)) + 1
@@ -248,15 +259,14 @@ def netflix(
     value = np.empty(lines, np.uint8)
     day = np.empty(lines, np.int32)
     section, start = np.empty(titles, np.int64), np.empty(titles, np.int64)
-    count, sections, kind, byte = _netflix(
-        view, low, high, user, value, day, section, start
-    )
-    return (
-        user[:count],
-        value[:count],
-        day[:count],
+    found = _netflix(view, low, high, user, value, day, section, start)
+    rows, sections = found[0], found[1]
+    return Parsed(
+        user[:rows],
+        value[:rows],
+        day[:rows],
         section[:sections],
         start[:sections],
-        int(kind),
-        int(byte),
+        kind=int(found[2]),
+        byte=int(found[3]),
     )

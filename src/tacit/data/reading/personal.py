@@ -35,11 +35,12 @@ def read_personal(path: str | Path, *, likes: bool = False) -> list[PersonalRati
     ratings may be left out."""
     part = next(iter(bundle(path).parts()))
     sheet = with_header(read_sheet(part), KNOWN)
-    item, rating, time = positions(sheet, likes)
-    return [one(sheet, line, cells, item, rating, time) for line, cells in sheet.rows]
+    places = positions(sheet, likes)
+    return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
 
 
 def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
+    """Where the item, the rating and the time stand in a row."""
     if sheet.header is None:
         item = 0
         rating = 1 if sheet.width > 1 else None
@@ -83,6 +84,7 @@ def one(
     rating: int | None,
     time: int | None,
 ) -> PersonalRating:
+    """The only column with one of these names."""
     needed = max(item, rating if rating is not None else 0)
     if len(cells) <= needed:
         message = f"too few fields: {len(cells)} instead of {needed + 1}"
@@ -120,6 +122,7 @@ def one(
 
 
 def seconds(text: str) -> int | None:
+    """A time as seconds since 1970, or an error with its place."""
     if is_number(text):
         return int(float(text)) if abs(float(text)) < 2**62 else None
     return iso_seconds(text)

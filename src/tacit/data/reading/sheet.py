@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sheet:
+    """A small table: its name, its header and its rows."""
+
     label: str
     header: list[str] | None
     rows: list[tuple[int, list[str]]]
@@ -26,6 +28,7 @@ class Sheet:
     unit: str = "line"
 
     def where(self, line: int, column: str | int | None = None) -> str:
+        """The place of a cell, for an error."""
         if self.unit == "line":
             return place(self.label, line, column)
         return f"{self.label}, {self.unit} {line}" + (
@@ -34,6 +37,7 @@ class Sheet:
 
     @property
     def width(self) -> int:
+        """The number of columns."""
         return (
             len(self.header)
             if self.header is not None
@@ -140,4 +144,5 @@ def encoding_of(part: Part) -> str:
 
 
 def is_path(source: object) -> bool:
+    """Whether a source names a file."""
     return isinstance(source, str | Path)

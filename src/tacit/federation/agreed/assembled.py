@@ -157,7 +157,7 @@ class Assembled:
 def assemble(task: Task) -> Assembled:
     """Build the plan and the events of a task. The same on every side, for one version of
     Tacit."""
-    from tacit.fitting.run import check
+    from tacit.fitting.check import check
     from tacit.methods import find
     from tacit.model.shared import catalogue_from
 

@@ -44,7 +44,7 @@ from tacit.federation.protocol.wire import (
 )
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
-from tacit.noise.portion import looks_exponential, mixing, mixture
+from tacit.noise.printed import looks_exponential, mixing, mixture
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Part, Round
 from tacit.rounds.state import State

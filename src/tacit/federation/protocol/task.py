@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tacit.federation.protocol.wire import Message, digest
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 class Task(Message):

@@ -22,22 +22,24 @@ enforce sigma >= 16. `Unbounded` gives infinity, `Evaluation` nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, expm1, fsum, inf, lgamma, log1p, pi, sqrt
-from typing import Any
+from math import inf
 
 from tacit.errors import SettingError
+from tacit.ledger.account.accountants import (
+    PER_DRAW,
+    Accountant,
+    ClosedForm,
+    Composed,
+    Divergences,
+    LossDistributions,
+)
 from tacit.ledger.account.cost import Cost, cost
-from tacit.ledger.account.event import Event, Unit
-from tacit.ledger.account.gaussian import SMALLEST, delta_at, epsilon_at
-from tacit.ledger.account.renyi import renyi
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 PROFILE_DELTAS = tuple(float(f"1e-{k}") for k in range(4, 13))
-_TABLE = {True: 512, False: 20_000}
-"""Losses of the pure part that are composed exactly, with and without a Gaussian part;
-beyond, Renyi."""
-_PER_DRAW = 8 * exp(-8 * pi**2)
-_ROUNDING = 1 + 1e-10
-"""On a delta that was summed in floating point."""
+ACCOUNTANTS: tuple[Accountant, ...] = (ClosedForm(), Composed(), Divergences())
+VERIFIER: Accountant = LossDistributions()
 
 
 def epsilon(
@@ -74,36 +76,15 @@ def epsilon_of(total: Cost, delta: float, *, verify: bool = False) -> float:
         raise SettingError(f"delta is {delta:g}; it must be at least 0 and below 1")
     if total.unbounded:
         return inf
-    slack = _PER_DRAW * total.draws
+    slack = PER_DRAW * total.draws
     if delta == 0:
         return inf if total.mu2 or total.sampled or total.renyi else total.pure_epsilon
-    if (
-        verify and not total.renyi
-    ):  # the loss distribution of Skellam noise in many dimensions is not known
-        return float(_loss_distribution(total).get_epsilon_for_delta(delta)) + slack
-    mu, pure = sqrt(total.mu2), total.pure_epsilon
-    if total.sampled or total.renyi:
-        found = renyi(total, pure=False).epsilon(delta) + pure
-        if pure:
-            found = min(found, renyi(total).epsilon(delta))
-        return min(
-            found + slack, inf if total.renyi else epsilon_of(total.everyone, delta)
-        )
-    basic = epsilon_at(mu, delta) + pure
-    if not total.pure:
-        return basic + slack
-    table = _losses(total)
-    if table is None:
-        return min(renyi(total).epsilon(delta), basic) + slack
-    low, high = 0.0, basic
-    while high - low > 1e-14 * high:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (
-            (middle, high) if _delta(mu, table, middle) > delta else (low, middle)
-        )
-    return high + slack
+    if verify and VERIFIER.supports(total):
+        return VERIFIER.epsilon(total, delta) + slack
+    found = accountant(total).epsilon(total, delta) + slack
+    if total.sampled and not total.renyi:  # the figure without the coin may be less
+        return min(found, epsilon_of(total.everyone, delta))
+    return found
 
 
 def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
@@ -112,91 +93,18 @@ def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
         raise SettingError(f"epsilon is {epsilon:g}; it must be at least 0")
     if total.unbounded:
         return 1.0
-    given, epsilon = epsilon, max(0.0, epsilon - _PER_DRAW * total.draws)
-    pure = total.pure_epsilon
+    left = max(0.0, epsilon - PER_DRAW * total.draws)
     private_alone = not total.mu2 and not total.sampled and not total.renyi
-    if private_alone and epsilon >= pure:
+    if private_alone and left >= total.pure_epsilon:
         return 0.0
-    if verify and not total.renyi:
-        return float(_loss_distribution(total).get_delta_for_epsilon(epsilon))
-    if not total.pure and not total.sampled and not total.renyi:
-        return delta_at(sqrt(total.mu2), epsilon)
-    table = None if total.sampled or total.renyi else _losses(total)
-    if table is not None:
-        return min(1.0, max(_delta(sqrt(total.mu2), table, epsilon), SMALLEST))
-    bounds = [renyi(total).delta(epsilon)]
-    if epsilon > pure and not private_alone:
-        bounds.append(renyi(total, pure=False).delta(epsilon - pure))
+    if verify and VERIFIER.supports(total):
+        return VERIFIER.delta(total, left)
+    found = accountant(total).delta(total, left)
     if total.sampled and not total.renyi:
-        bounds.append(delta_of(total.everyone, given))
-    return min(1.0, *bounds)
+        return min(found, delta_of(total.everyone, epsilon))
+    return found
 
 
-def _losses(total: Cost) -> list[tuple[float, float]] | None:
-    """(privacy loss, probability) of the pure events as randomized responses; None if there
-    are too many."""
-    size = 1
-    for count in total.pure.values():
-        size *= count + 1
-    if size > _TABLE[total.mu2 > 0]:
-        return None
-    table = [(0.0, 0.0)]
-    for each, count in total.pure.items():
-        keep = -log1p(
-            exp(-each)
-        )  # log of the chance to answer truly; the other answer has log-chance keep - each
-        chances = [
-            _log_choose(count, x) + count * keep - (count - x) * each
-            for x in range(count + 1)
-        ]
-        ways = [((2 * x - count) * each, chance) for x, chance in enumerate(chances)]
-        table = [
-            (loss + more, chance + other)
-            for loss, chance in table
-            for more, other in ways
-        ]
-    return [(loss, exp(chance)) for loss, chance in table]
-
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-
-
-def _delta(mu: float, table: list[tuple[float, float]], epsilon: float) -> float:
-    """The hockey-stick divergence of a product: the mean over the pure loss of the Gaussian
-    delta at what is left."""
-    if mu == 0:
-        terms = [
-            chance * -expm1(epsilon - loss) for loss, chance in table if loss > epsilon
-        ]
-    else:
-        terms = [
-            chance * delta_at(mu, epsilon - loss)
-            for loss, chance in table
-            if chance > 0
-        ]
-    return fsum(terms) * _ROUNDING
-
-
-def _loss_distribution(total: Cost) -> Any:
-    """dp-accounting's privacy loss distribution, rounded up on a grid of 1e-4."""
-    from dp_accounting.pld import common
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    parts = []
-    if total.mu2 > 0:
-        parts.append(pld.from_gaussian_mechanism(1 / sqrt(total.mu2)))
-    for each, count in total.pure.items():
-        one = pld.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(each, 0.0)
-        )
-        parts.append(one.self_compose(count))
-    for (multiplier, chance), times in total.sampled.items():
-        one = pld.from_gaussian_mechanism(multiplier, sampling_prob=chance)
-        parts.append(one.self_compose(times))
-    if not parts:
-        return pld.identity()
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole.compose(part)
-    return whole
+def accountant(total: Cost) -> Accountant:
+    """The first that supports these events: the tightest."""
+    return next(each for each in ACCOUNTANTS if each.supports(total))

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import exp, expm1, fsum, inf, log, log1p
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.ledger.account.cost import Cost
 
@@ -41,6 +41,7 @@ class Renyi:
     divergence: tuple[float, ...]
 
     def epsilon(self, delta: float) -> float:
+        """The least epsilon over all orders, at this delta."""
         return max(
             0.0,
             min(
@@ -50,6 +51,7 @@ class Renyi:
         )
 
     def delta(self, epsilon: float) -> float:
+        """The least delta over all orders, at this epsilon."""
         best = min(
             (a - 1) * (r - epsilon + log1p(-1 / a)) - log(a)
             for a, r in zip(self.orders, self.divergence, strict=True)
@@ -94,9 +96,10 @@ def sampled_gaussian(multiplier: float, chance: float) -> tuple[float, ...]:
 
     if multiplier <= 0:
         return (inf,) * len(SAMPLED)
-    choose, k, orders = _table()
+    table = _table()
+    k, orders = table.k, table.orders
     terms = (
-        choose
+        table.choose
         + k * log(chance)
         + (orders[:, None] - k) * log1p(-chance)
         + k * (k - 1) / (2 * multiplier**2)
@@ -106,8 +109,17 @@ def sampled_gaussian(multiplier: float, chance: float) -> tuple[float, ...]:
     return tuple(((np.maximum(logs, 0.0) + _UP) / (orders - 1)).tolist())
 
 
+class _Table(NamedTuple):
+    """Binomial coefficients for the sum over how many took part."""
+
+    choose: NDArray[np.float64]
+    """log C(a, k), one row an order."""
+    k: NDArray[np.float64]
+    orders: NDArray[np.float64]
+
+
 @cache
-def _table() -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
+def _table() -> _Table:
     """log C(a, k) for every order a and every k up to the largest; -inf above a."""
     import numpy as np
 
@@ -117,4 +129,4 @@ def _table() -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
     below = k <= orders[:, None]
     rest = np.where(below, orders[:, None] - k, 0).astype(np.int64)
     choose = factorial[orders.astype(np.int64)][:, None] - factorial - factorial[rest]
-    return np.where(below, choose, -np.inf), k, orders
+    return _Table(np.where(below, choose, -np.inf), k, orders)

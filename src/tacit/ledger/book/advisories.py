@@ -24,6 +24,8 @@ _COMPARE = {
 
 
 class Advisory(BaseModel):
+    """A defect that touched promises already made: which versions, which methods."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
@@ -32,6 +34,7 @@ class Advisory(BaseModel):
     text: str
 
     def concerns(self, version: str, method: str) -> bool:
+        """Whether an entry of this version and method is touched."""
         named = "*" in self.methods or method in self.methods
         return named and any(
             all(_holds(version, part) for part in each.split(","))
@@ -40,6 +43,8 @@ class Advisory(BaseModel):
 
 
 class Advisories(BaseModel):
+    """The file of advisories."""
+
     model_config = ConfigDict(frozen=True)
 
     format: int
@@ -47,6 +52,7 @@ class Advisories(BaseModel):
 
 
 def load() -> tuple[Advisory, ...]:
+    """The advisories that came with this version."""
     text = (
         resources.files("tacit.ledger.book")
         .joinpath("advisories.json")

@@ -23,12 +23,14 @@ from typing import Any
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import EVENTS, UNITS, Event, Unit
+from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
 from tacit.ledger.book.chain import append, damaged, keyed, load, where
-from tacit.ledger.book.entry import Entry, genesis, software
+from tacit.ledger.book.entry import Entry, genesis
 from tacit.ledger.book.rules import ROUNDING, State, UnitSpent, admit, check_details
 from tacit.ledger.book.store import Store, open_store
+from tacit.ledger.software import software
+from tacit.units import UNITS, Unit
 
 SHOWN_DELTA = 1e-6
 """At which totals are shown where no cap gives a delta."""

@@ -19,8 +19,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from tacit.errors import BookError
-from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, software, write
+from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
 from tacit.ledger.book.store import FORMAT, Session, Store
+from tacit.ledger.software import software
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Chain:
 
     @property
     def head(self) -> str:
+        """The hash of the last entry."""
         return self.entries[-1].hash if self.entries else genesis(self.population)
 
 
@@ -112,10 +114,12 @@ def replay(
 
 
 def where(store: Store, population: str) -> str:
+    """A population of a store, as errors name it."""
     return f"{store.place}, population {population}"
 
 
 def damaged(place: str, what: str) -> BookError:
+    """The error for a book that does not replay."""
     return BookError(
         f"the book is damaged: {what}",
         place=place,

@@ -148,6 +148,7 @@ class DeviceBooks:
         return epsilon_of(self._cost(_record(row[0])), self.cap[1])
 
     def close(self) -> None:
+        """Write what is still in memory."""
         self._map.flush()
 
     @contextmanager

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 
 class Entry(BaseModel):
@@ -56,6 +56,7 @@ class Entry(BaseModel):
 
     @property
     def evaluation(self) -> bool:
+        """Whether this entry paid for an evaluation and nothing else."""
         return bool(self.events) and all(
             event.kind == "evaluation" for event in self.events
         )
@@ -67,12 +68,14 @@ def genesis(population: str) -> str:
 
 
 def canonical(value: object) -> str:
+    """JSON in the one form that is hashed."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
 
 
 def sha256(text: str) -> str:
+    """The digest of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -80,14 +83,3 @@ def write(entry: Entry) -> tuple[str, str]:
     """The text to store and its hash."""
     text = canonical(entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True))
     return text, sha256(text)
-
-
-@cache
-def software() -> str:
-    """The version of Tacit that writes entries and statements."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("tacit")
-    except PackageNotFoundError:  # run from a bare source tree
-        return "0+unknown"

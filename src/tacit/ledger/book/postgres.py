@@ -70,14 +70,12 @@ class PostgresStore:
                 "the address of the ledger cannot be read",
                 remedy="postgresql://user@host:5432/database",
             ) from None
-        host, port, name = (
-            str(parts.get(part) or os.environ.get(f"PG{variable}") or usual)
-            for part, variable, usual in (
-                ("host", "HOST", "localhost"),
-                ("port", "PORT", "5432"),
-                ("dbname", "DATABASE", parts.get("user") or "postgres"),
-            )
-        )
+
+        def told(part: str, variable: str, usual: object) -> str:
+            return str(parts.get(part) or os.environ.get(f"PG{variable}") or usual)
+
+        host, port = told("host", "HOST", "localhost"), told("port", "PORT", "5432")
+        name = told("dbname", "DATABASE", parts.get("user") or "postgres")
         self._address = address
         self.place = f"postgresql://{host}:{port}/{name}"
         self.patience = patience
@@ -91,10 +89,12 @@ class PostgresStore:
         return Path(given) if given else home() / f"postgresql-{name}.key"
 
     def key(self, create: bool = False) -> bytes | None:
+        """The book's key, from its file on this side."""
         return read_key(self.key_path, create)
 
     @contextmanager
     def read(self) -> Iterator[Session | None]:
+        """A session that sees one snapshot; None before the first entry."""
         with self._connected() as connection:
             # One snapshot: between two looks of a looser transaction another process may
             # have written.
@@ -104,6 +104,7 @@ class PostgresStore:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
+        """A session that nobody else writes beside; committed at its end."""
         with self._connected() as connection:
             with self._locked(
                 connection

@@ -48,13 +48,16 @@ class SQLiteStore:
 
     @property
     def key_path(self) -> Path:
+        """The key lies beside the book."""
         return self.path.with_name(self.path.name + ".key")
 
     def key(self, create: bool = False) -> bytes | None:
+        """The book's key, from its file."""
         return read_key(self.key_path, create)
 
     @contextmanager
     def read(self) -> Iterator[Session | None]:
+        """A session that sees one snapshot; None before the first entry."""
         if not self._exists():
             yield None
             return
@@ -66,6 +69,7 @@ class SQLiteStore:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
+        """A session that nobody else writes beside; committed at its end."""
         with self._errors():
             if not self._exists():
                 self._create()

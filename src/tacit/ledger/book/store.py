@@ -24,13 +24,26 @@ FORMAT = 1
 class Session(Protocol):
     """One transaction."""
 
-    def rows(self, population: str) -> Iterator[tuple[int, str, str]]: ...
-    def append(self, population: str, number: int, text: str, hash: str) -> None: ...
-    def head(self) -> tuple[str, str] | None: ...
-    def set_head(self, text: str, mac: str) -> None: ...
-    def populations(self) -> list[str]: ...
-    def seen(self, mac: str) -> list[str]: ...
-    def remember(self, mac: str, population: str) -> None: ...
+    def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
+        """Number, text and hash of every entry, in order."""
+
+    def append(self, population: str, number: int, text: str, hash: str) -> None:
+        """One more entry."""
+
+    def head(self) -> tuple[str, str] | None:
+        """The text of the latest heads and its MAC."""
+
+    def set_head(self, text: str, mac: str) -> None:
+        """Replace the heads."""
+
+    def populations(self) -> list[str]:
+        """Every population that has an entry."""
+
+    def seen(self, mac: str) -> list[str]:
+        """Populations under which data with this fingerprint were charged."""
+
+    def remember(self, mac: str, population: str) -> None:
+        """Note that data with this fingerprint belong to a population."""
 
 
 class Store(Protocol):
@@ -39,9 +52,14 @@ class Store(Protocol):
 
     place: str
 
-    def read(self) -> AbstractContextManager[Session | None]: ...
-    def write(self) -> AbstractContextManager[Session]: ...
-    def key(self, create: bool = False) -> bytes | None: ...
+    def read(self) -> AbstractContextManager[Session | None]:
+        """A session for looking; None before the first entry."""
+
+    def write(self) -> AbstractContextManager[Session]:
+        """A session for one transaction."""
+
+    def key(self, create: bool = False) -> bytes | None:
+        """The key that signs heads; made if `create` asks for it."""
 
 
 def open_store(location: str | Path | None = None) -> Store:

@@ -14,8 +14,8 @@ from tacit.ledger.account.event import (
     Selection,
     Skellam,
     Unbounded,
-    Unit,
 )
+from tacit.units import Unit
 
 ENGINES = ("threads", "spark", "federated", "local", "simulate")
 
@@ -76,11 +76,12 @@ def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
 
 
 def trust(engine: str) -> str:
+    """Who must be trusted under an engine."""
     return _TRUST[engine]
 
 
 def joint(unit: Unit) -> str:
-    """DESIGN 5.8: why showing people recommendations costs nothing more."""
+    """Why showing people recommendations costs nothing more."""
     covered = {
         "user": "private in that person's data",
         "rating": "private in each of that person's ratings",

@@ -14,8 +14,8 @@ from math import inf, sqrt
 
 import numpy as np
 
-from tacit.ledger.account.event import Unit
 from tacit.methods.first_order.rule import level_share
+from tacit.units import Unit
 
 UNKNOWN_PEOPLE = 5_000
 """Assumed for the split alone where the number of people is not declared."""

@@ -42,8 +42,8 @@ from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 
 ROUNDS = 2
-"""Of ratings: the budget of each further round is taken from the others."""
 LIKES_ROUNDS = 3
+"""Of factors, for ratings and for likes: more would share the same budget."""
 
 
 class Settings(FactorSettings):

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Rows
-from tacit.ledger.account.event import Unit
 from tacit.ledger.account.gaussian import epsilon_at
-from tacit.methods.base import Calibration, Form, Method, Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.implicit import (
     learned_values,
@@ -41,9 +40,11 @@ from tacit.methods.first_order.choice import (
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import is_pure, strength
 from tacit.model.person.gaussian import GaussianModel
+from tacit.rounds.options import Calibration
 from tacit.rounds.people import EVERYONE, Participation
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round
+from tacit.units import Unit
 
 Floats = NDArray[np.float64]
 Forms = Mapping[Calibration, type[Form] | str]
@@ -156,6 +157,7 @@ def factor_plan(
     A small signal leaves the steps out. `name` and `story` are for the statement.
     """
     split = shares(public, len(steps))
+    # The rounds of `bias` leave a part of their share unspent: that of its choice.
     before = first_rounds(public, split.first)
     paid = sum(part.share for round_ in before for part in round_.parts)
     first = FirstOrder.of(public)
@@ -209,6 +211,7 @@ def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
 def _model(first: FirstOrder, state: FactorState) -> Grouped:
     """The personal model of `bias`, with the factors beside its loadings."""
     found = first_model(first, state)
+    # What is unknown of an item's factors is noise on its ratings, as that of its effect is.
     matrix = np.hstack([found.model.loadings, state.factors])
     model = GaussianModel(
         found.model.baseline,
@@ -219,4 +222,5 @@ def _model(first: FirstOrder, state: FactorState) -> Grouped:
 
 
 def _with_factors(groups: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """All factors are one group: they are believed together or not at all."""
     return np.concatenate([groups, np.full(width, groups.max() + 1)])

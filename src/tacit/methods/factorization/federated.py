@@ -1,5 +1,4 @@
-"""Matrix factorization without holding ratings, after Hua, Xia & Zhong 2015 (schemes S2 and
-S3).
+"""Matrix factorization without holding ratings, after Hua, Xia & Zhong 2015.
 
 As printed (`factorization/printed/hua.py`), in every round each online person sends, for
 each item she rated, the gradient of its profile plus pieces of noise; which items she rated
@@ -32,6 +31,7 @@ from tacit.rounds.state import State
 GRID = 2**13
 """Steps per unit of a clipped gradient: 32 bits hold the sums of 10^5 devices."""
 ROUNDS = 2
+"""Of factors, unless said."""
 WORD = 4
 """Bytes of a number that is sent."""
 
@@ -40,16 +40,18 @@ class FederatedSettings(BaseSettings):
     """What `mf-federated` can be told; most of it is for the printed schemes."""
 
     scheme: Literal["S2", "S3"] = "S2"
-    """`paper`: S2 has everybody in every round, S3 whoever is online."""
+    """`paper`: the first has everybody in every round, the second whoever is online."""
     third_party: bool = True
-    """`paper`, S2: false is equation 13, where every rater's own noise hides her from the
-    recommender (`simulate`)."""
+    """`paper`, everybody in every round: false is equation 13, where every rater's own noise
+    hides her from the recommender (`simulate`)."""
     factors: int | None = Field(None, ge=1, le=200)
     """Unset: 50 as printed, and by rule in `sound`."""
     rounds: int | None = Field(None, ge=1, le=100_000)
-    """Unset: 100 (S2) or 10,000 (S3) as printed; in `sound`, 2 rounds of factors."""
+    """Unset: as printed, 100 of everybody or 10,000 of whoever is online; in `sound`, 2
+    rounds of factors."""
     cohort: int | None = Field(None, ge=2)
-    """At most this many devices in a round; unset, everybody (S2, sound) or 100 (S3)."""
+    """At most this many devices in a round; unset, everybody, or as printed 100 of those who
+    are online."""
     turns: int | None = Field(None, ge=1)
     """`sound`: at most so many rounds of factors for one device; unset, all of them."""
     rate: float = Field(2.0**-5, gt=0)
@@ -66,7 +68,7 @@ class FederatedSettings(BaseSettings):
     ridge: float = Field(0.001, ge=0)
     """lambda and mu."""
     join: float = Field(0.005, ge=0, le=1)
-    """S3 in `simulate`: chance of coming online between rounds."""
+    """Whoever is online, in `simulate`: chance of coming online between rounds."""
     leave: float = Field(0.01, ge=0, le=1)
     """The same of going offline."""
     project: int | None = Field(None, ge=8)
@@ -81,7 +83,10 @@ class ClippedGradients(Form):
     settings: FederatedSettings
 
     def learning(self, public: Public) -> Learning:
-        """Right-hand sides from random profiles, then gradients at the released ones."""
+        """Right-hand sides from random profiles, then gradients at the released ones.
+
+        Left-hand sides would make what a device sends grow with the square of the factors.
+        """
         width = rule_width(public, self.settings.factors)
         return Learning(width, self.method.seed, second=0.0, gradient=True)
 
@@ -92,6 +97,7 @@ class ClippedGradients(Form):
         turns = min(given.turns or count, count)
         split = shares(public, count)
         how = self.learning(public)
+        # Everybody takes part in these once, and shows by it only that she is there.
         begun = [
             replace(r, takes_part=Turns(0, 1))
             for r in first_rounds(public, split.first)
@@ -122,6 +128,7 @@ class ClippedGradients(Form):
             last=turn.index + 1 == count,
             takes_part=turn,
         )
+        # Numbers travel in 32 bits, so the grid is coarser than a curator's.
         coarse = RowClip(how.clip, "l2", GRID)
         parts = tuple(replace(part, bound=coarse) for part in made.parts)
         made = replace(made, parts=parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from tacit.ledger.account.event import Unit
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorMethod, Forms, Settings
 from tacit.methods.factorization.noisy import factors_from_noisy
@@ -15,6 +14,7 @@ from tacit.methods.factorization.value import input_round, item_sums, own_averag
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 ITEM_SHARE = 0.14
 OWN_SHARE = 0.14
@@ -24,6 +24,7 @@ RESIDUAL = 1.0
 a plain rating's."""
 FACTORS = 10
 EPOCHS = {"descent": 20, "least squares": 8}
+"""Of the training on noisy residuals, unless said."""
 
 
 class NoisyResiduals(Form):

@@ -101,6 +101,7 @@ def likes_round(
 
     def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         factors = _random(items, how) if first else state.factors
+        # Unit vectors times 1/sqrt(c) for each of c likes: a row of norm at most 1.
         own = unit_vectors(block, factors)
         weights = person_weights(block, EVEN)
         lines = np.repeat(own, np.diff(block.ptr), axis=0) * weights[:, None]
@@ -163,8 +164,10 @@ def solve_items(state: LikesState, sums: Floats, sd: float, moment: Floats) -> F
     mean = sums.sum(axis=0) / max(float(weight.sum()), TINY)
     left = weight[:, None, None] * unit
     noise = (weight / sqrt(EVEN))[:, None, None] * moment + sd**2 * unit
+    # Likers of an item are everybody's mean, and what stands out of the noise.
     likers = mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
     count = weight * sqrt(TYPICAL)
+    # Everybody counts as an absence of weight 1, and a liker for LIKE_WEIGHT more.
     liked = (LIKE_WEIGHT * count)[:, None, None] * moment
     system = state.people * moment + liked + LIKE_RIDGE * unit
     right = ((1 + LIKE_WEIGHT) * count)[:, None, None] * likers[:, :, None]

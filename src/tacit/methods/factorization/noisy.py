@@ -82,6 +82,7 @@ class Training:
         """Train on the `kept` ratings, at a ridge `noise` times that of plain ones."""
         from threadpoolctl import threadpool_limits
 
+        # The kept ratings as compressed rows: everybody stays, with fewer of her own.
         pattern = pattern_of(self.public)
         people = people_of(self.public)
         user = np.repeat(np.arange(people), np.diff(pattern.ptr))[kept]
@@ -167,6 +168,7 @@ def factors_from_noisy(
 ) -> ValueState:
     """The state with `factors` (and `implicit`) for people of unit prior variance, or
     without any."""
+    # A noisy rating has the noise of its release beside its own: the ridge grows with both.
     training = Training(public, state, trainer, width, epochs, seed)
     held = np.random.default_rng(seed).random(len(state.values.noisy)) < HELD
     plain = 1 + state.values.sd**2 / NOISE
@@ -181,6 +183,7 @@ def factors_from_noisy(
     # A third training of SVD++ would cost more than a tenth of the ratings is worth.
     if trainer != "svdpp":
         made = training.run(best.noise, np.ones(len(held), bool))
+    # Scaled so that people's vectors have unit second moment, as their prior says.
     moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(len(made.own), 1)
     root = np.linalg.cholesky(moment)
     state = state.after(factors=made.factors @ root)
@@ -197,6 +200,7 @@ def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float
     pattern = pattern_of(public)
     user = np.repeat(np.arange(len(made.own)), np.diff(pattern.ptr))
     own = made.own
+    # SVD++: n^-1/2 times the sum of the implicit factors of what a person rated.
     if made.implicit is not None:
         from scipy.sparse import csr_array
 

@@ -136,6 +136,7 @@ def learning_round(
     def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows  # compiled on first use
 
+        # The public side: what every person folds her ratings into.
         seen = profiles(state.after(factors=shown(state)), features)
         implicit = np.zeros((0, seen.matrix.shape[1]))
         if how.implicit:
@@ -143,6 +144,8 @@ def learning_round(
         lift = np.zeros(0)
         if how.scalar:
             lift = scalar_lift(np.diff(block.ptr))
+        # Each person alone: her vector, then one row for each of her ratings, from which the
+        # rating itself is left out.
         out = np.empty((len(block.item), how.columns))
         person_rows(
             block.ptr,
@@ -165,11 +168,13 @@ def learning_round(
     def absorb(state: FactorState, released: Mapping[str, Released]) -> FactorState:
         value = released["factors"].value
         sd = max(released["factors"].sd, TINY)
+        # W_i: what those who rated an item and took part weigh together.
         weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power)
         weight = weight * takes_part.chance
         right = value[:, :width]
         if gradient:  # what the right-hand side would be, had nothing been subtracted
             right = right + MOMENT * weight[:, None] * shown(state)
+        # A chain is judged by the evidence of all its rounds, whose noise averages out.
         seen = 1.0
         if how.chain and not first:
             state = state.after(chain=_longer(state, right))
@@ -209,6 +214,7 @@ def solve(
     """Factors by empirical Bayes: A_i v_i = right_i + noise. Unless they explain the
     released numbers better by `pays` they are zero; before the last round even directions
     that do not pay may help."""
+    # The noise is that of the raters' own ratings, and that of the release, which is known.
     own = NOISE * weight_of_one(state, how.power)
     variance = sides.sd**2 / sides.seen
     if not how.second > 0:
@@ -222,6 +228,8 @@ def solve(
 def left_sides(sides: Sides, how: Learning) -> Floats:
     """A_i, from noisy triangles: the second moment of all people's vectors, and what stands
     out of the noise of an item's own raters."""
+    # Off-diagonal entries were sent times sqrt 2, so that the norm of a triangle is that of
+    # its matrix; unpacked, they have half the variance of the diagonal ones.
     moments = unpack(sides.left, how.width) / how.second
     sd = sides.sd / how.second
     entry_sd = sd * np.where(np.eye(how.width) > 0, 1.0, sqrt(0.5))

@@ -29,6 +29,7 @@ CHANCE = 0.8
 """Of taking part in a round. Fewer people a round would pay only with many more rounds."""
 STEPS = 3
 LANGEVIN_STEPS = 5
+"""Rounds of gradients, unless said."""
 
 
 class GradientSteps(Form):

@@ -77,6 +77,7 @@ class Sides:
             counts = np.diff(block.ptr)
             owner = np.repeat(np.arange(len(block.people)), counts)
             rows = self.profile[block.item]
+            # A solution is a sum over ratings as well, of rows that the ridge has turned.
             if self.output:
                 left = grams(block.ptr, block.item, self.profile)
                 rows = gains(left, counts, rows, owner)
@@ -90,6 +91,8 @@ class Sides:
             value = released["vectors"].value[: len(count)]
             sd = max(released["vectors"].sd, TINY)
             found = posterior(left, count, value, sd, output=self.output)
+            # The longest vector gets length 1, which the next round's bound asks for. All are
+            # released, so their lengths are public.
             vectors = found.mean[:, 1:]
             length = np.sqrt((vectors**2).sum(axis=1))
             vectors = vectors / max(float(length.max(initial=0.0)), TINY)
@@ -135,6 +138,8 @@ class Sides:
             value = released["factors"].value
             sd = max(released["factors"].sd, TINY)
             found = posterior(state.left, count, value, sd, output=self.output)
+            # People's vectors are given unit second moment, and factors the inverse, so that
+            # a fold-in with a prior of N(0, I) suits them.
             moment = state.left.sum(axis=0) / max(float(count.sum()), 1.0)
             root = np.linalg.cholesky(moment + 1e-12 * np.eye(self.width))
             # What is unknown of v'p, for a person of typical length.
@@ -188,6 +193,8 @@ def posterior(
     unit = np.eye(left.shape[1])
     if not output:
         return item_factors(value, left, NOISE * left + sd**2 * unit)
+    # A noisy solution is (G + c)^-1 G v + (G + c)^-1 X'e + gain x noise: again a regression
+    # of known left-hand side and known noise.
     ridge = ridges(count)
     gain = ridge_gain(ridge)[:, None, None]
     system = left + ridge[:, None, None] * unit

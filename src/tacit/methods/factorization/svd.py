@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
@@ -46,6 +45,7 @@ from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind
 from tacit.rounds.state import State, known
+from tacit.units import Unit
 
 Where = Literal["gradient", "objective", "output"]
 FIRST_SHARE = 0.15
@@ -57,7 +57,7 @@ PLUS_STATISTICS = 7
 and 8 at epsilon 20 (docs/results/mf.md)."""
 VALUE_FACTORS = 10
 VALUE_EPOCHS = 20
-"""Of the training on noisy ratings."""
+"""Of the training on noisy ratings, unless said."""
 SIDE_FACTORS = 5
 """Of noisy solves: as the paper has it."""
 MOST_SIDE_FACTORS = 14
@@ -173,11 +173,12 @@ class SoundSVD(Form):
         return np.ones(state.factors.shape[1])
 
 
-PRINTED = {
+PRINTED: dict[Where, str] = {
     "gradient": "tacit.methods.factorization.printed.descent:NoisyErrors",
     "objective": "tacit.methods.factorization.printed.least_squares:NoisyObjective",
     "output": "tacit.methods.factorization.printed.least_squares:NoisyOutput",
 }
+"""The three algorithms of the paper."""
 
 
 def _forms(where: Where, twin: str) -> Forms:

@@ -127,6 +127,7 @@ class Twin(Form):
             arrays = {"factors": table, "weight": state.weight}
             numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
             return shared_model(self.method, public, "liked factors", arrays, numbers)
+        # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / self.own_ridge)
         level = np.full((len(table), 1), np.sqrt(NOISE / BIAS_RIDGE))
         factors = table[:, 2 : 2 + self.factors]
@@ -198,6 +199,8 @@ class LeastSquaresTwin(Twin):
             other[:, :width] = np.abs(other[:, :width])
         user = np.repeat(np.arange(people), np.diff(block.ptr))
         for _ in range(self.epochs):
+            # Each side's bias is taken from the ratings, and its column becomes the 1 against
+            # which the other side's bias is solved.
             bias = other[:, width].copy()
             other[:, width] = 1.0
             rest = value - bias[block.item]

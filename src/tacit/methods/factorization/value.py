@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 
 from tacit.bound import CellClip, Rows
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.state import Values, ValueState
 from tacit.methods.first_order.rounds import TINY, cell_rows
 from tacit.methods.first_order.state import Effects
@@ -23,6 +23,7 @@ from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import LEVEL, NOISE
+from tacit.rounds.pattern import Pattern
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import known
 
@@ -66,6 +67,7 @@ def item_sums(public: Public, share: float) -> Round:
         mean, variance = levels.shrink(
             float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.LEVEL_SD
         )
+        # Effects as the first-order rounds find them, from one release.
         weights = _weights(public, total)
         start = Evidence.none(items).add(
             sums - count * mean, sd, 1.0, weights, np.zeros(items)

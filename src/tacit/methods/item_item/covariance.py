@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CountedGram, EntryGram, FactorGram, Rows
-from tacit.methods.base import Calibration, Form, Method, Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import (
@@ -49,6 +49,7 @@ from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_loadings, profile
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State

@@ -13,10 +13,11 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from tacit.methods.base import BaseSettings, Calibration, Form, Method, Public
+from tacit.methods.base import BaseSettings, Form, Method, Public
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.one_bit.carrier import Carrier
 from tacit.methods.refine.reports import best_report
+from tacit.rounds.options import Calibration
 
 Way = Literal["naive", "coordinate", "projected"]
 """What is sent: the whole vector with noise, one coordinate, or one of a few directions."""

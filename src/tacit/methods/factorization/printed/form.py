@@ -123,6 +123,7 @@ class PrintedForm(Form):
         printed = self.constants(public)
         table = np.nan_to_num(state.items, posinf=0.0, neginf=0.0)
         last = 2 + printed.factors
+        # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / printed.own_ridge)
         level = np.full((len(table), 1), np.sqrt(NOISE / OWN_SHRINK))
         factors = np.clip(table[:, 2:last], -MOST_ENTRY, MOST_ENTRY)

@@ -153,6 +153,7 @@ class VisibleGradients(Form):
         def absorb(
             state: ProfileState, released: Mapping[str, Released]
         ) -> ProfileState:
+            # The recommender's half of a step: items move against the sum of gradients.
             raters = np.round(released["raters"].value)
             items = state.items.astype(np.float64)
             weigh = weights

@@ -100,6 +100,7 @@ class PerturbedObjective(PrintedForm):
         else:
             noise = knorm_rows(draws, items, width)
         solve_items()
+        # The objective has no factor 1/2, so its linear term enters the solve halved.
         term = noise * (2 * SPAN / epsilon_of(public)) / 2
         factors -= through(order.ptr, order.person, own, ridge[:items], term)
         return table(-OFFSET, np.zeros(items), factors)

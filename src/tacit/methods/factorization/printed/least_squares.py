@@ -106,6 +106,7 @@ class NoisyObjective(NoisySolves):
         def added(own: bool, counts: Ints) -> Added:
             ratio = SLACK / (cells * printed.ridge)
             left = epsilon - log(1 + 2 * ratio + ratio**2)
+            # What the Jacobian of the perturbation costs; a larger ridge, if it costs too much.
             extra = 0.0
             if left <= 0:
                 left = epsilon / 2

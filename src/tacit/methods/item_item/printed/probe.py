@@ -153,7 +153,7 @@ class _Error:
         return float(np.sqrt(np.mean(left**2)))
 
     def _by_neighbours(self, rows: Floats, ridge: float) -> Floats:
-        from tacit.kernels.ridge_neighbours import predict_neighbours
+        from tacit.kernels.neighbours import predict_neighbours
 
         kept, probe = self.kept, self.probe
         baseline = self.baseline

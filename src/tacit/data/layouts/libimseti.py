@@ -1,0 +1,23 @@
+"""LibimSeTi: people who rate people's profiles, three numbers a line without a header."""
+
+from __future__ import annotations
+
+import re
+
+from tacit.data.layouts.base import Glance, Layout
+
+NUMBERS = re.compile(r"\d+,\d+,\d+")
+
+
+def is_libimseti(seen: Glance) -> bool:
+    """Three numbers say little, so that its name, or its folder's, must say the rest."""
+    if not NUMBERS.fullmatch(seen.first):
+        return False
+    return (
+        seen.name == "ratings.dat"
+        or "libimseti" in seen.name
+        or seen.folder.startswith("libimseti")
+    )
+
+
+LAYOUTS = (Layout("libimseti", "LibimSeTi", 1, 10, is_libimseti, delimiter=","),)

@@ -1,0 +1,44 @@
+"""MovieLens in its four ways of writing: 100K, 1M, 10M, and the csv files since 20M."""
+
+from __future__ import annotations
+
+import re
+
+from tacit.data.layouts.base import Glance, Layout, beside
+from tacit.data.reading.files import Part
+
+COLONS = re.compile(r"\d+::\d+::[\d.]+::\d+")
+HEADER = "userid,movieid,rating,timestamp"
+
+
+def is_100k(seen: Glance) -> bool:
+    """`u.data`; its five folds are told by nothing, because they overlap."""
+    return seen.name == "u.data"
+
+
+def is_colons(seen: Glance) -> bool:
+    """1M and 10M are written alike."""
+    return seen.name == "ratings.dat" and bool(COLONS.fullmatch(seen.first))
+
+
+def is_csv(seen: Glance) -> bool:
+    """20M, 25M, 32M and the latest ones, by the whole header."""
+    return "rating" in seen.name and seen.first.replace('"', "").lower() == HEADER
+
+
+def ten_million(part: Part, names: set[str]) -> str:
+    """MovieLens 10M is written as 1M is; its folder or the files beside it tell."""
+    told = re.search(r"ml-10m", part.path) or "tags.dat" in names
+    return "ml-10m" if told or beside(part, "tags.dat") else "ml-1m"
+
+
+LAYOUTS = (
+    Layout("ml-100k", "MovieLens 100K", 1, 5, is_100k, delimiter="\t"),
+    Layout(
+        "ml-1m", "MovieLens 1M", 1, 5, is_colons, delimiter="::", around=ten_million
+    ),
+    Layout("ml-10m", "MovieLens 10M", 0.5, 5, lambda seen: False, delimiter="::"),
+    Layout(
+        "ml-csv", "MovieLens csv (20M, 25M, 32M, latest)", 0.5, 5, is_csv, delimiter=","
+    ),
+)
