@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.engine.federated import Federated
 from tacit.errors import SettingError
@@ -18,7 +18,6 @@ from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
 from tacit.methods.base import Pattern, Public
 from tacit.methods.factorization.kernels_turns import take_step
-from tacit.model.shared import catalogue_facts
 from tacit.noise.portion import mixing, whole_pieces
 from tacit.noise.release import Charge
 from tacit.rounds.plan import Budget

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import tacit.federation.server
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed import expect
 from tacit.federation.device.device import Device, Policy, compact
 from tacit.federation.protocol import masks, wire
 from tacit.federation.protocol.task import Task, assemble
-from tacit.model.shared import catalogue_facts
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
 POLICY = Policy(epsilon=500, delta=1e-3, honest=1.0, accept_unbounded=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.bound import FactorGram, Rows
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.engine.gram import Factors, square
 from tacit.engine.threads import Threads
@@ -19,7 +19,6 @@ from tacit.federation.protocol import wire
 from tacit.federation.protocol.task import Task, assemble
 from tacit.federation.server import aggregator
 from tacit.federation.server.store import Store
-from tacit.model.shared import catalogue_facts
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round
 

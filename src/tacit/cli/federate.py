@@ -158,11 +158,11 @@ def federate() -> None:
 @server_options
 def recommender(**o: Any) -> None:
     """Conduct a training: enrol devices, announce rounds, publish the model."""
+    from tacit.data.catalogue import catalogue_facts
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
     from tacit.federation.server.recommender import RemoteAggregator, recommender_app
-    from tacit.model.shared import catalogue_facts
 
     scale = parse_scale(o["scale"])
     if scale is None:

@@ -32,19 +32,19 @@ from tacit.rounds.state import State
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.ledger.statement.statement import Statement
-    from tacit.model.model import (
+    from tacit.model.model import Model
+    from tacit.model.person.own import OwnRatings
+    from tacit.model.person.told import (
         Explanation,
-        Model,
         Prediction,
         Recommendation,
+        Similar,
         UnknownItem,
     )
 
 Calibration = Literal["sound", "paper", "none"]
 """`sound`: the promise is proven. `paper`: as printed, claimed and not certified. `none`: the
 non-private twin."""
-OwnRatings = Mapping[str, float] | Iterable[Any]
-"""One person's ratings, as `tacit.model.model.Model.own` takes them."""
 
 
 class Settings(BaseModel):
@@ -308,10 +308,8 @@ class Method(ABC):
         """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(
-        self, item: str, n: int = 10
-    ) -> list[tuple[str, str, float]] | UnknownItem:
-        """(id, title, closeness) of the items most like this one."""
+    def similar(self, item: str, n: int = 10) -> list[Similar] | UnknownItem:
+        """The items most like this one, closest first."""
         return self.fitted.similar(item, n)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:

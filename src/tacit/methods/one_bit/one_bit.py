@@ -21,7 +21,7 @@ from tacit.methods.refine.reports import best_report
 Way = Literal["naive", "coordinate", "projected"]
 """What is sent: the whole vector with noise, one coordinate, or one of a few directions."""
 EFFECTS = "tacit.methods.one_bit.plan:EffectsForm"
-DESCENT = "tacit.methods.one_bit.printed.descent:DescentForm"
+DESCENT = "tacit.methods.one_bit.printed.descent:OneBitDescentForm"
 FORMED: Mapping[str, Calibration] = {"effects": "sound", "descent": "paper"}
 """The calibration whose own form it is; under another one it may be asked for."""
 
