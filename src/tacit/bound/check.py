@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.bound.base import Rows
+from tacit.bound.base import Bound, Rows
 from tacit.errors import Failure
 
 
@@ -32,3 +33,14 @@ def check_rows(rows: Rows, *, name: str, people: int, size: int) -> None:
         )
     if lines and not 0 <= int(rows.index.min()) <= int(rows.index.max()) < size:
         raise Failure(f"a contribution to {name} points outside its array")
+
+
+def bounded(
+    bound: Bound, rows: Rows, *, name: str, people: int, size: int, width: int
+) -> NDArray[np.int64]:
+    """The integer rows of a contribution that was checked, before and after its bound."""
+    check_rows(rows, name=name, people=people, size=size)
+    whole = bound.apply(rows)
+    if whole.shape != (len(rows.index), width):
+        raise Failure(f"a contribution to {name} has not {width} columns")
+    return whole

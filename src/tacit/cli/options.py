@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tacit.errors import SettingError
-from tacit.rounds.options import How, What, names, said
+from tacit.rounds.options import NAMES, How, What, said
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -121,10 +121,14 @@ class MethodOption(click.Option):
         )
 
 
+SAID = said(What) | said(How)
+"""Every option that the command line says, as `tacit.rounds.options` declares it."""
+
+
 def declared(group: str) -> list[Callable[[F], F]]:
-    """The options of a group, as `tacit.rounds.options` declares them."""
+    """The options of a group."""
     made = []
-    for name, (told, default) in (said(What) | said(How)).items():
+    for name, (told, default) in SAID.items():
         if told.group != group:
             continue
         more: dict[str, Any] = {"help": told.help, "metavar": told.metavar}
@@ -167,9 +171,9 @@ book_options: Callable[[F], F] = several(*declared("book"))
 
 def method_options(options: dict[str, Any]) -> dict[str, Any]:
     """Of all options of a command, those that a method takes, as it takes them."""
-    kept = [name for name in (*names(What), *names(How)) if name in options]
+    kept = [name for name in (*NAMES[What], *NAMES[How]) if name in options]
     found = {name: options[name] for name in kept}
-    for name, (told, _) in (said(What) | said(How)).items():
+    for name, (told, _) in SAID.items():
         if told.many and name in found:
             found[name] = parse_settings(found[name], f"--{name}") or None
     return found

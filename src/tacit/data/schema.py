@@ -4,6 +4,7 @@ private values."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tacit.errors import SettingError
 
@@ -38,12 +39,12 @@ class Schema:
                     remedy=f"give {option} a count, or leave it out",
                 )
 
-    @property
+    @cached_property
     def middle(self) -> float:
         """The middle of the scale, which is 0 on the inner scale."""
         return (self.low + self.high) / 2
 
-    @property
+    @cached_property
     def unit_width(self) -> float:
         """Rating points per point of the inner scale, which always has width 4."""
         return (self.high - self.low) / 4

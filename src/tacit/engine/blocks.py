@@ -35,7 +35,7 @@ def cut(ratings: Ratings, people: People) -> Iterator[Piece]:
     ptr = ratings.ptr
     if people is None:
         cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
-        edges = np.unique(np.concatenate([[0], cuts, [ratings.n_users]]))
+        edges = np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]]))
         yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
     elif len(people):
         sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])

@@ -22,7 +22,7 @@ from tacit.errors import Failure, SettingError
 from tacit.noise import bits
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
-from tacit.rounds.people import Participation, People, Turns
+from tacit.rounds.people import EVERYONE, Participation, People, Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round
 
@@ -115,7 +115,7 @@ class InMemory:
 
     def _who(self, takes_part: Participation) -> People:
         """The rows that take part; None for everyone."""
-        return takes_part.among(self)
+        return None if takes_part is EVERYONE else takes_part.among(self)
 
     # ------------------------------------------------------------- blocks of people
 

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.bound.base import Rows
 from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
-from tacit.errors import Failure, SettingError
+from tacit.errors import SettingError
 from tacit.noise.release import Charge, release
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
@@ -98,17 +98,19 @@ class Total:
 
     def add(self, rows: Rows, people: int) -> None:
         """What some people contribute, bounded and on the grid."""
-        from tacit.bound.check import check_rows
+        from tacit.bound.check import bounded
         from tacit.kernels.rows import add_rows
 
         part = self.part
-        check_rows(rows, name=part.name, people=people, size=part.size)
-        bounded = part.bound.apply(rows)
-        if bounded.shape != (len(rows.index), part.width):
-            raise Failure(
-                f"a contribution to {part.name} has not {part.width} columns"
-            )
-        add_rows(rows.index, bounded, self.whole)
+        whole = bounded(
+            part.bound,
+            rows,
+            name=part.name,
+            people=people,
+            size=part.size,
+            width=part.width,
+        )
+        add_rows(rows.index, whole, self.whole)
 
     def merge(self, other: Total) -> None:
         """The sum of another thread."""

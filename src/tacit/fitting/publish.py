@@ -47,9 +47,9 @@ class Said:
             events=self.events,
             calibration=order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None,
-            per_person=self._bounds(),
-            settings=self._chosen(),
-            public=self._assumed(),
+            per_person=tuple(self._bounds()),
+            settings=tuple(self._chosen()),
+            public=tuple(self._assumed()),
             purpose=order.how.purpose,
             receipt=receipt,
             real_noise=private,
@@ -60,8 +60,10 @@ class Said:
         """What one person may add, part by part."""
         if self.plan.limited is not None:
             yield f"at most {self.plan.limited} ratings of a person are used, chosen at random"
-        for round_, part in self.plan.parts:
-            yield f"{round_.name}/{part.name}: {part.bound.words()}"
+        words = self.plan.limits
+        for round_ in self.plan.rounds:
+            for part in round_.parts:
+                yield f"{round_.name}/{part.name}: {words[id(part.bound)]}"
 
     def _chosen(self) -> Iterable[str]:
         """How settings were chosen."""

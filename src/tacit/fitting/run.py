@@ -178,8 +178,10 @@ class _Run:
         loop = Loop(self.plan, state)
         # Many small products: a pool of threads only waits on itself.
         with threadpool_limits(self.order.how.threads or 1):
-            while (round_ := loop.next()) is not None:
-                loop.absorb(round_, self.engine.run(round_, loop.state, charge))
+            round_ = loop.next()
+            while round_ is not None:
+                released = self.engine.run(round_, loop.state, charge)
+                round_ = loop.step(round_, released)
         self.private = self.order.budget is not None and loop.private
         if self.engine.refused:
             warnings.warn(

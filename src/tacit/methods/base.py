@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,7 +24,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.model.shared import Shared
-from tacit.rounds.options import Calibration, How, What, names, signature
+from tacit.rounds.options import NAMES, Calibration, How, What, signature
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import AnyState
@@ -70,7 +71,7 @@ class Public:
     start: Shared | None = None
     """An earlier model, published: what it released may be built upon."""
 
-    @property
+    @cached_property
     def items(self) -> int:
         """How many items the catalogue has."""
         return len(self.catalogue)
@@ -141,7 +142,7 @@ class Method(What, How, ABC):
         for options in (What, How):
             mine = {
                 name: given.pop(name)
-                for name in names(options)
+                for name in NAMES[options]
                 if name in given
             }
             options.__init__(self, **mine)
@@ -175,7 +176,7 @@ class Method(What, How, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All keyword arguments with their values, as scikit-learn asks for them."""
-        declared = (*names(What), *names(How))
+        declared = (*NAMES[What], *NAMES[How])
         return {name: getattr(self, name) for name in declared} | dict(
             self._given
         )

@@ -32,9 +32,10 @@ CHUNK = 1 << 22
 
 def log_ratio(event: Event) -> float:
     """How far one bit of this event may favour one record over another."""
-    if event.law != "response":
+    law = event.law
+    if law.name != "response":
         raise Failure(f"the event of {event.name} is no randomized response")
-    return event.spread
+    return law.spread
 
 
 def respond(

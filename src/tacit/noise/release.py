@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Event, Selection
+from tacit.ledger.account.event import Event, Law, Selection
 from tacit.noise import bits
 from tacit.rounds.round import Released
 
@@ -83,8 +83,9 @@ def release(
         return Released(
             np.array([[float(chosen)]]), 0.0, private=not bits.injected()
         )
-    _check_numbers(name, event, sums.size)
-    noise, sd = draw_noise(event, sums.shape)
+    law = event.law
+    _check_numbers(name, law, sums.size)
+    noise, sd = draw_law(law, sums.shape)
     return Released(
         (sums + noise) / steps, sd / steps, private=not bits.injected()
     )
@@ -103,7 +104,7 @@ class GramRelease:
         self._done: set[int] = set()
         numbers = size * (size + 1 - 2 * self._first) // 2
         if self._event is not None:
-            _check_numbers(name, self._event, numbers)
+            _check_numbers(name, self._event.law, numbers)
         self.private = self._event is not None and not bits.injected()
         self.sd = 0.0
         if self._event is not None:
@@ -131,10 +132,10 @@ class GramRelease:
         finish_band(sums, noise, first + self._first, self._steps, out)
 
 
-def _check_numbers(name: str, event: Event, numbers: int) -> None:
-    if event.numbers != numbers:
+def _check_numbers(name: str, law: Law, numbers: int) -> None:
+    if law.numbers != numbers:
         raise Failure(
-            f"the release {name} has {numbers} numbers, but {event.numbers} were paid for"
+            f"the release {name} has {numbers} numbers, but {law.numbers} were paid for"
         )
 
 
@@ -146,24 +147,29 @@ class Noise(NamedTuple):
 
 
 def draw_noise(event: Event, shape: tuple[int, ...]) -> Noise:
-    """The noise of an event for an array of this shape. Rows of K-norm noise are those of
-    the last axis."""
+    """The noise of an event for an array of this shape."""
+    return draw_law(event.law, shape)
+
+
+def draw_law(law: Law, shape: tuple[int, ...]) -> Noise:
+    """Noise of this law for an array of this shape. Rows of K-norm noise are those of the
+    last axis."""
     from tacit.noise.gaussian import discrete_gaussian
     from tacit.noise.knorm import knorm
     from tacit.noise.laplace import discrete_laplace
 
     size = int(np.prod(shape))
-    scale = event.spread
-    if event.law == "none":  # printed without any
+    scale = law.spread
+    if law.name == "none":  # printed without any
         return Noise(np.zeros(shape, np.int64), 0.0)
-    if event.law == "gaussian":
+    if law.name == "gaussian":
         return Noise(discrete_gaussian(size, scale).reshape(shape), scale)
-    if event.law == "laplace":
+    if law.name == "laplace":
         return Noise(
             discrete_laplace(size, scale).reshape(shape), scale * sqrt(2)
         )
-    if event.law == "knorm":
+    if law.name == "knorm":
         width = shape[-1]
         drawn = knorm(size // width, width, scale).reshape(shape)
         return Noise(drawn, scale * sqrt(width + 1))
-    raise Failure(f"no noise is defined for the event {event.name}")
+    raise Failure(f"no noise is defined for the law {law.name!r}")

@@ -5,8 +5,9 @@ waits; a federation's server opens each round to devices, and may stop and resum
 any two. Both step the same loop:
 
     loop = Loop(plan, state)
-    while (round_ := loop.next()) is not None:
-        loop.absorb(round_, engine.run(round_, loop.state, charge))
+    round_ = loop.next()
+    while round_ is not None:
+        round_ = loop.step(round_, engine.run(round_, loop.state, charge))
 """
 
 from __future__ import annotations
@@ -55,6 +56,13 @@ class Loop:
         self.done.append(round_.name)
         self.private &= all(part.private for part in released.values())
         self.state = round_.absorb(self.state, released)
+
+    def step(
+        self, round_: Round, released: Mapping[str, Released]
+    ) -> Round | None:
+        """Absorb what a round released; the round that follows."""
+        self.absorb(round_, released)
+        return self.next()
 
 
 def _behind(plan: Plan, done: Collection[str]) -> int:

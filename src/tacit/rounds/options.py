@@ -140,6 +140,10 @@ def names(options: type[What] | type[How]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(options))
 
 
+NAMES = {options: names(options) for options in (What, How)}
+"""Of all options, computed once."""
+
+
 def signature(more: str) -> Signature:
     """All options as keyword arguments, and `more` for what a method has of its own."""
     keywords = [

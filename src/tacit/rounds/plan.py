@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 
+from tacit.bound.base import Bound, Sensitivity
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event
 from tacit.rounds.people import EVERYONE, Coin, Slice
@@ -67,6 +68,24 @@ class Plan:
     def parts(self) -> Iterator[tuple[Round, Part]]:
         """Every part with its round, in the order in which they run."""
         return ((r, p) for r in self.rounds for p in r.parts)
+
+    @cached_property
+    def bounds(self) -> dict[int, Bound]:
+        """The bounds of all parts, each once: many parts share one."""
+        return {id(p.bound): p.bound for _, p in self.parts}
+
+    @cached_property
+    def moves(self) -> dict[int, Sensitivity]:
+        """How far one unit can move what each bound lets through."""
+        return {
+            key: bound.sensitivity(self.unit, self.limited)
+            for key, bound in self.bounds.items()
+        }
+
+    @cached_property
+    def limits(self) -> dict[int, str]:
+        """What each bound lets one person add, in words."""
+        return {key: bound.words() for key, bound in self.bounds.items()}
 
     def _check_names(self) -> None:
         names = [f"{r.name}/{p.name}" for r, p in self.parts]

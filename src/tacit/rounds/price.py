@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf, sqrt
 
-from tacit.bound.base import Sensitivity
 from tacit.errors import SettingError
 from tacit.ledger.account.event import (
     Choice,
@@ -187,7 +186,7 @@ def _is_pure(part: Part, budget: Budget) -> bool:
 
 def _needed(plan: Plan, name: str, part: Part, pure: bool) -> float:
     """How far one unit can move the part, in the norm of its noise."""
-    size: Sensitivity = part.bound.sensitivity(plan.unit, plan.limited)
+    size = plan.moves[id(part.bound)]
     needed = size.l1 if pure else size.l2
     if part.kind in BY_ROWS:
         needed = size.by_rows(part.size)

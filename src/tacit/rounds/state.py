@@ -45,7 +45,8 @@ class NotYet:
         return "NOT_YET"
 
 
-NOT_YET = NotYet()
+NOT_YET: Any = NotYet()
+"""The default of a field that a later round fills."""
 
 
 def later(*, derived: bool = False) -> Any:

@@ -9,9 +9,20 @@ adaptive repetitions. Prices are in `tacit.ledger.account.account`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+
+class Law(NamedTuple):
+    """What is drawn for an event."""
+
+    name: str
+    """Empty where nothing is added."""
+    spread: float
+    """Its one parameter, in steps (of a report: its log-ratio)."""
+    numbers: int
+    """How many numbers it pays for, each drawn once."""
 
 
 class _Event(BaseModel):
@@ -32,19 +43,9 @@ class _Event(BaseModel):
     """Grid steps per unit of what is released: only how words are set, never what it costs."""
 
     @property
-    def law(self) -> str:
-        """The noise that is drawn for it; empty where none is."""
-        return ""
-
-    @property
-    def spread(self) -> float:
-        """The one parameter of that law, in steps (of a report: its log-ratio)."""
-        return 0.0
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers it pays for, each drawn once."""
-        return 0
+    def law(self) -> Law:
+        """The noise that is drawn for it; nameless where none is."""
+        return Law("", 0.0, 0)
 
 
 class Gaussian(_Event):
@@ -57,16 +58,9 @@ class Gaussian(_Event):
     draws: int = Field(ge=1)
 
     @property
-    def law(self) -> str:
-        return "gaussian"
-
-    @property
-    def spread(self) -> float:
-        return self.sigma
-
-    @property
-    def numbers(self) -> int:
-        return self.draws
+    def law(self) -> Law:
+        """Discrete Gaussian on each number."""
+        return Law("gaussian", self.sigma, self.draws)
 
 
 class Skellam(_Event):
@@ -81,8 +75,9 @@ class Skellam(_Event):
     draws: int = Field(ge=1)
 
     @property
-    def numbers(self) -> int:
-        return self.draws
+    def law(self) -> Law:
+        """Devices draw it in shares."""
+        return Law("", 0.0, self.draws)
 
 
 class Laplace(_Event):
@@ -100,16 +95,9 @@ class Laplace(_Event):
         return self.sensitivity / self.scale
 
     @property
-    def law(self) -> str:
-        return "laplace"
-
-    @property
-    def spread(self) -> float:
-        return self.scale
-
-    @property
-    def numbers(self) -> int:
-        return self.draws
+    def law(self) -> Law:
+        """Discrete Laplace on each number."""
+        return Law("laplace", self.scale, self.draws)
 
 
 class KNorm(_Event):
@@ -128,16 +116,9 @@ class KNorm(_Event):
         return self.sensitivity / self.scale
 
     @property
-    def law(self) -> str:
-        return "knorm"
-
-    @property
-    def spread(self) -> float:
-        return self.scale
-
-    @property
-    def numbers(self) -> int:
-        return self.rows * self.dimension
+    def law(self) -> Law:
+        """K-norm noise, row by row."""
+        return Law("knorm", self.scale, self.rows * self.dimension)
 
 
 class Response(_Event):
@@ -149,12 +130,9 @@ class Response(_Event):
     reports: int = Field(ge=1)
 
     @property
-    def law(self) -> str:
-        return "response"
-
-    @property
-    def spread(self) -> float:
-        return self.epsilon
+    def law(self) -> Law:
+        """One randomized bit."""
+        return Law("response", self.epsilon, 0)
 
 
 class Choice(_Event):
@@ -185,8 +163,9 @@ class Selection(_Event):
     candidates: int = Field(ge=2)
 
     @property
-    def numbers(self) -> int:
-        return self.candidates
+    def law(self) -> Law:
+        """Nothing is added: a winner is drawn."""
+        return Law("", 0.0, self.candidates)
 
 
 class Reserve(_Event):
@@ -226,16 +205,9 @@ class Unbounded(_Event):
     draws: int = Field(default=0, ge=0)
 
     @property
-    def law(self) -> str:
-        return self.noise
-
-    @property
-    def spread(self) -> float:
-        return self.scale
-
-    @property
-    def numbers(self) -> int:
-        return self.draws
+    def law(self) -> Law:
+        """What the paper prints."""
+        return Law(self.noise, self.scale, self.draws)
 
 
 class Evaluation(_Event):

@@ -19,7 +19,7 @@ from tacit.methods.first_order.rule import is_pure
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State, later
+from tacit.rounds.state import NOT_YET, State
 
 MEAN_SHRINK = 5
 """Fictitious ratings in a person's own mean."""
@@ -41,8 +41,8 @@ class Settings(BaseSettings):
 class Counts(State):
     """What is released: once, in one round."""
 
-    weights: NDArray[np.float64] = later()
-    mean: float = later()
+    weights: NDArray[np.float64] = NOT_YET
+    mean: float = NOT_YET
 
 
 class Popularity(Method):

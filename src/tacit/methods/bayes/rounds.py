@@ -21,7 +21,7 @@ from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.tastes import Axes, retaste, typical_axes
 from tacit.model.person.gaussian import GaussianModel
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 MOMENT_CLIP = 8.0
 """Frobenius norm of one person's E[tt'] - I: nine in ten people stay below it on ML-1M."""
@@ -35,7 +35,7 @@ class SecondOrder:
 
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
-        if not known(state.tastes):
+        if state.tastes is NOT_YET:
             return first_model(self.first, state).model
         unknown = state.effects.variance + state.tastes.doubt
         return GaussianModel(state.baseline, unknown, state.tastes.loadings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tacit.methods.first_order.state import FirstState, Floats, Tastes
 from tacit.methods.refine.tastes import Axes, TasteEvidence
-from tacit.rounds.state import later
+from tacit.rounds.state import NOT_YET
 
 
 @dataclass(frozen=True)
@@ -27,4 +27,4 @@ class Swept:
 class BayesState(FirstState):
     """First-order statistics and tastes (`FirstState`), and what sweeps add to them."""
 
-    swept: Swept = later()
+    swept: Swept = NOT_YET

@@ -19,7 +19,7 @@ from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, TINY
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.tastes import Axes, TasteEvidence, taste_changes
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
 """Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
@@ -70,7 +70,7 @@ class Sweeps:
 
     def axes(self, state: BayesState) -> Axes:
         """The same axes in every sweep, so that their evidence adds up."""
-        if known(state.swept):
+        if state.swept is not NOT_YET:
             return state.swept.axes
         return self.second.axes(state, self.kept)
 
@@ -126,7 +126,7 @@ class Sweeps:
 
     def _before(self, state: BayesState) -> Swept:
         """What earlier sweeps said: at the first, nothing."""
-        if known(state.swept):
+        if state.swept is not NOT_YET:
             return state.swept
         items = self.second.first.public.items
         base = Tastes(

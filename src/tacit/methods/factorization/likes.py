@@ -28,7 +28,7 @@ from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 Floats = NDArray[np.float64]
 FACTORS_FROM = 1500.0
@@ -188,7 +188,7 @@ def solve_items(
 def likes_finish(method: Method, public: Public, state: LikesState) -> Shared:
     """Factors and weights for everybody's own solve; without factors, the weights rank."""
     factors = np.zeros((public.items, 1))
-    if known(state.factors):
+    if state.factors is not NOT_YET:
         factors = state.factors
     square = float((factors**2).sum())
     ridge = OWN_RIDGE + OWN_RIDGE_EACH * square / factors.shape[1]

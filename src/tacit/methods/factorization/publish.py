@@ -13,7 +13,7 @@ from tacit.methods.first_order.rounds import public_design
 from tacit.methods.refine.choose import Choice
 from tacit.model.person.gaussian import NOISE
 from tacit.model.shared import Shared
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def publish(
     """
     found = profiles(state, public_design(public))
     choice = Choice(np.ones(found.matrix.shape[1]), NOISE)
-    if known(state.choice):
+    if state.choice is not NOT_YET:
         choice = state.choice
     scales = choice.scales
     learned = scales[found.settled :].max(initial=0.0)
@@ -46,7 +46,7 @@ def publish(
     numbers = {"noise": choice.noise}
     # A person's vector is measured against the scaled profiles, so what is added to it grows.
     back = 1 / np.where(scales > 0, scales, 1.0)
-    if known(state.implicit) and learned > 0:
+    if state.implicit is not NOT_YET and learned > 0:
         personal = "factors"
         arrays["implicit"] = widened(state.implicit, found.settled) * back
     elif lift is not None and learned > 0:

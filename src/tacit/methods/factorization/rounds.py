@@ -50,7 +50,7 @@ from tacit.methods.refine.factors import (
 from tacit.model.person.gaussian import NOISE, loadings
 from tacit.rounds.people import EVERYONE, Participation
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 Floats = NDArray[np.float64]
 MOMENT = 0.25
@@ -269,7 +269,7 @@ def implicit_factors(
 
 def implicit_so_far(state: FactorState, width: int) -> Floats:
     """Implicit factors of the rounds before; none before the first."""
-    if known(state.implicit):
+    if state.implicit is not NOT_YET:
         return state.implicit
     return np.zeros((len(state.weights.mean), width))
 
@@ -285,7 +285,7 @@ class Profiles(NamedTuple):
 
 def profiles(state: FactorState, features: Design | None) -> Profiles:
     """What is public of each item so far."""
-    learned = state.factors if known(state.factors) else None
+    learned = state.factors if state.factors is not NOT_YET else None
     matrix, _ = loadings(
         state.weights.popularity,
         features,
@@ -335,7 +335,7 @@ def _longer(state: FactorState, right: Floats) -> Chain:
     """The chain with one more release: the mean after its first step, so evidence of all
     rounds."""
     before = Chain(np.zeros_like(right), 0.0)
-    if known(state.chain):
+    if state.chain is not NOT_YET:
         before = state.chain
     steps = before.steps + 1
     return Chain(before.mean * (1 - 1 / steps) + right / steps, steps)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.first_order.state import FirstState
-from tacit.rounds.state import State, known, later
+from tacit.rounds.state import NOT_YET, State
 
 Floats = NDArray[np.float64]
 
@@ -30,18 +30,18 @@ class Chain:
 class FactorState(FirstState):
     """First-order numbers, and the factors that later rounds add to them."""
 
-    factors: Floats = later()
+    factors: Floats = NOT_YET
     """Items x columns, for people whose own vectors have unit prior variance."""
-    unknown: Floats = later()
+    unknown: Floats = NOT_YET
     """Variance of an item's ratings that the error of its factors leaves unexplained."""
-    implicit: Floats = later()
+    implicit: Floats = NOT_YET
     """SVD++: what having rated an item says about a person's vector."""
-    chain: Chain = later()
+    chain: Chain = NOT_YET
 
     @property
     def doubt(self) -> Floats:
         """`unknown`, which is nothing where there are no factors."""
-        if known(self.unknown):
+        if self.unknown is not NOT_YET:
             return self.unknown
         return np.zeros(len(self.weights.mean))
 
@@ -60,16 +60,16 @@ class ValueState(FactorState):
     """The same where who rated what is public, so that numbers of single people and cells
     may be released."""
 
-    own: Floats = later()
+    own: Floats = NOT_YET
     """Each person's mean rating, less the effects of her items."""
-    values: Values = later()
-    vectors: Floats = later()
+    values: Values = NOT_YET
+    vectors: Floats = NOT_YET
     """Each person's vector, of length at most 1."""
-    left: Floats = later()
+    left: Floats = NOT_YET
     """Left-hand side of each item's regression on `vectors`: public, since they are."""
-    root: Floats = later()
+    root: Floats = NOT_YET
     """Cholesky root of the second moment of people's vectors over ratings."""
-    lift: Floats = later()
+    lift: Floats = NOT_YET
     """SVD++ as printed: the direction in which a person's number of ratings moves her."""
 
 
@@ -77,17 +77,17 @@ class ValueState(FactorState):
 class LikesState(State):
     """What the implicit-feedback form releases."""
 
-    weight: Floats = later()
+    weight: Floats = NOT_YET
     """How much each item is liked."""
-    factors: Floats = later()
+    factors: Floats = NOT_YET
 
 
 @dataclass(frozen=True)
 class TableState(State):
     """Item arrays side by side, as a training in one piece leaves them."""
 
-    items: Floats = later()
-    weight: Floats = later()
+    items: Floats = NOT_YET
+    weight: Floats = NOT_YET
     """Ratings of each item (twins only)."""
 
 
@@ -95,4 +95,4 @@ class TableState(State):
 class ProfileState(State):
     """Item profiles that devices move in turns, as Hua et al. print it."""
 
-    items: NDArray[np.float32] = later()
+    items: NDArray[np.float32] = NOT_YET

@@ -44,7 +44,7 @@ from tacit.methods.factorization.value import input_round, item_sums
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind
-from tacit.rounds.state import State, known
+from tacit.rounds.state import NOT_YET, State
 from tacit.units import Unit
 
 Where = Literal["gradient", "objective", "output"]
@@ -174,9 +174,9 @@ class SoundSVD(Form):
 
     def lift(self, state: FactorState) -> NDArray[np.float64] | None:
         """The direction of the printed scalar: all factors alike, as they were trained."""
-        if self.method.implicit_side != "scalar" or not known(state.factors):
+        if self.method.implicit_side != "scalar" or state.factors is NOT_YET:
             return None
-        if isinstance(state, ValueState) and known(state.lift):
+        if isinstance(state, ValueState) and state.lift is not NOT_YET:
             return state.lift
         return np.ones(state.factors.shape[1])
 

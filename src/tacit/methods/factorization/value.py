@@ -25,7 +25,7 @@ from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import LEVEL, NOISE
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.round import Block, Kind, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 MOST = 2.0
 """Ratings and residuals are cut at +-this: the half width of the scale."""
@@ -133,7 +133,7 @@ def input_round(public: Public, share: float, limit: float = MOST) -> Round:
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
         rest = block.value - state.baseline[block.item]
-        if known(state.own):
+        if state.own is not NOT_YET:
             rest = rest - np.repeat(state.own[block.people], np.diff(block.ptr))
         index = np.arange(block.first_cell, block.first_cell + len(block.item))
         return {"values": Rows(block.ptr, index, rest[:, None])}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.weights import denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 RESIDUAL_LIMIT = 3.0
 """Residuals are clipped to this size, on the inner scale."""
@@ -109,6 +110,7 @@ class FirstOrder:
         """Whether the promise is about a person with all her ratings."""
         return self.public.unit == "user"
 
+    @cached_property
     def _whole(self) -> Bound:
         """What a whole person may add: a row of norm 1."""
         return RowClip(1.0, "l1" if self.pure else "l2")
@@ -155,7 +157,7 @@ class FirstOrder:
             found = find(noisy.value[0], max(noisy.sd, TINY), state.people)
             return state.after(level=found)
 
-        bound = self._whole() if self.whole_person else LevelCells()
+        bound = self._whole if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
         part = Part("level", 1, bound, width=width, share=share)
         return Round("people", (part,), contribute, absorb)
@@ -191,7 +193,7 @@ class FirstOrder:
             )
             return state.after(weights=found)
 
-        bound = self._whole() if self.whole_person else CellClip(1.0)
+        bound = self._whole if self.whole_person else CellClip(1.0)
         part = Part("weights", self.public.items, bound, share=share)
         return Round("weights", (part,), contribute, absorb)
 
@@ -203,7 +205,7 @@ class FirstOrder:
         how much effort moves from crowded to rare items.
         """
         items = self.public.items
-        bound = self._whole() if self.whole_person else CentredCells(items)
+        bound = self._whole if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             rest = (
@@ -250,7 +252,7 @@ class FirstOrder:
         N(0, sd^2)."""
         weights = state.weights
         before = Evidence.none(self.public.items)
-        if known(state.evidence):
+        if state.evidence is not NOT_YET:
             before = state.evidence
         own = self.sampling(state) - self.shared(state)  # of these people alone
         noise = np.sqrt(sd**2 + RELEASES * scale**2 * own * weights.mean)
@@ -273,13 +275,13 @@ class FirstOrder:
 
     def effect(self, state: FirstState) -> NDArray[np.float64]:
         """The effects so far: none before the first sums."""
-        if known(state.effects):
+        if state.effects is not NOT_YET:
             return state.effects.mean
         return np.zeros(self.public.items)
 
     def shared(self, state: FirstState) -> NDArray[np.float64] | float:
         """Of people's own noise, what all sums so far have in common."""
-        if known(state.shared_sampling):
+        if state.shared_sampling is not NOT_YET:
             return state.shared_sampling
         return self.sampling(state)
 

@@ -24,7 +24,7 @@ from tacit.model.extend import regress
 from tacit.model.person.gaussian import NOISE
 from tacit.model.shared import Shared
 from tacit.rounds.round import Released, Round
-from tacit.rounds.state import known
+from tacit.rounds.state import NOT_YET
 
 STARTS = {
     **dict.fromkeys(("bias", "bayes"), ("bias", "bayes")),
@@ -181,10 +181,10 @@ def keep(
     """What goes into a model for a later start: rows of `KEPT_ROWS`, and a few numbers."""
     items = len(state.weights.mean)
     doubt = np.zeros(items)
-    if known(state.tastes):
+    if state.tastes is not NOT_YET:
         doubt = state.tastes.doubt
     sampling = np.full(items, first.sampling(state))
-    if known(state.shared_sampling):
+    if state.shared_sampling is not NOT_YET:
         sampling = state.shared_sampling
     evidence = [
         getattr(state.evidence, each.name) for each in fields(state.evidence)

@@ -11,7 +11,7 @@ from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.effects import Evidence
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
-from tacit.rounds.state import State, later
+from tacit.rounds.state import NOT_YET, State
 
 Floats = NDArray[np.float64]
 
@@ -40,15 +40,15 @@ class Tastes:
 class FirstState(State):
     """Level, weights and effects, in the order in which rounds release them."""
 
-    level: Level = later()
-    weights: Weights = later()
-    evidence: Evidence = later()
+    level: Level = NOT_YET
+    weights: Weights = NOT_YET
+    evidence: Evidence = NOT_YET
     """All sums of effects so far, on a common footing."""
-    effects: Effects = later()
-    shared_sampling: Floats = later()
+    effects: Effects = NOT_YET
+    shared_sampling: Floats = NOT_YET
     """After a start: what the sums of then and now have in common of people's own noise."""
-    tastes: Tastes = later()
-    choice: Choice = later()
+    tastes: Tastes = NOT_YET
+    choice: Choice = NOT_YET
     """How widely people differ."""
 
     @property

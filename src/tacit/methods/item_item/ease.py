@@ -31,7 +31,7 @@ from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State, known
+from tacit.rounds.state import NOT_YET, State
 
 OFFSET = 0.5
 """In the length of a person's row: keeps the weight of people with few likes finite. The
@@ -104,7 +104,7 @@ class EASE(Method):
     def finish(self, public: Public, state: EaseState) -> Shared:
         """Popularity, and both sides of the weights between items."""
         arrays: Arrays = {"weight": np.asarray(state.weight, np.float32)}
-        if known(state.between):
+        if state.between is not NOT_YET:
             arrays |= {
                 "left": np.asarray(state.between.left, np.float32),
                 "right": np.asarray(state.between.right, np.float32),

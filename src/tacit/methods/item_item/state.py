@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.neighbour import LowRankEase, Neighbours
-from tacit.rounds.state import State, later
+from tacit.rounds.state import NOT_YET, State
 
 Floats = NDArray[np.float64]
 
@@ -19,9 +19,9 @@ Floats = NDArray[np.float64]
 class MatrixState(FirstState):
     """First-order numbers, and what the released matrix says of items together."""
 
-    learned: Floats = later()
+    learned: Floats = NOT_YET
     """Items x columns: loadings whose products are the cleaned covariances."""
-    near: Neighbours = later()
+    near: Neighbours = NOT_YET
     """The strongest neighbours among the items that the matrix covers."""
 
 
@@ -29,28 +29,28 @@ class MatrixState(FirstState):
 class EaseState(State):
     """Popularity, and the weights between the most liked items where they were measured."""
 
-    weight: Floats = later()
+    weight: Floats = NOT_YET
     """How much each item is liked."""
-    head: NDArray[np.int64] = later()
+    head: NDArray[np.int64] = NOT_YET
     """The items that the Gram covers, ascending."""
-    between: LowRankEase = later()
+    between: LowRankEase = NOT_YET
 
 
 @dataclass(frozen=True)
 class PrintedState(State):
     """What McSherry & Mironov measure as printed, on a scale of 1 to 5."""
 
-    average: float = later()
+    average: float = NOT_YET
     """Of all ratings."""
-    item: Floats = later()
+    item: Floats = NOT_YET
     """Average of each item."""
-    count: Floats = later()
+    count: Floats = NOT_YET
     """Noisy number of ratings of each item."""
-    again: float = later()
+    again: float = NOT_YET
     """Average of what item averages leave of the ratings."""
-    covariance: NDArray[Any] = later()
+    covariance: NDArray[Any] = NOT_YET
     """Of centred, clamped ratings, over people's own lengths."""
-    weights: NDArray[Any] = later()
+    weights: NDArray[Any] = NOT_YET
     """The same of ones: how many pairs an entry of the covariance has."""
-    parameters: Floats = later()
+    parameters: Floats = NOT_YET
     """Shrinkage of the diagonal and of the rest, and ridge: fitted on the raw probe error."""

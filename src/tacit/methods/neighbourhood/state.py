@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.methods.first_order.state import FirstState, Floats
-from tacit.rounds.state import State, later
+from tacit.rounds.state import NOT_YET, State
 
 
 @dataclass(frozen=True)
 class PairState(FirstState):
     """Of the `sound` plan: first-order statistics, then matrices over the most rated items."""
 
-    cosine: Floats = later()
+    cosine: Floats = NOT_YET
     """From the released covariance."""
-    start: Floats = later()
+    start: Floats = NOT_YET
     """The first similarities, made of these cosines."""
-    similarity: Floats = later()
+    similarity: Floats = NOT_YET
     """The present ones."""
-    iterates: Floats = later()
+    iterates: Floats = NOT_YET
     """All of them so far, the start first."""
-    chosen: Floats = later()
+    chosen: Floats = NOT_YET
     """Those that people's own errors speak for; zeros where none stand out of the noise."""
-    around: float = later()
+    around: float = NOT_YET
     """Variance of a rating around what the chosen neighbours predict."""
 
 
@@ -30,13 +30,13 @@ class PairState(FirstState):
 class RowState(State):
     """Of the printed algorithms and of the twin: one row an item, raw."""
 
-    baseline: Floats = later()
-    neighbour: Floats = later()
+    baseline: Floats = NOT_YET
+    neighbour: Floats = NOT_YET
     """At most N_k items for each item, padded with -1."""
-    similarity: Floats = later()
+    similarity: Floats = NOT_YET
     """Of these neighbours."""
-    doubt: Floats = later()
+    doubt: Floats = NOT_YET
     """Mean variance of an item's similarities; of the printed algorithms its number of
     ratings."""
-    noise: Floats = later()
+    noise: Floats = NOT_YET
     """Variance of a rating around item means, the same in every row."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.refine.weights import Weights
-from tacit.rounds.state import State, later
+from tacit.rounds.state import NOT_YET, State, later
 
 Floats = NDArray[np.float64]
 
@@ -17,14 +17,14 @@ Floats = NDArray[np.float64]
 class AnswersState(State):
     """What the three groups of people have told, in the order in which they are asked."""
 
-    weights: Weights = later()
-    told: float = later()
+    weights: Weights = NOT_YET
+    told: float = NOT_YET
     """How many people told what they rated."""
-    loadings: Floats = later()
+    loadings: Floats = NOT_YET
     """Items x columns: level, popularity and public features."""
-    baseline: Floats = later()
+    baseline: Floats = NOT_YET
     """What is expected of each item so far."""
-    variance: Floats = later()
+    variance: Floats = NOT_YET
     """What the answers leave unknown of it."""
 
 
@@ -32,7 +32,7 @@ class AnswersState(State):
 class DescentState(State):
     """Where the descent of Shin et al. has come to."""
 
-    gradient: NDArray[np.float32] = later()
+    gradient: NDArray[np.float32] = NOT_YET
     """Of the last step, from all answers together."""
     path: NDArray[np.float32] = later(derived=True)
     """Item factors before the first step and after each: everybody adds up the gradients."""

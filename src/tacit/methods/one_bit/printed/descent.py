@@ -38,7 +38,7 @@ from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
 from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
-from tacit.rounds.state import State, known
+from tacit.rounds.state import NOT_YET, State
 
 Floats = NDArray[np.float64]
 Factors = NDArray[np.float32]
@@ -264,7 +264,7 @@ class PrintedDescent:
         )
 
     def _path(self, state: DescentState) -> Factors:
-        return state.path if known(state.path) else self.first
+        return state.path if state.path is not NOT_YET else self.first
 
     def _step(self, factors: Factors, gradient: Floats, turn: int) -> Factors:
         """V - (gamma_t / f_k)(gradient + 2 ridge V): a step that is not finite is not taken."""
