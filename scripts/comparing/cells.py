@@ -139,7 +139,7 @@ def _other_deltas() -> Iterator[Cell]:
     """A pure promise where there is one; one with a delta where the usual promise is pure."""
     for name, label, options in _rows("sound", "paper"):
         delta = 0.0 if options["delta"] else DELTA
-        for kind in ("rated", "likes"):
+        for kind in ("rated", "likes") if options["calibration"] == "sound" else ("rated",):
             quick = name in QUICK_PURE and kind == "rated" and _first(name, options)
             changed = {**options, "delta": delta}
             yield _fitted(f"{label} {kind} delta={delta:g}", name, changed, quick, kind=kind)
