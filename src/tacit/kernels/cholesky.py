@@ -32,9 +32,8 @@ def factor(system: Floats) -> None:
             r2 = system[k + 2, i:]
             r3 = system[k + 3, i:]
             low = system[i, i:]
-            for j in range(
-                low.size
-            ):  # from 0, so that the compiler knows no index is negative
+            # From 0, so that the compiler knows no index is negative.
+            for j in range(low.size):
                 low[j] = (
                     low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
                 )

@@ -6,24 +6,27 @@ The plain twins are the personal models of `tacit.model.person`, one item at a t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True)
 def predict_cells(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    ask_ptr: Any,
-    ask_item: Any,
-    start: Any,
-    neighbour: Any,
-    similarity: Any,
+    ptr: Ints,
+    item: Codes,
+    rest: Floats,
+    ask_ptr: Ints,
+    ask_item: Codes,
+    start: Ints,
+    neighbour: NDArray[np.int32],
+    similarity: Floats,
     floor: float,
-    out: Any,
+    out: Floats,
 ) -> None:
     """What each person's neighbours add to each asked item, from what her own ratings leave
     over; each person alone."""
@@ -46,16 +49,16 @@ def predict_cells(
 
 @njit(cache=True, nogil=True)
 def predict_neighbours(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    ask_ptr: Any,
-    ask_item: Any,
-    loadings: Any,
-    noise: Any,
+    ptr: Ints,
+    item: Codes,
+    rest: Floats,
+    ask_ptr: Ints,
+    ask_item: Codes,
+    loadings: Floats,
+    noise: Floats,
     most: int,
-    similarity: Any,
-    out: Any,
+    similarity: NDArray[np.float32],
+    out: Floats,
 ) -> None:
     """Write the predicted deviation from the baseline for every asked cell, each person alone.
 

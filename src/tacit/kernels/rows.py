@@ -46,9 +46,8 @@ def grid_rows(
         total = np.int64(0)
         for cell in range(first, last):
             for column in range(width):
-                q = np.int64(
-                    values[cell, column] * factor
-                )  # conversion rounds toward zero
+                # Conversion rounds toward zero.
+                q = np.int64(values[cell, column] * factor)
                 out[cell, column] = q
                 total += q * q if squared else abs(q)
         while total > ceiling:

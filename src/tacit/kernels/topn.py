@@ -45,9 +45,8 @@ def top_n(
             "exclude_ptr must have one entry more than there are rows"
         )
     listed = exclude_item[exclude_ptr[0] : exclude_ptr[-1]]
-    if (
-        listed.size and listed.max() >= scores.shape[1]
-    ):  # the compiled loop checks no bounds
+    # The compiled loop checks no bounds.
+    if listed.size and listed.max() >= scores.shape[1]:
         raise ValueError(
             "exclude_item names a column that the scores do not have"
         )
@@ -82,9 +81,8 @@ def top_n_all(
 def _least(peak: Any, n: int) -> Any:
     """A score that at least `n` of the peaks reach, so at least n scores: about the n-th
     largest, found by halving."""
-    cut = np.empty(
-        3, peak.dtype
-    )  # low, high, middle: kept in the scores' own precision
+    # Low, high, middle: kept in the scores' own precision.
+    cut = np.empty(3, peak.dtype)
     cut[0], cut[1] = np.inf, -np.inf
     finite = 0
     for k in range(peak.size):
@@ -145,8 +143,7 @@ def _top_rows(
                 for j in range(k * _RUN, min((k + 1) * _RUN, columns)):
                     found[size], minus[size] = j, -row[j]
                     size += row[j] >= least and row[j] > -np.inf
-        order = np.argsort(
-            minus[:size], kind="mergesort"
-        )  # stable: ties stay in the order of the items
+        # Stable: ties stay in the order of the items.
+        order = np.argsort(minus[:size], kind="mergesort")
         for at in range(min(size, n)):
             items[r, at], values[r, at] = found[order[at]], -minus[order[at]]

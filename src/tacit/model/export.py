@@ -42,14 +42,13 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
             f"a model of {shared.method} holds no similarities of items",
             remedy="export a model of knn-pearson, knn-cosine, pnbm-sgd or pnbm-langevin",
         )
-    ids, start = np.array(list(shared.catalogue.ids)), shared.arrays["start"]
-    item, neighbour = (
-        ids[np.repeat(np.arange(len(ids)), np.diff(start))],
-        ids[shared.arrays["neighbour"]],
-    )
-    similarity = np.asarray(shared.arrays["similarity"]) / np.float32(
-        shared.numbers["floor"]
-    )  # a floor of 1 fits them
+    ids = np.array(list(shared.catalogue.ids))
+    start = shared.arrays["start"]
+    item = ids[np.repeat(np.arange(len(ids)), np.diff(start))]
+    neighbour = ids[shared.arrays["neighbour"]]
+    # Divided by the floor, so that a floor of 1 fits them.
+    floor = np.float32(shared.numbers["floor"])
+    similarity = np.asarray(shared.arrays["similarity"]) / floor
     columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
     _write(
         out,

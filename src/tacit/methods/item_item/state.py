@@ -1,4 +1,4 @@
-"""What the item-item methods release, typed: a family of its own for each way to measure."""
+"""What the item-item methods release, typed: one class for each way to measure."""
 
 from __future__ import annotations
 

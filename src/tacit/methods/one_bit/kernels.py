@@ -109,9 +109,8 @@ def tastes(
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
-        for a in range(
-            width - 1, -1, -1
-        ):  # back substitution: L'z = L^-1 right
+        # Back substitution: L'z = L^-1 right.
+        for a in range(width - 1, -1, -1):
             total = right[a]
             for b in range(a + 1, width):
                 total -= system[b, a] * right[b]

@@ -11,15 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, SettingError
-
-if TYPE_CHECKING:
-    from tacit.model.shared import Shared
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -133,6 +130,22 @@ class PersonalModel(ABC):
         return self.arrays
 
 
+class Published(Protocol):
+    """What a personal model needs of a shared one."""
+
+    @property
+    def personal(self) -> str:
+        """Name of the personal model."""
+
+    @property
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """Released arrays."""
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Released numbers."""
+
+
 PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
@@ -150,7 +163,7 @@ PERSONAL = {
 when it is needed."""
 
 
-def personal_model(shared: Shared) -> PersonalModel:
+def personal_model(shared: Published) -> PersonalModel:
     """The personal model that a shared model names."""
     if shared.personal not in PERSONAL:
         raise ModelError(

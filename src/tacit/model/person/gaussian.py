@@ -193,9 +193,7 @@ def predict_cells_by_day(
     """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
     seconds."""
     from tacit.model.person.days import DAY, daily, day_of
-    from tacit.model.person.kernels_days import (
-        predict_days,
-    )  # compiled on first use
+    from tacit.model.person.kernels_days import predict_days
 
     model = daily(model)
     mean, variance = np.empty(len(query_item)), np.empty(len(query_item))

@@ -3,10 +3,13 @@ people and cells."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint32]
 
 STEADY = 0.1
 """Least part of a neighbour's variance that the closer ones must leave: below, covariances
@@ -14,7 +17,7 @@ left out tell."""
 
 
 @njit(cache=True, nogil=True)
-def steady_weights(system: Any, right: Any) -> Any:
+def steady_weights(system: Floats, right: Floats) -> Floats:
     """Solve for as many of the first neighbours, all or a half, a quarter .., as make a
     steady system; else 0."""
     size = right.size
@@ -52,17 +55,17 @@ def steady_weights(system: Any, right: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def predict_kept(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    ask_ptr: Any,
-    ask_item: Any,
-    start: Any,
-    neighbour: Any,
-    covariance: Any,
-    variance: Any,
+    ptr: Ints,
+    item: Codes,
+    rest: Floats,
+    ask_ptr: Ints,
+    ask_item: Codes,
+    start: Ints,
+    neighbour: NDArray[np.int32],
+    covariance: Floats,
+    variance: Floats,
     most: int,
-    out: Any,
+    out: Floats,
 ) -> None:
     """Write what neighbours add to each asked cell, each person alone; `rest` is what the
     level leaves of ratings."""

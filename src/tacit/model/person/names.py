@@ -62,9 +62,8 @@ def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
         near = [name for name in names if fold(text) in name][:CONTAINING]
     if catalogue.titles:
         near = [label(catalogue, catalogue.by_title[name][0]) for name in near]
-    return tuple(
-        dict.fromkeys(near)
-    )  # a title is known with and without its year
+    # A title is known with and without its year.
+    return tuple(dict.fromkeys(near))
 
 
 def naming(catalogue: Catalogue, text: str) -> str:

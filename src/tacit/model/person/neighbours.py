@@ -89,9 +89,7 @@ class Neighbourhood(GaussianPersonal):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
-        from tacit.kernels.neighbours import (
-            predict_cells,
-        )  # compiled on first use
+        from tacit.kernels.neighbours import predict_cells
 
         fitted, _ = gaussian.predict_cells(
             self.model,

@@ -148,9 +148,7 @@ class FactorNeighbours(Staged):
         return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
-        from tacit.kernels.neighbours import (
-            predict_neighbours,
-        )  # compiled on first use
+        from tacit.kernels.neighbours import predict_neighbours
 
         out = np.zeros(len(cells.ask_item))
         if self._factor.shape[1]:
@@ -231,9 +229,7 @@ class KeptNeighbours(Staged):
         return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
-        from tacit.model.person.kernels import (
-            predict_kept,
-        )  # compiled on first use
+        from tacit.model.person.kernels import predict_kept
 
         out = np.empty(len(cells.ask_item))
         predict_kept(

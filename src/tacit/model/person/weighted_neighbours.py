@@ -52,9 +52,8 @@ class WeightedNeighbours(GaussianPersonal):
         """A ridge solve for every item; one for all where all own ratings count."""
         model = self.model
         if len(own.items) <= self.numbers["neighbours"]:
-            return super().predict(
-                own
-            )  # all own ratings: exactly the ridge solve
+            # All own ratings: exactly the ridge solve.
+            return super().predict(own)
         mean, left = np.array(model.baseline), np.empty(len(model.baseline))
         rest = own.values - model.baseline[own.items]
         for item in range(len(mean)):
@@ -74,9 +73,7 @@ class WeightedNeighbours(GaussianPersonal):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
-        from tacit.kernels.neighbours import (
-            predict_neighbours,
-        )  # compiled on first use
+        from tacit.kernels.neighbours import predict_neighbours
 
         model = self.model
         out = np.empty(len(cells.ask_item))

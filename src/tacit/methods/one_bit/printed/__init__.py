@@ -1,0 +1,1 @@
+"""Shin et al. as printed: `descent` (the rounds), `projection` (Algorithm 2), `kernels`."""
