@@ -27,11 +27,11 @@ from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
     FactorMethod,
+    FactorSettings,
     Forms,
     factor_plan,
     rule_width,
 )
-from tacit.methods.factorization.base import Settings as FactorSettings
 from tacit.methods.factorization.likes import likes_finish, likes_plan
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
@@ -46,7 +46,7 @@ LIKES_ROUNDS = 3
 """Of factors, for ratings and for likes: more would share the same budget."""
 
 
-class Settings(FactorSettings):
+class ALSSettings(FactorSettings):
     """What `als` and `mf-nonnegative` can be told."""
 
     factors: int | None = Field(None, ge=1, le=200)
@@ -58,7 +58,7 @@ class Settings(FactorSettings):
 class LeastSquares(Form):
     """The sound form: in every round all items are solved from noisy statistics."""
 
-    settings: Settings
+    settings: ALSSettings
     story: ClassVar[str] = "Items are solved from noisy statistics."
 
     def learning(self, public: Public) -> Learning:
@@ -117,7 +117,7 @@ class ALS(FactorMethod):
     name = "als"
     source = "Chien et al. 2021 (DPALS); Krichene et al. 2023"
     engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ALSSettings
     forms: ClassVar[Forms] = {
         "sound": LeastSquares,
         "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
@@ -133,7 +133,7 @@ class NonnegativeMF(FactorMethod):
 
     name = "mf-nonnegative"
     source = "future work in Hua et al. 2015"
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ALSSettings
     forms: ClassVar[Forms] = {
         "sound": NonnegativeLeastSquares,
         "none": "tacit.methods.factorization.twin:NonnegativeTwin",

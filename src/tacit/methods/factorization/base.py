@@ -76,7 +76,7 @@ LEAST_FACTORS = 2
 """The fewest factors that the rule asks for."""
 
 
-class Settings(BaseSettings):
+class FactorSettings(BaseSettings):
     """What every factorization can be told."""
 
     factors: int | None = Field(None, ge=1, le=200)
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
 class FactorMethod(Method):
     """A factorization. Its `forms` say what it does under each calibration."""
 
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = FactorSettings
     engines: ClassVar[tuple[str, ...]] = ("threads",)
     units: ClassVar[tuple[Unit, ...]] = ("user",)
 
@@ -107,14 +107,16 @@ def signal(public: Public) -> float:
 
 
 @dataclass(frozen=True)
-class Shares:
+class FactorShares:
     """Of the budget: to the rounds of `bias`, and to each round of factors."""
 
     first: float
     factors: tuple[float, ...]
 
 
-def shares(public: Public, rounds: int, start: float = FACTORS_FROM) -> Shares:
+def shares(
+    public: Public, rounds: int, start: float = FACTORS_FROM
+) -> FactorShares:
     """The split over `rounds` rounds of factors.
 
     A signal below `start` gets no factors, and neither does a pure budget: a whole person's
@@ -122,15 +124,16 @@ def shares(public: Public, rounds: int, start: float = FACTORS_FROM) -> Shares:
     """
     strong = signal(public)
     if strong < start or is_pure(public.budget):
-        return Shares(1.0, ())
+        return FactorShares(1.0, ())
     learned = MOST_SHARE * strong**2 / (strong**2 + HALF_AT**2)
-    return Shares(1 - learned, (learned / rounds,) * rounds)
+    return FactorShares(1 - learned, (learned / rounds,) * rounds)
 
 
 def rule_width(
     public: Public, given: int | None, rule: int = RULE_FACTORS
 ) -> int:
-    """Factors by the size of the signal, unless given."""
+    """Factors by the size of the signal, unless given: more of them are told from the noise
+    by more people and more budget. At most `rule` of them, or `MOST_FACTORS` if given."""
     if given is not None:
         return min(given, MOST_FACTORS)
     wanted = np.round(sqrt(signal(public) / SIGNAL_EACH))
@@ -164,7 +167,9 @@ def factor_plan(
 ) -> Plan:
     """The rounds of `bias`, one round for each of `steps`, and the choice.
 
-    A small signal leaves the steps out. `name` and `story` are for the statement.
+    A small signal leaves the steps out, and the whole budget goes to the plan of `bias`.
+    `name` is what the rounds of factors are called, `story` the sentence about them in the
+    statement; `takes_part` says who takes part in them.
     """
     split = shares(public, len(steps))
     # The rounds of `bias` leave a part of their share unspent: that of its choice.
@@ -201,8 +206,11 @@ def factor_plan(
 
 
 def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
-    """The choice of `bias` with the factors as one more group of columns; what having rated
-    says is taken as known."""
+    """The choice of `bias` with the factors as one more group of columns.
+
+    People err on their left-out ratings with and without factors; what having rated says
+    (SVD++) is taken as known, and subtracted from the ratings first.
+    """
     groups = _with_factors(first_groups(first), how.width)
     made = choice_round(
         first, share, groups, lambda state: _model(first, state)

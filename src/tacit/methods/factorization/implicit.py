@@ -28,7 +28,8 @@ def scalar_lift(counts: NDArray[np.int64]) -> Floats:
 
 
 def lifted_values(block: Block, factors: Floats) -> Floats:
-    """What the scalar says about each rating of a block."""
+    """What the scalar says about each rating of a block: the same number in every factor, so
+    it meets the sum of an item's factors."""
     counts = np.diff(block.ptr)
     lift = np.repeat(scalar_lift(counts), counts)
     told: Floats = lift * factors.sum(axis=1)[block.item]
@@ -36,7 +37,8 @@ def lifted_values(block: Block, factors: Floats) -> Floats:
 
 
 def learned_values(block: Block, profiles: Floats, implicit: Floats) -> Floats:
-    """What learned implicit factors, as wide as the profiles, say about each rating."""
+    """What learned implicit factors, as wide as the profiles, say about each rating: those
+    of everything a person rated, over the root of its number."""
     from tacit.kernels.factors import implicit_values
 
     told = np.empty(len(block.item))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from tacit.methods.base import Form, Public
-from tacit.methods.factorization.base import FactorMethod, Forms, Settings
+from tacit.methods.factorization.base import FactorMethod, FactorSettings, Forms
 from tacit.methods.factorization.noisy import factors_from_noisy
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.state import ValueState
@@ -33,10 +33,12 @@ EPOCHS = {"descent": 20, "least squares": 8}
 
 class NoisyResiduals(Form):
     """The sound form: averages of items and people are released; each residual from them is
-    clamped and noised once (which the authors found best); training on the noisy residuals
-    is post-processing."""
+    clamped and noised once (which the authors found best).
 
-    settings: Settings
+    Training on the noisy residuals is post-processing; a subclass says by which `trainer`.
+    """
+
+    settings: FactorSettings
     trainer: ClassVar[Literal["descent", "least squares"]]
 
     def plan(self, public: Public) -> Plan:
@@ -78,7 +80,8 @@ class NoisyLeastSquares(NoisyResiduals):
 
 
 class InputSGD(FactorMethod):
-    """Input perturbation, then gradient descent."""
+    """Input perturbation of residuals from private averages, then gradient descent on what
+    is noisy."""
 
     name = "mf-input-sgd"
     source = "Berlioz et al. 2015 (PSGD in Xian et al.)"
@@ -93,7 +96,8 @@ class InputSGD(FactorMethod):
 
 
 class InputALS(FactorMethod):
-    """Input perturbation, then alternating least squares."""
+    """Input perturbation of residuals from private averages, then alternating least squares
+    on what is noisy."""
 
     name = "mf-input-als"
     source = "Berlioz et al. 2015 (PALS in Xian et al.)"

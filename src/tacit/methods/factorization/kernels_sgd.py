@@ -35,7 +35,11 @@ def biased_epoch(
     bias_ridge: float,
 ) -> float:
     """One pass over value ~ own_bias_u + bias_i + own_u'factors_i; gives the sum of squared
-    errors on the way."""
+    errors on the way.
+
+    `ptr`, `item` and `value` are the ratings in compressed rows, one row a person; `people`
+    is the order in which they are taken. Biases and factors are moved in place.
+    """
     width = factors.shape[1]
     step = np.float32(rate)
     shrink = np.float32(1 - rate * ridge)
@@ -117,7 +121,10 @@ def full_gradient(
     step: Singles,
 ) -> float:
     """Sum of -1/2 the gradient of squared error over each person's first `most` ratings;
-    gives the squared error."""
+    gives the squared error.
+
+    Nothing moves: `own_step` and `step` are overwritten with the sums for the two sides.
+    """
     width = factors.shape[1]
     own_step[:] = 0.0
     step[:] = 0.0

@@ -73,7 +73,11 @@ def svdpp_epoch(
     ridge: float,
     bias_ridge: float,
 ) -> float:
-    """One pass; gives the sum of squared errors on the way."""
+    """One pass over value ~ own_bias_u + bias_i + (own_u + implicit part)'factors_i; gives the
+    sum of squared errors on the way.
+
+    As `kernels_sgd.biased_epoch`, with the implicit factors moved once after each person.
+    """
     width = factors.shape[1]
     step = np.float32(rate)
     shrink = np.float32(1 - rate * ridge)
@@ -123,7 +127,7 @@ def noisy_plus_epoch(
     limit: float,
     noise: NDArray[np.float64],
 ) -> float:
-    """`sgd.noisy_epoch` with learned implicit factors: noise on every error, a clamp, then
+    """`kernels_sgd.noisy_epoch` with learned implicit factors: noise on every error, a clamp, then
     all three steps."""
     width = factors.shape[1]
     step, shrink = np.float32(rate), np.float32(1 - rate * ridge)

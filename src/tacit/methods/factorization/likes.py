@@ -56,7 +56,8 @@ LEAST_MOMENT = 0.01
 
 
 def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
-    """The items' weights, then rounds of factors if they pay."""
+    """The items' weights, then `epochs` rounds of factors if they pay; below that signal the
+    weights alone rank the items."""
     split = shares(public, epochs, FACTORS_FROM)
     rounds = [
         likes_round(public, how, f"likes {k}", share, first=k == 1)
@@ -68,7 +69,7 @@ def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
 
 
 def weights_round(public: Public, share: float) -> Round:
-    """How much each item is liked."""
+    """How much each item is liked: a person's likes share a weight of norm 1."""
     items = public.items
 
     def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
@@ -95,7 +96,8 @@ def weights_round(public: Public, share: float) -> Round:
 def likes_round(
     public: Public, how: Learning, name: str, share: float, *, first: bool
 ) -> Round:
-    """One round. The `first` starts from random factors."""
+    """One round: everybody's vector against the factors so far, then the items' against all
+    people. The `first` starts from random factors."""
     items = public.items
     width = how.width
     rows, columns = np.triu_indices(width)
@@ -141,7 +143,10 @@ def _random(items: int, how: Learning) -> Floats:
 
 
 def unit_vectors(block: Block, factors: Floats) -> Floats:
-    """Everybody's vector from her likes, of length 1."""
+    """Everybody's vector from her likes, of length 1: her own ridge solve over all items.
+
+    Only its direction is used, so that likes of many and of few weigh alike.
+    """
     from tacit.kernels.als import half_step_likes  # compiled on first use
 
     people = len(block.people)
@@ -149,15 +154,15 @@ def unit_vectors(block: Block, factors: Floats) -> Floats:
     out = np.zeros((people, width))
     everywhere = factors.T @ factors
     half_step_likes(
-        block.ptr,
-        block.item,
-        factors,
-        everywhere,
-        LIKE_WEIGHT,
-        OWN_RIDGE + OWN_RIDGE_EACH * np.trace(everywhere) / width,
-        0,
-        people,
-        out,
+        ptr=block.ptr,
+        index=block.item,
+        other=factors,
+        everywhere=everywhere,
+        weight=LIKE_WEIGHT,
+        ridge=OWN_RIDGE + OWN_RIDGE_EACH * np.trace(everywhere) / width,
+        start=0,
+        stop=people,
+        out=out,
     )
     length = np.maximum(np.sqrt((out**2).sum(axis=1)), 1e-12)
     return np.asarray(out / length[:, None], np.float64)
@@ -167,7 +172,12 @@ def solve_items(
     state: LikesState, sums: Floats, sd: float, moment: Floats
 ) -> Floats:
     """Factors of the items, each against all people: its likers' mean vector by empirical
-    Bayes, then weighted least squares over likes and absences."""
+    Bayes, then weighted least squares over likes and absences.
+
+    `sums` are each item's likers' vectors, with noise of `sd`; `moment` is everybody's second
+    moment. A person weighs 1/sqrt(c), so sums and weights become counts by the root of a
+    typical c.
+    """
     weight = state.weight
     unit = np.eye(sums.shape[1])
     mean = sums.sum(axis=0) / max(float(weight.sum()), TINY)

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
-from tacit.methods.factorization.implicit import scalar_lift
+from tacit.methods.factorization.epochs import (
+    RATE,
+    DescentModel,
+    Pace,
+    descend,
+    random_factors,
+)
+from tacit.methods.factorization.implicit import Implicit
 from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.value import pattern_of, people_of
 from tacit.model.person.gaussian import NOISE
@@ -38,17 +45,17 @@ RIDGE_EACH = 0.05
 """More of it for each rating of the row, and the ridge of descent; as the twin's."""
 TRIED = (1.0, 0.4)
 """Multiples of the ridge that the noise asks for."""
-RATE = 0.01
-"""Of descent without noise; it falls with the root of the noise."""
-DECAY = 0.95
-"""Of the rate, from epoch to epoch."""
-START = 0.1
-"""Standard deviation of the first, random factors."""
+SAYS: dict[Trainer, Implicit] = {
+    "descent": "nothing",
+    "svdpp": "learned",
+    "scalar": "scalar",
+}
+"""What is implicit to each way of descent."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training leaves."""
+    """What a training leaves: both sides, of which only the items' is published."""
 
     own: Floats
     """People's vectors: from noisy ratings, so public."""
@@ -69,7 +76,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Training:
-    """One way to train, on the noisy ratings of one release."""
+    """One way to train, on the noisy ratings of one release.
+
+    `width` factors by `epochs` passes, from random ones that the `seed` draws.
+    """
 
     public: Public
     state: ValueState
@@ -79,7 +89,11 @@ class Training:
     seed: int
 
     def run(self, noise: float, kept: Mask) -> Trained:
-        """Train on the `kept` ratings, at a ridge `noise` times that of plain ones."""
+        """Train on the `kept` ratings, at a ridge `noise` times that of plain ones.
+
+        Noise that doubles a rating's variance deserves twice the ridge; how well that holds
+        for factors is judged on the ratings that were not kept.
+        """
         from threadpoolctl import threadpool_limits
 
         # The kept ratings as compressed rows: everybody stays, with fewer of her own.
@@ -98,22 +112,39 @@ class Training:
     def _alternate(
         self, ptr: Ints, item: Codes, value: Singles, noise: float
     ) -> Trained:
-        """Alternating least squares."""
+        """Ridge solves of all people, then of all items, again and again. Biases are not
+        needed: effects and levels were subtracted before the noise."""
         from tacit.kernels.als import half_step
         from tacit.kernels.order import by_item
 
         items = self.public.items
         rng = np.random.default_rng(self.seed)
         own = np.zeros((people_of(self.public), self.width), np.float32)
-        factors = _random(rng, items, self.width)
+        factors = random_factors(rng, items, self.width)
         order = by_item(ptr, item, items)
         own_ridge = self._ridge(ptr, noise)
         ridge = self._ridge(order.ptr, noise)
         by_items = value[order.cell]
         for _ in range(self.epochs):
-            half_step(ptr, item, value, factors, own_ridge, 0, len(own), own)
             half_step(
-                order.ptr, order.person, by_items, own, ridge, 0, items, factors
+                ptr=ptr,
+                index=item,
+                value=value,
+                other=factors,
+                ridge=own_ridge,
+                start=0,
+                stop=len(own),
+                out=own,
+            )
+            half_step(
+                ptr=order.ptr,
+                index=order.person,
+                value=by_items,
+                other=own,
+                ridge=ridge,
+                start=0,
+                stop=items,
+                out=factors,
             )
         return Trained(own.astype(np.float64), factors.astype(np.float64))
 
@@ -124,46 +155,26 @@ class Training:
     def _descend(
         self, ptr: Ints, item: Codes, value: Singles, noise: float
     ) -> Trained:
-        """Gradient descent, person by person."""
-        from tacit.methods.factorization.kernels_sgd import biased_epoch
-        from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
-
+        """Gradient descent, at a rate that falls with the root of the noise. Small biases
+        take up what the noisy effects left."""
         people = people_of(self.public)
         items = self.public.items
         rng = np.random.default_rng(self.seed)
-        factors = _random(rng, items, self.width)
-        own = _random(rng, people, self.width)
-        level = np.zeros(people, np.float32)
-        bias = np.zeros(items, np.float32)
-        implicit = np.zeros((items, self.width), np.float32)
-        rate = RATE / np.sqrt(noise)
+        factors = random_factors(rng, items, self.width)
+        own = random_factors(rng, people, self.width)
+        sides = DescentModel.begin(
+            own, factors, np.zeros((items, self.width), np.float32)
+        )
         ridge = RIDGE_EACH * noise
-        count = np.diff(ptr)[:, None]
-        lift = np.zeros((people, 1), np.float32)
-        if self.trainer == "scalar":
-            lift = scalar_lift(count).astype(np.float32)
-        own += lift
-        for _ in range(self.epochs):
-            order = rng.permutation(people)
-            given = (ptr, item, value, order, level, bias, own, factors)
-            if self.trainer == "svdpp":
-                svdpp_epoch(*given, implicit, rate, ridge, ridge)
-            else:
-                biased_epoch(*given, rate, ridge, ridge)
-                # People shrink toward their lift, not to 0.
-                shrunk = max(0.0, 1 - rate * ridge) ** count
-                own += (1 - shrunk).astype(np.float32) * lift
-            rate *= DECAY
+        pace = Pace(self.epochs, RATE / np.sqrt(noise), ridge, ridge)
+        says = SAYS[self.trainer]
+        descend(ptr, item, value, sides, pace, rng, says)
         learned = (
-            implicit.astype(np.float64) if self.trainer == "svdpp" else None
+            sides.implicit.astype(np.float64) if says == "learned" else None
         )
         return Trained(
             own.astype(np.float64), factors.astype(np.float64), learned
         )
-
-
-def _random(rng: np.random.Generator, rows: int, width: int) -> Singles:
-    return (rng.standard_normal((rows, width)) * START).astype(np.float32)
 
 
 def factors_from_noisy(
@@ -174,8 +185,12 @@ def factors_from_noisy(
     epochs: int,
     seed: int,
 ) -> ValueState:
-    """The state with `factors` (and `implicit`) for people of unit prior variance, or
-    without any."""
+    """The state with `factors` (and `implicit`, or `lift`) for people of unit prior variance;
+    or without any, where they would not help.
+
+    Two ridges are tried on nine tenths of the noisy ratings. The better one, if it predicts
+    the last tenth clearly better than nothing does, trains once more on all of them.
+    """
     # A noisy rating has the noise of its release beside its own: the ridge grows with both.
     training = Training(public, state, trainer, width, epochs, seed)
     held = np.random.default_rng(seed).random(len(state.values.noisy)) < HELD

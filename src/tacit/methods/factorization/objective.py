@@ -9,11 +9,11 @@ from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
     FactorMethod,
+    FactorSettings,
     Forms,
     factor_plan,
     rule_width,
 )
-from tacit.methods.factorization.base import Settings as FactorSettings
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import FactorState
@@ -22,7 +22,7 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 
-class Settings(FactorSettings):
+class ObjectiveSettings(FactorSettings):
     """What `mf-objective` can be told."""
 
     noise: Literal["knorm", "laplace"] = "knorm"
@@ -32,9 +32,14 @@ class Settings(FactorSettings):
 class ReleasedProfiles(Form):
     """The sound form: item profiles are released first (a right-hand side alone), everybody
     solves her vector against them, and one round of noisy statistics makes the final
-    profiles. So people's vectors depend on released profiles only (docs/proofs/mf.md)."""
+    profiles.
 
-    settings: Settings
+    The printed proof holds people's vectors fixed, though they come from the same ratings.
+    Here they depend on released profiles and on her own ratings only, and a person's whole
+    row of statistics is clipped (docs/proofs/mf.md).
+    """
+
+    settings: ObjectiveSettings
 
     def plan(self, public: Public) -> Plan:
         """The rounds of `bias`, two of profiles, the choice."""
@@ -63,7 +68,7 @@ class ObjectiveMF(FactorMethod):
     source = "Hua, Xia & Zhong 2015, S1"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ObjectiveSettings
     forms: ClassVar[Forms] = {
         "sound": ReleasedProfiles,
         "paper": "tacit.methods.factorization.printed.hua_objective:PerturbedObjective",

@@ -27,8 +27,9 @@ def publish(
 ) -> Shared:
     """Baseline, what is unknown of it, and item profiles as wide as the choice made them.
 
-    Where factors survived the choice, implicit factors go with them; or `lift`, the
-    direction in which the number of a person's ratings moves her (one number a factor).
+    A plan without a choice publishes them as they are. Where factors survived the choice,
+    implicit factors go with them; or `lift`, the direction in which the number of a person's
+    ratings moves her (one number a factor).
     """
     found = profiles(state, public_design(public))
     choice = Choice(np.ones(found.matrix.shape[1]), NOISE)
@@ -63,7 +64,8 @@ def shared_model(
     arrays: dict[str, Floats],
     numbers: dict[str, float],
 ) -> Shared:
-    """These arrays in single precision, for the personal model of this name."""
+    """These arrays in single precision, for the personal model of this name
+    (`tacit.model.person`): all that a person's device needs besides her own ratings."""
     return Shared(
         method.name,
         personal,

@@ -32,7 +32,7 @@ from tacit.bound import RowClip, Rows
 from tacit.data.features import Design
 from tacit.methods.base import Public
 from tacit.methods.factorization.implicit import scalar_lift, widened
-from tacit.methods.factorization.state import Chain, FactorState
+from tacit.methods.factorization.state import FactorState, LangevinChain
 from tacit.methods.first_order.rounds import (
     RESIDUAL_LIMIT,
     TINY,
@@ -123,8 +123,12 @@ def learning_round(
     first: bool = False,
     last: bool = True,
 ) -> Round:
-    """One round. The `first` starts from random profiles, which its factors replace; the
-    `last` must pay for itself."""
+    """One round, as the module says it.
+
+    `how` are its constants, `share` its part of the budget, `takes_part` who contributes.
+    The `first` starts from random profiles, which its factors replace; the `last` must pay
+    for itself, because its factors are published.
+    """
     items = public.items
     width = how.width
     features = public_design(public)
@@ -188,7 +192,7 @@ def learning_round(
             state = state.after(chain=_longer(state, right))
             right = state.chain.mean
             seen = state.chain.steps
-        sides = Sides(
+        sides = NormalEquations(
             right, value[:, width : width + how.packed], weight, sd, seen
         )
         found = solve(state, sides, how, pays=PAYS if last else -inf)
@@ -206,7 +210,7 @@ def learning_round(
 
 
 @dataclass(frozen=True)
-class Sides:
+class NormalEquations:
     """Released sums of each item: the two sides of the regression that its factors solve."""
 
     right: Floats
@@ -221,11 +225,17 @@ class Sides:
 
 
 def solve(
-    state: FactorState, sides: Sides, how: Learning, *, pays: float = PAYS
+    state: FactorState,
+    sides: NormalEquations,
+    how: Learning,
+    *,
+    pays: float = PAYS,
 ) -> ItemFactors:
-    """Factors by empirical Bayes: A_i v_i = right_i + noise. Unless they explain the
-    released numbers better by `pays` they are zero; before the last round even directions
-    that do not pay may help."""
+    """Factors v_i by empirical Bayes, from right_i = A_i v_i + noise.
+
+    Unless they explain the released numbers better by `pays`, in log likelihood, they are
+    zero. Before the last round even directions that do not pay may help.
+    """
     # The noise is that of the raters' own ratings, and that of the release, which is known.
     own = NOISE * weight_of_one(state, how.power)
     variance = sides.sd**2 / sides.seen
@@ -237,7 +247,7 @@ def solve(
     return item_factors(sides.right, left, noise, pays=pays)
 
 
-def left_sides(sides: Sides, how: Learning) -> Floats:
+def left_sides(sides: NormalEquations, how: Learning) -> Floats:
     """A_i, from noisy triangles: the second moment of all people's vectors, and what stands
     out of the noise of an item's own raters."""
     # Off-diagonal entries were sent times sqrt 2, so that the norm of a triangle is that of
@@ -297,7 +307,8 @@ def profiles(state: FactorState, features: Design | None) -> Profiles:
 
 
 def random_factors(items: int, how: Learning) -> Floats:
-    """Public random rows to start from."""
+    """Public random rows to start from: a person's answers to random directions already say
+    which of her items go together."""
     rng = np.random.default_rng(how.seed)
     return rng.standard_normal((items, how.width)) * (
         how.start / sqrt(how.width)
@@ -317,7 +328,8 @@ def at_least(state: FactorState, size: float) -> Floats:
 
 
 def item_weights(state: FactorState, power: float) -> Floats:
-    """Weight of each item in a person's row, with mean square 1 over ratings."""
+    """Weight of each item in a person's row, with mean square 1 over ratings: crowded items
+    leave room under the clip to rare ones."""
     weight = np.maximum(state.weights.mean, 1.0)
     raw = weight**-power
     scale = sqrt(float(weight @ raw**2) / float(weight.sum()))
@@ -331,11 +343,11 @@ def weight_of_one(state: FactorState, power: float) -> Floats:
     return weight
 
 
-def _longer(state: FactorState, right: Floats) -> Chain:
+def _longer(state: FactorState, right: Floats) -> LangevinChain:
     """The chain with one more release: the mean after its first step, so evidence of all
     rounds."""
-    before = Chain(np.zeros_like(right), 0.0)
+    before = LangevinChain(np.zeros_like(right), 0.0)
     if state.chain is not NOT_YET:
         before = state.chain
     steps = before.steps + 1
-    return Chain(before.mean * (1 - 1 / steps) + right / steps, steps)
+    return LangevinChain(before.mean * (1 - 1 / steps) + right / steps, steps)

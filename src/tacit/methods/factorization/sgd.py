@@ -12,8 +12,8 @@ from typing import ClassVar
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import (
     FactorMethod,
+    FactorSettings,
     Forms,
-    Settings,
     factor_plan,
     rule_width,
 )
@@ -36,7 +36,7 @@ class GradientSteps(Form):
     """The sound form: each round everyone who takes part adds her gradient; empirical Bayes
     sizes the step, so noise makes it small."""
 
-    settings: Settings
+    settings: FactorSettings
 
     def plan(self, public: Public) -> Plan:
         """The rounds of `bias`, the steps, the choice."""
@@ -82,7 +82,7 @@ class LangevinSteps(GradientSteps):
 
 class GradientMF(FactorMethod):
     """Stochastic gradient descent: steps of item factors from clipped gradients of whole
-    people."""
+    people, drawn by a secret coin, which makes each step cheaper."""
 
     name = "mf-sgd"
     source = "DPSGD-MF in Wang & Tang; Berlioz et al. 2015"
@@ -97,7 +97,7 @@ class GradientMF(FactorMethod):
 
 class LangevinMF(FactorMethod):
     """Stochastic gradient Langevin dynamics: the noise that protects people is the noise
-    that samples from a posterior."""
+    that samples from a posterior. What is published is the mean of the chain."""
 
     name = "mf-langevin"
     source = "DPPS-MF in Wang & Tang; Liu, Wang & Smola 2015"

@@ -40,8 +40,13 @@ IMPLICIT_SHRINK = 50.0
 
 
 @dataclass(frozen=True)
-class Sides:
-    """The two rounds of one plan."""
+class BothSides:
+    """The two rounds of one plan: people, then items.
+
+    Both release, for every row, a right-hand side or a solution of its regression on rows of
+    the other side, which are public: random ones of the items in the first round, the
+    released ones of the people in the second.
+    """
 
     public: Public
     kind: Kind
@@ -70,7 +75,11 @@ class Sides:
         return self.people(share * 0.5), self.items(share * 0.5)
 
     def people(self, share: float) -> Round:
-        """People's levels and vectors, against the random profiles."""
+        """People's levels and vectors, against the random profiles.
+
+        The first column is a person's level; the others are her vector, as far as her
+        ratings of random directions tell it.
+        """
 
         def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
             rest = np.clip(
@@ -125,7 +134,7 @@ class Sides:
         return grams(cells.ptr, cells.person, np.ascontiguousarray(vectors))
 
     def items(self, share: float) -> Round:
-        """Items' vectors, against the released people."""
+        """Items' vectors, against the released people: these become the factors."""
         count = self.public.counts
 
         def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
@@ -170,7 +179,8 @@ class Sides:
 def grams(
     ptr: NDArray[np.int64], index: NDArray[np.uint32], rows: Floats
 ) -> Floats:
-    """Sum of xx' over each row's cells."""
+    """Sum of xx' over each row's cells: `ptr` and `index` are its cells in compressed rows,
+    x is the row of the other side that a cell names."""
     from tacit.kernels.als import gram_rows
 
     out = np.zeros((len(ptr) - 1, rows.shape[1], rows.shape[1]))
@@ -189,7 +199,11 @@ def gains(
     rows: Floats,
     owner: NDArray[np.integer],
 ) -> Floats:
-    """(G + ridge)^-1 x for each cell's x, over the most that its norm can be: at most 1."""
+    """(G + ridge)^-1 x for each cell's x, over the most that its norm can be: at most 1.
+
+    `left` are the rows' G, `count` their numbers of cells, `owner` says whose cell it is. The
+    most is `tacit.bound.vectors.ridge_gain`.
+    """
     ridge = ridges(count)
     unit = np.eye(left.shape[1])
     inverse = np.linalg.inv(left + ridge[:, None, None] * unit)
@@ -206,8 +220,8 @@ def posterior(
     *,
     output: bool,
 ) -> ItemFactors:
-    """Vectors from noisy right-hand sides, or from noisy solutions, by empirical Bayes with
-    the known noise."""
+    """Vectors from noisy right-hand sides, or (`output`) from noisy solutions, by empirical
+    Bayes with the known noise, whose standard deviation is `sd`."""
     unit = np.eye(left.shape[1])
     if not output:
         return item_factors(value, left, NOISE * left + sd**2 * unit)
@@ -224,7 +238,11 @@ def posterior(
 
 def implicit_from_people(public: Public, state: ValueState) -> Floats:
     """SVD++ is free at this unit: the mean released vector of an item's raters, over the
-    root of a typical count."""
+    root of a typical count.
+
+    Vectors are whitened first, so that they fit the factors, and the mean is shrunk to 0
+    where an item has few raters.
+    """
     from tacit.kernels.order import by_item
 
     pattern = pattern_of(public)

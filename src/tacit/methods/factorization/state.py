@@ -18,8 +18,9 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Chain:
-    """Right-hand sides of all rounds of a Langevin chain after its first."""
+class LangevinChain:
+    """Right-hand sides of all rounds of a Langevin chain after its first, each with noise of
+    its own."""
 
     mean: Floats
     steps: float
@@ -36,7 +37,7 @@ class FactorState(FirstState):
     """Variance of an item's ratings that the error of its factors leaves unexplained."""
     implicit: Floats = NOT_YET
     """SVD++: what having rated an item says about a person's vector."""
-    chain: Chain = NOT_YET
+    chain: LangevinChain = NOT_YET
 
     @property
     def doubt(self) -> Floats:
@@ -58,7 +59,11 @@ class Values:
 @dataclass(frozen=True)
 class ValueState(FactorState):
     """The same where who rated what is public, so that numbers of single people and cells
-    may be released."""
+    may be released.
+
+    Which of them are filled depends on the plan: noisy ratings (`values`), or both sides of
+    the factorization (`vectors`, `left`, `root`).
+    """
 
     own: Floats = NOT_YET
     """Each person's mean rating, less the effects of her items."""

@@ -29,16 +29,16 @@ from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
     RULE_FACTORS,
     FactorMethod,
+    FactorSettings,
     Forms,
     factor_plan,
     rule_width,
 )
-from tacit.methods.factorization.base import Settings as FactorSettings
 from tacit.methods.factorization.implicit import Implicit
 from tacit.methods.factorization.noisy import Trainer, factors_from_noisy
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
-from tacit.methods.factorization.sides import Sides, implicit_from_people
+from tacit.methods.factorization.sides import BothSides, implicit_from_people
 from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.factorization.value import input_round, item_sums
 from tacit.model.shared import Shared
@@ -64,7 +64,7 @@ MOST_SIDE_FACTORS = 14
 """K-norm noise is exact on the grid up to 15 columns, one of which is a person's level."""
 
 
-class Settings(FactorSettings):
+class ImplicitSettings(FactorSettings):
     """What the methods of SVD++ can be told."""
 
     implicit: Literal["learned", "scalar"] | None = None
@@ -73,7 +73,12 @@ class Settings(FactorSettings):
 
 
 class SoundSVD(Form):
-    """The sound forms: see the table of the module."""
+    """The sound forms: one for each cell of the module's table.
+
+    At `user` the plan is that of all factorizations, with the steps that the two values ask
+    for. At `value`, where numbers of single ratings and people may be released, it is one of
+    two others, and factors are made by `finish`, from released numbers alone.
+    """
 
     method: XianMethod
     settings: FactorSettings
@@ -87,7 +92,8 @@ class SoundSVD(Form):
         return self.noisy_sides(public)
 
     def whole_people(self, public: Public) -> Plan:
-        """Gradients or statistics of whole people."""
+        """Gradients or statistics of whole people, between the rounds of `bias` and its
+        choice."""
         rounds = self.settings.epochs or STEPS[self.method.where]
         opening, later = self.steps(public)
         steps = (opening, *(later,) * (rounds - 1))
@@ -97,8 +103,11 @@ class SoundSVD(Form):
         return factor_plan(public, steps, "factors", story)
 
     def steps(self, public: Public) -> tuple[Learning, Learning]:
-        """Right-hand sides from random profiles; then, from released ones, gradients or
-        statistics, and what SVD++ asks for."""
+        """How the first round learns, and how all later ones do.
+
+        The first sends right-hand sides against random profiles. Later ones send, against
+        released profiles, gradients or whole statistics, and what SVD++ asks for.
+        """
         gradient = self.method.where == "gradient"
         plain = self.method.implicit_side == "nothing"
         most = RULE_FACTORS if gradient or plain else PLUS_STATISTICS
@@ -115,7 +124,8 @@ class SoundSVD(Form):
         return Learning(width, self.method.seed, second=0.0), later
 
     def noisy_ratings(self, public: Public) -> Plan:
-        """Every rating noised once; `finish` trains on the noisy ones."""
+        """Every rating is noised once, less the noisy effect of its item; `finish` trains on
+        the noisy ratings as often as it likes."""
         rounds = (
             item_sums(public, FIRST_SHARE),
             input_round(public, 1 - FIRST_SHARE),
@@ -126,7 +136,11 @@ class SoundSVD(Form):
         return Plan("value", rounds, (story,))
 
     def noisy_sides(self, public: Public) -> Plan:
-        """Noise in every solve of a person or an item, or on its solution."""
+        """Noise in every solve of a person or an item, or on its solution.
+
+        Who rated what is public, so implicit factors of SVD++ cost nothing: `finish` takes
+        them from the released vectors. The printed scalar would add nothing to them.
+        """
         if self.method.implicit_side == "scalar":
             raise SettingError(
                 f"{self.method.name} at the unit value takes implicit factors from the released "
@@ -136,7 +150,7 @@ class SoundSVD(Form):
         width = min(self.settings.factors or SIDE_FACTORS, MOST_SIDE_FACTORS)
         inside = self.method.where == "objective"
         kind = Kind.OBJECTIVE if inside else Kind.OUTPUT
-        sides = Sides(public, kind, width, self.method.seed)
+        sides = BothSides(public, kind, width, self.method.seed)
         rounds = (
             item_sums(public, FIRST_SHARE),
             *sides.rounds(1 - FIRST_SHARE),
@@ -155,7 +169,8 @@ class SoundSVD(Form):
         return publish(self.method, public, state, lift=self.lift(state))
 
     def with_factors(self, public: Public, state: ValueState) -> ValueState:
-        """At `value`: factors from noisy ratings, or implicit factors from noisy vectors."""
+        """At `value`: factors from noisy ratings; or, where factors were released, implicit
+        ones from people's released vectors."""
         if self.method.where == "gradient":
             trainers: dict[Implicit, Trainer] = {
                 "nothing": "descent",
@@ -198,8 +213,12 @@ def _forms(where: Where, twin: str) -> Forms:
 
 
 class XianMethod(FactorMethod):
-    """A method of Xian et al. 2017: where the noise goes is `where`; what is implicit is
-    nothing, unless the class takes the `Settings` of this module."""
+    """A method of Xian et al. 2017, of two values.
+
+    Where the noise goes is `where`. What is implicit is nothing for a class that keeps the
+    settings of all factorizations (SVD), and for one that takes the `ImplicitSettings` of this
+    module (SVD++) what they say.
+    """
 
     units: ClassVar[tuple[Unit, ...]] = ("value", "user")
     calibrations = ("sound", "paper", "none")
@@ -208,16 +227,17 @@ class XianMethod(FactorMethod):
 
     @property
     def implicit_side(self) -> Implicit:
-        """What having rated says: see the module."""
+        """What is implicit: what having rated says, whatever the ratings are."""
         settings = self.settings
-        if not isinstance(settings, Settings):
+        if not isinstance(settings, ImplicitSettings):
             return "nothing"
         usual: Implicit = "scalar" if self.calibration == "paper" else "learned"
         return settings.implicit or usual
 
 
 class GradientSVD(XianMethod):
-    """SVD with noise on the gradients."""
+    """SVD with noise on the gradients: at `value` every rating is noised once, at `user`
+    clipped gradients of whole people are."""
 
     name = "svd-gradient"
     source = "Xian et al. 2017, Algorithm 1 (DPSS)"
@@ -226,17 +246,19 @@ class GradientSVD(XianMethod):
 
 
 class GradientSVDPP(XianMethod):
-    """SVD++ with noise on the gradients."""
+    """SVD++ with noise on the gradients: as `svd-gradient`, with implicit factors that are
+    learned beside the others, or in `paper` with the scalar that is printed."""
 
     name = "svdpp-gradient"
     source = "Xian et al. 2017, Algorithm 1 (DPSS++)"
     where = "gradient"
     forms: ClassVar[Forms] = _forms("gradient", "ImplicitTwin")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ImplicitSettings
 
 
 class ObjectiveSVD(XianMethod):
-    """SVD with noise in the objective."""
+    """SVD with noise in the objective: at `value` a random linear term in each solve of a
+    person or an item, at `user` noisy statistics as in `als`."""
 
     name = "svd-objective"
     source = "Xian et al. 2017, Algorithm 2 (DPSAObj)"
@@ -245,17 +267,19 @@ class ObjectiveSVD(XianMethod):
 
 
 class ObjectiveSVDPP(XianMethod):
-    """SVD++ with noise in the objective; at `value` what is implicit is public and free."""
+    """SVD++ with noise in the objective: as `svd-objective`, with implicit factors; at
+    `value` who rated what is public, so they are free."""
 
     name = "svdpp-objective"
     source = "Xian et al. 2017, Algorithm 2 (DPSAObj++)"
     where = "objective"
     forms: ClassVar[Forms] = _forms("objective", "ImplicitTwin")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ImplicitSettings
 
 
 class OutputSVD(XianMethod):
-    """SVD with noise on the output."""
+    """SVD with noise on the output: every solution is released with noise that covers what
+    one rating can move it by, which its ridge bounds."""
 
     name = "svd-output"
     source = "Xian et al. 2017, Algorithm 3 (DPSAOut)"
@@ -265,11 +289,12 @@ class OutputSVD(XianMethod):
 
 
 class OutputSVDPP(XianMethod):
-    """SVD++ with noise on the output; what is implicit is public at `value` and free."""
+    """SVD++ with noise on the output: as `svd-output`, with implicit factors, which are free
+    because who rated what is public at `value`."""
 
     name = "svdpp-output"
     source = "Xian et al. 2017, Algorithm 3 (DPSAOut++)"
     units = ("value",)
     where = "output"
     forms: ClassVar[Forms] = _forms("output", "ImplicitTwin")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = ImplicitSettings

@@ -17,8 +17,16 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
-from tacit.methods.factorization.base import Settings
-from tacit.methods.factorization.implicit import LIFT_SHRINK, scalar_lift
+from tacit.methods.factorization.base import FactorSettings
+from tacit.methods.factorization.epochs import (
+    RATE,
+    START,
+    DescentModel,
+    Pace,
+    descend,
+    random_factors,
+)
+from tacit.methods.factorization.implicit import LIFT_SHRINK, Implicit
 from tacit.methods.factorization.likes import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
@@ -36,24 +44,26 @@ RIDGE = 3.0
 RIDGE_EACH = 0.05
 BIAS_RIDGE = 3.0
 """Least squares: ridge of a row, more for each of its ratings, and of a bias. Found on one
-split of ML-1M, as are the rates and ridges of descent."""
-RATE = 0.01
-DECAY = 0.95
-"""Descent: the first epoch's rate, and what each epoch leaves of it."""
+split of ML-1M, as are the ridges of descent."""
 BIAS_DECAY = 0.01
 """Descent: ridge of a bias."""
-START = 0.1
 IMPLICIT_START = 0.01
-"""Standard deviation of the first, random factors."""
+"""Standard deviation of the first implicit factors."""
 NOISE = 0.7
 """Variance of a rating around the model: sets the scale of the published loadings, not the
 predictions."""
 
 
 class Twin(Form):
-    """A training in one piece, and what a person's fold-in needs of it."""
+    """A training in one piece on all ratings, as one round, and what a person's fold-in
+    needs of it.
 
-    settings: Settings
+    A subclass trains; this class runs it, scales what it learned for the personal models
+    that the private methods use, and knows the form for likes, which all share. Defaults
+    are `usual_factors` and `usual_epochs`.
+    """
+
+    settings: FactorSettings
     usual_factors: ClassVar[int]
     usual_epochs: ClassVar[int]
     own_ridge: ClassVar[float] = 1.0
@@ -72,24 +82,21 @@ class Twin(Form):
         return self.settings.epochs or self.usual_epochs
 
     @property
-    def learns_implicit(self) -> bool:
-        """Whether implicit factors stand beside the others."""
-        return False
-
-    @property
-    def scalar(self) -> bool:
-        """Whether the printed scalar of SVD++ takes their place."""
-        return False
+    def says(self) -> Implicit:
+        """What having rated says: nothing, unless it is SVD++."""
+        return "nothing"
 
     @abstractmethod
     def train(self, block: Block, items: int) -> Singles:
-        """Columns: mean, item bias, factors and, if they are learned, implicit factors."""
+        """One row an item. Columns: mean of all ratings, item bias, factors and, if they are
+        learned, implicit factors."""
 
     def plan(self, public: Public) -> Plan:
-        """The whole training as one round; released as it is."""
+        """The whole training as one round, released as it is, with the number of ratings of
+        each item beside it."""
         items = public.items
         likes = public.schema.positive is not None
-        sides = 2 if self.learns_implicit else 1
+        sides = 2 if self.says == "learned" else 1
         width = self.factors if likes else 2 + self.factors * sides
 
         def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
@@ -125,7 +132,8 @@ class Twin(Form):
         return TableState()
 
     def finish(self, public: Public, state: TableState) -> Shared:
-        """Loadings on the scale where a person's z has unit prior variance."""
+        """Loadings on the scale where a person's z has unit prior variance, so that her
+        fold-in has the ridge that the training had."""
         table = state.items
         if public.schema.positive is not None:
             arrays = {"factors": table, "weight": state.weight}
@@ -146,12 +154,12 @@ class Twin(Form):
             "noise": NOISE,
             "per_rating": self.own_ridge_each / self.own_ridge,
         }
-        if self.learns_implicit:
+        if self.says == "learned":
             implicit = table[:, 2 + self.factors :] / scale
             arrays["implicit"] = np.hstack(
                 [np.zeros((len(table), 1)), implicit]
             )
-        elif self.scalar:
+        elif self.says == "scalar":
             arrays["lift"] = np.concatenate(
                 [[0.0], np.full(self.factors, 1 / scale)]
             )
@@ -159,44 +167,47 @@ class Twin(Form):
         return shared_model(self.method, public, "factors", arrays, numbers)
 
     def train_likes(self, block: Block, items: int) -> Singles:
-        """Weighted least squares over all cells (Hu, Koren and Volinsky 2008): factors."""
+        """Factors by weighted least squares over all cells, 1 for a like and 0 elsewhere (Hu,
+        Koren and Volinsky 2008)."""
         from tacit.kernels.als import half_step_likes
         from tacit.kernels.order import by_item
 
         rng = np.random.default_rng(self.method.seed)
         order = by_item(block.ptr, block.item, items)
         people = len(block.ptr) - 1
-        factors = _random(rng, items, self.factors)
+        factors = random_factors(rng, items, self.factors)
         own = np.zeros((people, self.factors), np.float32)
-        weights = (LIKE_WEIGHT, LIKE_RIDGE)
         for _ in range(self.epochs):
             all_items = factors.T @ factors
             half_step_likes(
-                block.ptr,
-                block.item,
-                factors,
-                all_items,
-                *weights,
-                0,
-                people,
-                own,
+                ptr=block.ptr,
+                index=block.item,
+                other=factors,
+                everywhere=all_items,
+                weight=LIKE_WEIGHT,
+                ridge=LIKE_RIDGE,
+                start=0,
+                stop=people,
+                out=own,
             )
             all_people = own.T @ own
             half_step_likes(
-                order.ptr,
-                order.person,
-                own,
-                all_people,
-                *weights,
-                0,
-                items,
-                factors,
+                ptr=order.ptr,
+                index=order.person,
+                other=own,
+                everywhere=all_people,
+                weight=LIKE_WEIGHT,
+                ridge=LIKE_RIDGE,
+                start=0,
+                stop=items,
+                out=factors,
             )
         return factors
 
 
 class LeastSquaresTwin(Twin):
-    """Alternating least squares with biases."""
+    """Alternating least squares with biases: the twin of whatever releases statistics or
+    solutions."""
 
     usual_factors = 30
     usual_epochs = 12
@@ -205,7 +216,10 @@ class LeastSquaresTwin(Twin):
     nonnegative: ClassVar[bool] = False
 
     def train(self, block: Block, items: int) -> Singles:
-        """The last column of either side is the other side's bias, against a 1."""
+        """Ridge solves of all people, then of all items, again and again.
+
+        The last column of either side is the other side's bias, against a 1.
+        """
         from tacit.kernels.als import half_step
         from tacit.kernels.order import by_item
 
@@ -234,13 +248,27 @@ class LeastSquaresTwin(Twin):
             other[:, width] = 1.0
             rest = value - bias[block.item]
             half_step(
-                block.ptr, block.item, rest, other, own_ridge, 0, people, own
+                ptr=block.ptr,
+                index=block.item,
+                value=rest,
+                other=other,
+                ridge=own_ridge,
+                start=0,
+                stop=people,
+                out=own,
             )
             own_bias = own[:, width].copy()
             own[:, width] = 1.0
             rest = (value - own_bias[user])[order.cell]
             half_step(
-                order.ptr, order.person, rest, own, ridge, 0, items, other
+                ptr=order.ptr,
+                index=order.person,
+                value=rest,
+                other=own,
+                ridge=ridge,
+                start=0,
+                stop=items,
+                out=other,
             )
             if self.nonnegative:
                 np.maximum(other[:, :width], 0, out=other[:, :width])
@@ -249,91 +277,50 @@ class LeastSquaresTwin(Twin):
 
 
 class NonnegativeTwin(LeastSquaresTwin):
-    """The same with items projected on what is not negative."""
+    """The same with the items' factors projected, after every solve, on what is not
+    negative; people's are free."""
 
     nonnegative = True
 
 
 class DescentTwin(Twin):
-    """Biased gradient descent: SVD."""
+    """Gradient descent with biases (SVD): the twin of whatever releases gradients or noisy
+    ratings."""
 
     usual_factors = 50
     usual_epochs = 26
     own_ridge_each = 0.05
 
     def train(self, block: Block, items: int) -> Singles:
-        """Person by person, in a new random order every epoch."""
-        from tacit.methods.factorization.kernels_sgd import biased_epoch
-        from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
-
+        """Epochs over all ratings, each less the mean of all."""
         mean = _mean(block)
         value = (block.value - mean).astype(np.float32)
         rng = np.random.default_rng(self.method.seed)
-        people = len(block.ptr) - 1
-        own_bias = np.zeros(people, np.float32)
-        bias = np.zeros(items, np.float32)
-        own = _random(rng, people, self.factors)
-        factors = _random(rng, items, self.factors)
-        implicit = _random(rng, items, self.factors, IMPLICIT_START)
-        rate = RATE
-        ridge = self.own_ridge_each
-        count = np.diff(block.ptr)
-        lift = np.zeros((people, 1), np.float32)
-        if self.scalar:
-            lift = scalar_lift(count)[:, None].astype(np.float32)
-        own += lift
-        for _ in range(self.epochs):
-            order = rng.permutation(people)
-            given = (
-                block.ptr,
-                block.item,
-                value,
-                order,
-                own_bias,
-                bias,
-                own,
-                factors,
-            )
-            if self.learns_implicit:
-                svdpp_epoch(*given, implicit, rate, ridge, BIAS_DECAY)
-            else:
-                biased_epoch(*given, rate, ridge, BIAS_DECAY)
-                # People shrink toward their lift, not to 0.
-                shrunk = (1 - rate * ridge) ** count[:, None]
-                own += (1 - shrunk).astype(np.float32) * lift
-            rate *= DECAY
-        columns = [
-            np.full((items, 1), mean, np.float32),
-            bias[:, None],
-            factors,
-        ]
+        own = random_factors(rng, len(block.ptr) - 1, self.factors)
+        factors = random_factors(rng, items, self.factors)
+        implicit = random_factors(rng, items, self.factors, IMPLICIT_START)
+        sides = DescentModel.begin(own, factors, implicit)
+        pace = Pace(self.epochs, RATE, self.own_ridge_each, BIAS_DECAY)
+        descend(block.ptr, block.item, value, sides, pace, rng, self.says)
+        means = np.full((items, 1), mean, np.float32)
+        columns = [means, sides.bias[:, None], factors]
         return np.hstack(
-            [*columns, implicit] if self.learns_implicit else columns
+            [*columns, implicit] if self.says == "learned" else columns
         )
 
 
 class ImplicitTwin(DescentTwin):
-    """SVD++: descent with implicit factors, or with the printed scalar."""
+    """SVD++: descent with implicit factors learned for each item, or with the printed
+    scalar in their place."""
 
     method: XianMethod
     usual_factors = 20
     own_ridge_each = 0.03
 
     @property
-    def learns_implicit(self) -> bool:
-        """Unless the scalar was asked for."""
-        return not self.scalar
-
-    @property
-    def scalar(self) -> bool:
-        """If it was asked for."""
-        return self.method.implicit_side == "scalar"
-
-
-def _random(
-    rng: np.random.Generator, rows: int, width: int, size: float = START
-) -> Singles:
-    return (rng.standard_normal((rows, width)) * size).astype(np.float32)
+    def says(self) -> Implicit:
+        """As the method was told: learned factors, unless the scalar was asked for."""
+        return self.method.implicit_side
 
 
 def _mean(block: Block) -> float:

@@ -54,8 +54,11 @@ def people_of(public: Public) -> int:
 
 
 def item_sums(public: Public, share: float) -> Round:
-    """One noisy sum for each item, whose count is public; then the state of the first-order
-    rounds."""
+    """One noisy sum for each item, whose count is public.
+
+    It takes the place of all first-order rounds: level, weights and effects follow from the
+    sums and from the public counts.
+    """
     items = public.items
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
@@ -105,7 +108,8 @@ def _weights(public: Public, total: float) -> Weights:
 
 
 def own_averages(public: Public, share: float) -> Round:
-    """Everyone's noisy mean residual (UAvg of Berlioz et al.), from one noisy sum a person."""
+    """Everyone's noisy mean residual (UAvg of Berlioz et al.), from one noisy sum a person
+    and her public number of ratings."""
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
         rest = block.value - state.baseline[block.item]
@@ -129,7 +133,11 @@ def own_averages(public: Public, share: float) -> Round:
 
 
 def input_round(public: Public, share: float, limit: float = MOST) -> Round:
-    """Every rating, less the released item effect (and person average), clipped and noised once."""
+    """Every rating, less the released item effect (and person average), clipped to +-`limit`
+    and noised once: true input perturbation.
+
+    One number a rating is released, in the order of the public pattern.
+    """
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
         rest = block.value - state.baseline[block.item]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.factorization.implicit import scalar_lift
-from tacit.methods.factorization.printed.form import OWN_SHRINK, Printed
+from tacit.methods.factorization.printed.form import OWN_SHRINK, PaperConstants
 from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
@@ -42,8 +42,9 @@ class Biases:
     """n^-1/2 n/(n + lambda_3) for each person; 0 without the implicit term."""
 
 
-def raw_biases(block: Block, items: int, printed: Printed) -> Biases:
-    """Formula 4 of Xian et al.: straight from the ratings, without noise."""
+def raw_biases(block: Block, items: int, printed: PaperConstants) -> Biases:
+    """Formula 4 of Xian et al.: mean, shrunk item biases, then shrunk person biases, straight
+    from the ratings and without noise."""
     mean = float(block.value.mean()) if len(block.value) else 0.0
     count = np.bincount(block.item, minlength=items)
     bias = np.bincount(block.item, block.value - mean, items) / (
@@ -65,7 +66,10 @@ def noisy_averages(
     block: Block, items: int, epsilon: float, draws: Floats
 ) -> Biases:
     """Berlioz et al.: noisy global, item and person averages; ratings less both, clamped.
-    Inner scale."""
+
+    Sums get the noise, and counts, which are public, divide them. Every average pulls the
+    next: items to the global one, people to 0.
+    """
     cells = len(block.value)
     people = len(block.ptr) - 1
     count = np.bincount(block.item, minlength=items)

@@ -19,8 +19,8 @@ from tacit.methods.factorization.printed.biases import (
 )
 from tacit.methods.factorization.printed.form import (
     STOP,
-    Printed,
-    PrintedForm,
+    PaperConstants,
+    PrintedFactors,
     epsilon_of,
     random_sides,
     sizes_of,
@@ -38,8 +38,12 @@ RESIDUAL_SPAN = 2.0
 """The same of a residual that was clamped to +-1."""
 
 
-class NoisyErrors(PrintedForm):
-    """DPSS: noise of scale 4k/epsilon on every error of every epoch, from raw biases."""
+class NoisyErrors(PrintedFactors):
+    """DPSS: noise of scale 4k/epsilon on every error of each of k epochs, from raw biases.
+
+    An error moves by at most the width of the scale if its rating changes, and is looked at
+    k times.
+    """
 
     method: XianMethod
     reason = (
@@ -48,7 +52,7 @@ class NoisyErrors(PrintedForm):
         "given public biases the noise on errors would be right for the value of one rating."
     )
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """Those of Xian et al., with what is implicit."""
         return with_implicit(super().constants(public), self.method)
 
@@ -64,9 +68,9 @@ class NoisyErrors(PrintedForm):
         return descend(block, biases, printed, public.items, scale, draws)
 
 
-class PreprocessedDescent(PrintedForm):
+class PreprocessedDescent(PrintedFactors):
     """PSGD: private averages, then gradient steps on clamped residuals with noise on every
-    error."""
+    error, as in DPSS but for half the span, because residuals are clamped to +-1."""
 
     reason = (
         "The noise is sized for the value of one rating with all counts public, and the "
@@ -97,9 +101,9 @@ class WangTangDescent(PreprocessedDescent):
     """The same with Wang & Tang's settings for this baseline, where they name one value or
     the middle of a range."""
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """15 factors, 30 epochs, a slower rate and a smaller ridge."""
-        return Printed(
+        return PaperConstants(
             self.settings.factors or 15,
             self.settings.epochs or 30,
             self.method.seed,
@@ -108,7 +112,9 @@ class WangTangDescent(PreprocessedDescent):
         )
 
 
-def with_implicit(printed: Printed, method: XianMethod) -> Printed:
+def with_implicit(
+    printed: PaperConstants, method: XianMethod
+) -> PaperConstants:
     """The constants, and how SVD++ uses that somebody rated."""
     return replace(
         printed,
@@ -120,12 +126,15 @@ def with_implicit(printed: Printed, method: XianMethod) -> Printed:
 def descend(
     block: Block,
     biases: Biases,
-    printed: Printed,
+    printed: PaperConstants,
     items: int,
     scale: float,
     draws: Floats,
 ) -> Floats:
-    """Algorithm 1: noise of `scale` on every error of every epoch, clamped, then the two steps."""
+    """Algorithm 1: noise of `scale` on every error of every epoch, clamped, then the two steps.
+
+    Ends early when the training error, which the paper reads without noise, settles.
+    """
     from tacit.methods.factorization.kernels_sgd import noisy_epoch
     from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch
 
@@ -137,14 +146,32 @@ def descend(
     before = np.inf
     for epoch in range(printed.epochs):
         added = scale * draws[epoch * cells : (epoch + 1) * cells]
-        given = (block.ptr, block.item, base)
-        how = (printed.rate, printed.ridge, ERROR_LIMIT)
         if printed.learned:
             total = noisy_plus_epoch(
-                *given, own, factors, implicit, *how, added
+                ptr=block.ptr,
+                item=block.item,
+                base=base,
+                own=own,
+                factors=factors,
+                implicit=implicit,
+                rate=printed.rate,
+                ridge=printed.ridge,
+                limit=ERROR_LIMIT,
+                noise=added,
             )
         else:
-            total = noisy_epoch(*given, lift, own, factors, *how, added)
+            total = noisy_epoch(
+                ptr=block.ptr,
+                item=block.item,
+                base=base,
+                lift=lift,
+                own=own,
+                factors=factors,
+                rate=printed.rate,
+                ridge=printed.ridge,
+                limit=ERROR_LIMIT,
+                noise=added,
+            )
         error = float(np.sqrt(total / max(cells, 1)))
         if abs(before - error) < STOP:
             break

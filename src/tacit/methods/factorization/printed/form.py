@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
-from tacit.methods.factorization.base import Settings
+from tacit.methods.factorization.base import FactorSettings
 from tacit.methods.factorization.implicit import LIFT_SHRINK
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
@@ -43,7 +43,7 @@ START = 0.1
 
 
 @dataclass(frozen=True)
-class Printed:
+class PaperConstants:
     """Constants of a paper. The inner scale has width 4, as their 1 to 5 has, so they carry
     over."""
 
@@ -66,19 +66,25 @@ class Printed:
         return 2 + self.factors * (2 if self.learned else 1)
 
 
-class PrintedForm(Form):
+class PrintedFactors(Form):
     """One paper: its constants, how many draws it asks for, its training, and why nothing
-    here backs its claim."""
+    here backs its claim (`reason`).
 
-    settings: Settings
+    This class runs the training as one round, books the claim, and publishes the items'
+    arrays for a fold-in with the paper's ridges.
+    """
+
+    settings: FactorSettings
     reason: ClassVar[str]
     noise: ClassVar[Literal["laplace", "gaussian"]] = "laplace"
     kind: ClassVar[EpochKind] = STEPWISE
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """Those of Xian et al., unless a paper has its own."""
         factors = self.settings.factors or 5
-        return Printed(factors, self.settings.epochs or 20, self.method.seed)
+        return PaperConstants(
+            factors, self.settings.epochs or 20, self.method.seed
+        )
 
     @abstractmethod
     def draws(self, public: Public) -> int:
@@ -86,7 +92,8 @@ class PrintedForm(Form):
 
     @abstractmethod
     def train(self, public: Public, block: Block, draws: Floats) -> Floats:
-        """Mean, item bias and factors, side by side, from all ratings."""
+        """Mean, item bias and factors, side by side (`table`), from all ratings and unit
+        draws, which the paper's scales multiply."""
 
     def plan(self, public: Public) -> Plan:
         """One round, which is the whole training."""
@@ -171,7 +178,7 @@ def epsilon_of(public: Public) -> float:
 
 
 def random_sides(
-    people: int, items: int, printed: Printed
+    people: int, items: int, printed: PaperConstants
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """First vectors of people and items, from the public seed."""
     rng = np.random.default_rng(printed.seed)
@@ -181,7 +188,8 @@ def random_sides(
 
 
 def table(mean: float, bias: Floats, factors: NDArray[np.floating]) -> Floats:
-    """What is published of the items, side by side."""
+    """What is published of the items, side by side: mean of all ratings, bias, factors and,
+    if they are learned, implicit factors."""
     means = np.full((len(bias), 1), mean)
     return np.hstack([means, bias[:, None], factors.astype(np.float64)])
 

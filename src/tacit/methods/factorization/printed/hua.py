@@ -46,7 +46,7 @@ REASON = (
 COHORT_REASON = "the size of an item's cohort is visible, as printed"
 
 
-class Weights(NamedTuple):
+class StepWeights(NamedTuple):
     """Of a step over n gradients: it is divided by `each` n + `over`, and its ridge weighs
     `kept` n + `pull`."""
 
@@ -58,7 +58,11 @@ class Weights(NamedTuple):
 
 class VisibleGradients(Form):
     """Rounds of: every device that is there sends a gradient for each item it rated, and
-    moves its own profile."""
+    moves its own profile.
+
+    In `paper` the sums get pieces of noise as the scheme deals them (the engine's business);
+    in `none` they get none.
+    """
 
     settings: FederatedSettings
 
@@ -128,11 +132,12 @@ class VisibleGradients(Form):
     def step(
         self,
         parts: tuple[Part, Part],
-        weights: Weights,
+        weights: StepWeights,
         turn: Turns,
         noisy: bool,
     ) -> Round:
-        """One step of items and people."""
+        """One step: each device's half moves its own profile and sends gradients, the
+        recommender's half moves the items."""
         given = self.settings
         bounded = noisy if given.bounded is None else given.bounded
 
@@ -182,7 +187,8 @@ class VisibleGradients(Form):
         return Round(name, parts, contribute, absorb, turn, (profile,))
 
     def initialise(self, part: Part, turn: Turns) -> Round:
-        """A round in which nobody's ratings enter, so that everybody holds pieces of noise."""
+        """A round in which nobody's ratings enter, so that everybody holds pieces of noise
+        before the first gradient is sent."""
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             nothing = np.zeros((len(block.item), self.width))
@@ -195,7 +201,7 @@ class VisibleGradients(Form):
 
         return Round("initialise", (part,), contribute, absorb, turn)
 
-    def weights(self, public: Public) -> Weights:
+    def weights(self, public: Public) -> StepWeights:
         """What the gain multiplies: see the setting `step`."""
         given = self.settings
         servers = given.scheme == "S3" or self.method.engine == "federated"
@@ -205,9 +211,9 @@ class VisibleGradients(Form):
                 remedy="use --engine simulate",
             )
         if given.step == "mean":
-            return Weights(1.0, 0.0, 1.0, 0.0)
+            return StepWeights(1.0, 0.0, 1.0, 0.0)
         if given.step == "sum":
-            return Weights(0.0, 1.0, 0.0, 1.0)
+            return StepWeights(0.0, 1.0, 0.0, 1.0)
         if public.pattern is None:
             raise SettingError(
                 f"step={given.step} weighs the ridge with the number of ratings, which is "
@@ -216,8 +222,8 @@ class VisibleGradients(Form):
             )
         everything = float(max(1, len(public.pattern.item)))
         if given.step == "objective":
-            return Weights(0.0, everything, 0.0, everything)
-        return Weights(1.0, given.ridge * everything, 0.0, everything)
+            return StepWeights(0.0, everything, 0.0, everything)
+        return StepWeights(1.0, given.ridge * everything, 0.0, everything)
 
     def finish(self, public: Public, state: ProfileState) -> Shared:
         """The fold-in as the personal Gaussian model says it: loadings scaled, and the

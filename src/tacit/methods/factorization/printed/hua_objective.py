@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
-from tacit.methods.factorization.objective import Settings
+from tacit.methods.factorization.objective import ObjectiveSettings
 from tacit.methods.factorization.printed.form import (
-    Printed,
-    PrintedForm,
+    PaperConstants,
+    PrintedFactors,
     epsilon_of,
     knorm_rows,
     table,
@@ -28,7 +28,7 @@ SPAN = 4.0
 """Delta: width of the scale."""
 
 
-class PerturbedObjective(PrintedForm):
+class PerturbedObjective(PrintedFactors):
     """Factorize, keep the people fixed, then solve the items with a random linear term of
     scale 2 Delta/epsilon.
 
@@ -36,17 +36,17 @@ class PerturbedObjective(PrintedForm):
     by Lemma 1.
     """
 
-    settings: Settings
+    settings: ObjectiveSettings
     reason = (
         "The proof holds the people's vectors fixed and at most of norm 1; they come from "
         "the same ratings and grow "
         "past 1; with them the left-hand sides move too, so no finite epsilon follows."
     )
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """lambda = mu = .001 of a mean over M ratings: a ridge of .001 M. At `value` M is
         public."""
-        return Printed(
+        return PaperConstants(
             self.settings.factors or 50,
             self.settings.epochs or 10,
             self.method.seed,
@@ -83,12 +83,28 @@ class PerturbedObjective(PrintedForm):
         ridge = np.full((max(people, items), width), printed.own_ridge)
 
         def solve_people() -> None:
-            given = (block.ptr, block.item, value, factors, ridge[:people])
-            half_step(*given, 0, people, own)
+            half_step(
+                ptr=block.ptr,
+                index=block.item,
+                value=value,
+                other=factors,
+                ridge=ridge[:people],
+                start=0,
+                stop=people,
+                out=own,
+            )
 
         def solve_items() -> None:
-            given = (order.ptr, order.person, by_items, own, ridge[:items])
-            half_step(*given, 0, items, factors)
+            half_step(
+                ptr=order.ptr,
+                index=order.person,
+                value=by_items,
+                other=own,
+                ridge=ridge[:items],
+                start=0,
+                stop=items,
+                out=factors,
+            )
 
         for _ in range(printed.epochs):
             solve_people()

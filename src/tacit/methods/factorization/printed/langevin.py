@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.biases import raw_biases
 from tacit.methods.factorization.printed.form import (
-    Printed,
-    PrintedForm,
+    PaperConstants,
+    PrintedFactors,
     epsilon_of,
     random_sides,
     table,
@@ -31,7 +31,7 @@ FIRST_STEP = 3e-4
 Tang searched, at any eps."""
 
 
-class LangevinSample(PrintedForm):
+class LangevinSample(PrintedFactors):
     """The last state of a chain, as if it had reached its stationary law."""
 
     reason = (
@@ -43,9 +43,9 @@ class LangevinSample(PrintedForm):
     noise = "gaussian"
     kind = POSTERIOR
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """Wang & Tang's settings for this baseline."""
-        return Printed(
+        return PaperConstants(
             self.settings.factors or 10,
             self.settings.epochs or 50,
             self.method.seed,
@@ -73,10 +73,18 @@ class LangevinSample(PrintedForm):
         cells = max(len(block.value), 1)
         scale = epsilon_of(public) / (4 * LOSS)
         first = FIRST_STEP * 2 / (scale * cells)
-        given = (block.ptr, block.item, base, own, factors, MOST_RATINGS)
         for t, drawn in enumerate(np.array_split(draws, printed.epochs), 1):
             rate = first * t**-STEP_DECAY
-            full_gradient(*given, own_step, step)
+            full_gradient(
+                ptr=block.ptr,
+                item=block.item,
+                base=base,
+                own=own,
+                factors=factors,
+                most=MOST_RATINGS,
+                own_step=own_step,
+                step=step,
+            )
             noise = drawn * np.sqrt(TEMPERATURE * rate)
             for side, move in ((factors, step), (own, own_step)):
                 side += (

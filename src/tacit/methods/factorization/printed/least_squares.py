@@ -23,8 +23,8 @@ from tacit.methods.factorization.printed.biases import (
 from tacit.methods.factorization.printed.descent import with_implicit
 from tacit.methods.factorization.printed.form import (
     STOP,
-    Printed,
-    PrintedForm,
+    PaperConstants,
+    PrintedFactors,
     epsilon_of,
     knorm_rows,
     random_sides,
@@ -62,12 +62,12 @@ Scales = Callable[[bool, Ints], Added]
 """From the side (whether it is the people's) and its counts to what is added."""
 
 
-class NoisySolves(PrintedForm):
+class NoisySolves(PrintedFactors):
     """A paper of Xian et al. whose solves have no step for learned implicit factors."""
 
     method: XianMethod
 
-    def constants(self, public: Public) -> Printed:
+    def constants(self, public: Public) -> PaperConstants:
         """Those of Xian et al., with what is implicit."""
         return with_implicit(super().constants(public), self.method)
 
@@ -88,7 +88,11 @@ class NoisySolves(PrintedForm):
 
 class NoisyObjective(NoisySolves):
     """DPSAObj: a random linear term in every solve, as printed (only the noise is divided
-    by the number of ratings)."""
+    by the number of ratings).
+
+    Where the Jacobian alone would cost more than epsilon, the ridge grows and half of
+    epsilon is left for the noise.
+    """
 
     reason = (
         "The loss is a sum but only the noise is divided by the number of ratings, the "
@@ -119,7 +123,8 @@ class NoisyObjective(NoisySolves):
 
 
 class NoisyOutput(NoisySolves):
-    """DPSAOut: a random vector added to every solution."""
+    """DPSAOut: a random vector added to every solution, sized by how far one rating would
+    move it if both sides had the norms that the paper assumes."""
 
     reason = (
         "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing "
@@ -135,7 +140,7 @@ class NoisyOutput(NoisySolves):
         return alternate(block, biases, printed, draws, scales, inside=False)
 
 
-class PreprocessedOutput(PrintedForm):
+class PreprocessedOutput(PrintedFactors):
     """PALS: private averages, then output perturbation on clamped residuals."""
 
     reason = "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing enforces."
@@ -156,13 +161,15 @@ class PreprocessedOutput(PrintedForm):
         return alternate(block, biases, printed, rest, scales, inside=False)
 
 
-def solve_draws(public: Public, printed: Printed) -> int:
+def solve_draws(public: Public, printed: PaperConstants) -> int:
     """K-norm noise for every row of both sides, in every epoch."""
     rows = sizes_of(public).people + public.items
     return printed.epochs * rows * 2 * printed.factors
 
 
-def output_scales(printed: Printed, epsilon: float, span: float) -> Scales:
+def output_scales(
+    printed: PaperConstants, epsilon: float, span: float
+) -> Scales:
     """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
     def added(own: bool, counts: Ints) -> Added:
@@ -176,14 +183,18 @@ def output_scales(printed: Printed, epsilon: float, span: float) -> Scales:
 def alternate(
     block: Block,
     biases: Biases,
-    printed: Printed,
+    printed: PaperConstants,
     draws: Floats,
     added: Scales,
     *,
     inside: bool,
 ) -> Floats:
     """k rounds of solving people, then items, each with its noise (`inside`: in the
-    right-hand side; else after)."""
+    right-hand side; else after).
+
+    `added` gives the noise of each row by side and counts. Ends early when the training
+    error, which the paper reads without noise, settles.
+    """
     from tacit.kernels.order import by_item
 
     people = len(block.ptr) - 1
@@ -236,14 +247,14 @@ class Side:
 def _solve(
     side: Side,
     other: Floats,
-    printed: Printed,
+    printed: PaperConstants,
     added: Added,
     draws: Floats,
     out: Floats,
     *,
     inside: bool,
 ) -> None:
-    """Every row of one side against the other, with its noise."""
+    """Every row of one side against the other, with its noise: `out` is written in place."""
     from tacit.kernels.als import half_step
 
     counts = np.diff(side.ptr)
@@ -252,7 +263,14 @@ def _solve(
     each = printed.ridge * np.maximum(counts, 1) + added.ridge / 2
     ridge = np.repeat(each[:, None], width, 1)
     half_step(
-        side.ptr, side.index, side.value, other, ridge, 0, len(counts), out
+        ptr=side.ptr,
+        index=side.index,
+        value=side.value,
+        other=other,
+        ridge=ridge,
+        start=0,
+        stop=len(counts),
+        out=out,
     )
     out += (
         through(side.ptr, side.index, other, ridge, noise) if inside else noise
