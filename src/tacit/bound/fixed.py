@@ -30,14 +30,20 @@ class FixedPoint:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Round each number toward zero by itself."""
+
         from tacit.kernels.rows import grid_cells
 
         out = np.empty(rows.values.shape, np.int64)
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
+        """None: infinite at every unit."""
         return Sensitivity(inf, inf)
 
     def words(self) -> str:
+        """For the statement."""
         return "each number is put on a grid as it is; nothing bounds a person"

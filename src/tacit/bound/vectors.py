@@ -14,7 +14,9 @@ from tacit.bound.clip import STEPS, check_grid
 from tacit.units import Unit
 
 
-def ridge_gain(ridge: NDArray[np.float64], norm: float = 1.0) -> NDArray[np.float64]:
+def ridge_gain(
+    ridge: NDArray[np.float64], norm: float = 1.0
+) -> NDArray[np.float64]:
     """The most that |(X'X + ridge I)^-1 x| can be for a row x of X with |x| <= norm:
     min(norm/ridge, 1/(2 sqrt ridge)).
 
@@ -46,6 +48,8 @@ class CellVectors:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Scale each cell by itself and round toward zero."""
+
         from tacit.kernels.rows import grid_rows
 
         out = np.empty(rows.values.shape, np.int64)
@@ -53,12 +57,18 @@ class CellVectors:
         grid_rows(alone, rows.values, self.limit, self.steps, True, out)
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
+        """One vector replaced by another in one row."""
         if unit != "value":
             return Sensitivity(inf, inf)
-        return Sensitivity(inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1)
+        return Sensitivity(
+            inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1
+        )
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each rating's vector is scaled to an L2 norm of at most {self.limit:g} "
             "and enters one row"

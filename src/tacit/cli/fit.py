@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import (
+    MethodOption,
     book_options,
     data_options,
     json_option,
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 @click.argument("ratings")
 @click.option(
     "--method",
+    cls=MethodOption,
     metavar="NAME",
-    help="bayes unless said, ease with --positive; see docs/methods.md.",
+    help="bayes unless said, ease with --positive.",
 )
 @promise_options
 @click.option(
@@ -136,4 +138,6 @@ def build_method(options: dict[str, Any], **more: Any) -> Any:
         DEFAULT if options.get("positive") is None else DEFAULT_POSITIVE
     )
     arguments = method_options(options) | more
-    return find(name)(**arguments, **parse_settings(options.get("settings", ())))
+    return find(name)(
+        **arguments, **parse_settings(options.get("settings", ()))
+    )

@@ -1,8 +1,7 @@
 """The item-item Gram of everyone's bounded integer rows: the upper triangle, one item row
 at a time.
 
-Two forms, for the two ways a contribution is put on the grid (MECHANISMS 0,
-docs/proofs/covariance.md):
+Two forms, for the two ways a contribution is put on the grid (docs/proofs/covariance.md):
 
 - *factor*: the sum of q_i q_j over people, q a person's integer row. For unit `user`:
   |qq'|_F = |q|^2 is an integer
@@ -55,6 +54,7 @@ class Cells:
 
     @property
     def n_users(self) -> int:
+        """How many people have rows."""
         return len(self.ptr) - 1
 
 
@@ -70,9 +70,10 @@ def arrange(
             "more than 4,294,967,295 ratings",
             remedy="restrict the catalogue or the people",
         )
-    narrow: Any = item.astype(np.uint16 if n_items <= 2**16 else np.uint32, copy=False)
-    start, user, cell = by_item(ptr, narrow, n_items)
-    return Cells(n_items, ptr, narrow, value, start, user, cell)
+    narrow: Any = item.astype(
+        np.uint16 if n_items <= 2**16 else np.uint32, copy=False
+    )
+    return Cells(n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items))
 
 
 def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:
@@ -91,7 +92,9 @@ def work_by_row(cells: Cells) -> Int64s:
 def bands(n_items: int, rows: int = 32) -> list[tuple[int, int]]:
     """Consecutive (first, last) row ranges; small enough that threads taking the next free
     one finish together."""
-    return [(first, min(first + rows, n_items)) for first in range(0, n_items, rows)]
+    return [
+        (first, min(first + rows, n_items)) for first in range(0, n_items, rows)
+    ]
 
 
 def factor_band(cells: Cells, first: int, last: int, out: Int64s) -> None:
@@ -189,7 +192,10 @@ def _factor_band(
         row = out[i - first]
         row[:] = 0
         for at in range(start[i], start[i + 1]):
-            begin, end = np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1])
+            begin, end = (
+                np.uint64(cell[at]),
+                np.uint64(ptr[np.int64(user[at]) + 1]),
+            )
             x = np.int64(value[begin])
             if x == 0:
                 continue
@@ -216,7 +222,10 @@ def _entry_band(
         row = out[i - first]
         row[:] = 0
         for at in range(start[i], start[i + 1]):
-            begin, end = np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1])
+            begin, end = (
+                np.uint64(cell[at]),
+                np.uint64(ptr[np.int64(user[at]) + 1]),
+            )
             x = weight[user[at]] * np.int64(value[begin])
             if x == 0:
                 continue

@@ -60,9 +60,7 @@ def check_start(order: Order, start: Model) -> None:
 def before(start: Model) -> str:
     """For the statement of a fit: what it started from, and what that one had promised."""
     promise = start.statement
-    told = (
-        f"the released model that it started from (digest {start.shared.digest()[:16]}"
-    )
+    told = f"the released model that it started from (digest {start.shared.digest()[:16]}"
     if promise.epsilon is None:
         return f"{told})"
     return (
@@ -108,7 +106,11 @@ def both_catalogues(
 
     check_kind(method, start)
     old = start.schema
-    if (old.low, old.high, old.positive) != (schema.low, schema.high, schema.positive):
+    if (old.low, old.high, old.positive) != (
+        schema.low,
+        schema.high,
+        schema.positive,
+    ):
         raise SettingError(
             f"the model to start from has the scale {old.low:g},{old.high:g}, "
             f"the ratings have {schema.low:g},{schema.high:g}",

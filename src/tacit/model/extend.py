@@ -26,6 +26,8 @@ from tacit.model.shared import Shared
 Floats = NDArray[np.float64]
 STRENGTHS = np.geomspace(1e-3, 1e3, 25)
 """Ridge penalties tried, for columns of unit variance and items of mean weight 1."""
+LEAST_FREE = 1e-3
+"""Share of the items that a ridge leaves free, at least: cross-validation divides by it."""
 
 
 def add_items(shared: Shared, new: Catalogue) -> Shared:
@@ -36,7 +38,9 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
             remedy="use a model of bayes or bias",
         )
     fresh = [
-        row for row, name in enumerate(new.ids) if name not in shared.catalogue.index
+        row
+        for row, name in enumerate(new.ids)
+        if name not in shared.catalogue.index
     ]
     if not fresh:
         raise DataError(
@@ -54,7 +58,9 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     return replace(shared, arrays=arrays, catalogue=both, settings=settings)
 
 
-def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray[Any]]:
+def _extended(
+    shared: Shared, features: Floats, count: int
+) -> dict[str, NDArray[Any]]:
     known = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
     targets = np.column_stack(
@@ -64,7 +70,9 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
     # The level's loading is one for all; every other loading's leftover acts on a taste of
     # unit variance.
     doubt = float(
-        left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight)
+        left[0]
+        + left[2:].sum()
+        + np.average(shared.arrays["variance"], weights=weight)
     )
     doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
     added = {
@@ -87,30 +95,26 @@ def regress(
     """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance
     left over by column."""
     weight = weight / weight.mean()
-    centre, middle = (
-        np.average(features, axis=0, weights=weight),
-        np.average(targets, axis=0, weights=weight),
-    )
+    centre = np.average(features, axis=0, weights=weight)
+    middle = np.average(targets, axis=0, weights=weight)
     root = np.sqrt(weight)[:, None]
-    left, values, right = np.linalg.svd(root * (features - centre), full_matrices=False)
+    found = np.linalg.svd(root * (features - centre), full_matrices=False)
+    values = found.S
     aim = root * (targets - middle)
-    turned = left.T @ aim
-    guess, rest = np.empty((len(asked), targets.shape[1])), np.empty(targets.shape[1])
+    turned = found.U.T @ aim
+    guess = np.empty((len(asked), targets.shape[1]))
+    rest = np.empty(targets.shape[1])
     for column in range(targets.shape[1]):
         scores = []
         for strength in STRENGTHS * len(features):
             kept = values**2 / (values**2 + strength)
-            error = float(
-                ((aim[:, column] - left @ (kept * turned[:, column])) ** 2).mean()
-            )
-            scores.append(
-                (
-                    error / max(1 - kept.sum() / len(features), 1e-3) ** 2,
-                    float(strength),
-                )
-            )
+            left = aim[:, column] - found.U @ (kept * turned[:, column])
+            free = max(1 - kept.sum() / len(features), LEAST_FREE)
+            scores.append((float((left**2).mean()) / free**2, float(strength)))
         score, strength = min(scores)
-        slope = right.T @ (values / (values**2 + strength) * turned[:, column])
+        slope = found.Vh.T @ (
+            values / (values**2 + strength) * turned[:, column]
+        )
         guess[:, column] = middle[column] + (asked - centre) @ slope
         rest[column] = score
     return guess, rest
@@ -130,10 +134,14 @@ def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
     years = None
     if old.years is not None:
         added = (
-            np.zeros(len(index), np.int32) if new.years is None else new.years[index]
+            np.zeros(len(index), np.int32)
+            if new.years is None
+            else new.years[index]
         )
         years = np.concatenate([old.years, added]).astype(np.int32)
-    tagged = _columns(old.tags, old.tagged, new.tags, new.tagged, index, count, 0)
+    tagged = _columns(
+        old.tags, old.tagged, new.tags, new.tagged, index, count, 0
+    )
     numeric = _columns(
         old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan
     )

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts, catalogue_from
 from tacit.data.schema import Schema
 from tacit.errors import ModelError, StorageError
 
@@ -91,7 +91,8 @@ class Shared:
             "statement.json": statement.encode(),
         }
         listed = {
-            name: hashlib.sha256(data).hexdigest() for name, data in files.items()
+            name: hashlib.sha256(data).hexdigest()
+            for name, data in files.items()
         }
         files["model.json"] = json.dumps(
             {
@@ -118,7 +119,9 @@ class Shared:
             staging.chmod(0o755)
             if target.exists():
                 old = Path(
-                    tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)
+                    tempfile.mkdtemp(
+                        prefix=f".{target.name}-old-", dir=target.parent
+                    )
                 )
                 os.replace(target, old / "model")
                 os.replace(staging, target)
@@ -147,7 +150,9 @@ def check_target(target: Path, *, overwrite: bool = False) -> None:
     elif target.exists() and not target.is_dir():
         raise StorageError(f"{target} is a file", remedy="choose another --out")
     folder = next(
-        p for p in [target.absolute().parent, *target.absolute().parents] if p.exists()
+        p
+        for p in [target.absolute().parent, *target.absolute().parents]
+        if p.exists()
     )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(
@@ -177,7 +182,8 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         version = facts["tacit_model"]
         if not isinstance(version, int) or version > FORMAT:
             raise ModelError(
-                f"{folder} was made by a newer version of Tacit", remedy="upgrade Tacit"
+                f"{folder} was made by a newer version of Tacit",
+                remedy="upgrade Tacit",
             )
         data = {
             name: (folder / name).read_bytes()
@@ -185,7 +191,9 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         }
         for name, content in data.items():
             if hashlib.sha256(content).hexdigest() != facts["files"][name]:
-                raise _damaged(folder, f"{name} was changed after it was written")
+                raise _damaged(
+                    folder, f"{name} was changed after it was written"
+                )
         schema = Schema(**facts["schema"])
         shared = Shared(
             facts["method"],
@@ -197,9 +205,13 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
             facts["settings"],
         )
         if shared.digest() != facts["digest"]:
-            raise _damaged(folder, "model.json was changed after it was written")
+            raise _damaged(
+                folder, "model.json was changed after it was written"
+            )
     except FileNotFoundError as error:
-        raise _damaged(folder, f"{Path(error.filename).name} is missing") from None
+        raise _damaged(
+            folder, f"{Path(error.filename).name} is missing"
+        ) from None
     except (
         KeyError,
         TypeError,
@@ -209,11 +221,13 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         SafetensorError,
     ) as error:
         raise _damaged(
-            folder, f"model.json or its arrays do not parse ({type(error).__name__})"
+            folder,
+            f"model.json or its arrays do not parse ({type(error).__name__})",
         ) from None
     except OSError as error:
         raise ModelError(
-            f"{folder} cannot be read: {error.strerror}", remedy="check its permissions"
+            f"{folder} cannot be read: {error.strerror}",
+            remedy="check its permissions",
         ) from None
     return shared, data["statement.json"].decode()
 
@@ -227,7 +241,9 @@ def _damaged(folder: Path, what: str) -> ModelError:
 
 def _unwritable(target: Path, error: OSError) -> StorageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    remedy = "free some space" if full else "choose a place that you may write to"
+    remedy = (
+        "free some space" if full else "choose a place that you may write to"
+    )
     return StorageError(
         f"{target} cannot be written: {error.strerror}; nothing was left behind",
         remedy=remedy,
@@ -238,46 +254,3 @@ def _canonical(value: object) -> bytes:
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     ).encode()
-
-
-def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
-    def listed(array: NDArray[Any] | None) -> list[Any] | None:
-        return None if array is None else array.tolist()
-
-    numeric = None
-    if catalogue.numeric is not None:  # JSON has no NaN
-        numeric = [
-            [None if np.isnan(x) else float(x) for x in row]
-            for row in catalogue.numeric
-        ]
-    tagged = None
-    if catalogue.tagged is not None:
-        tagged = [np.flatnonzero(row).tolist() for row in catalogue.tagged]
-    return {
-        "ids": list(catalogue.ids),
-        "titles": None if catalogue.titles is None else list(catalogue.titles),
-        "years": listed(catalogue.years),
-        "tags": list(catalogue.tags),
-        "tagged": tagged,
-        "numbers": list(catalogue.numbers),
-        "numeric": numeric,
-    }
-
-
-def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
-    tags: Sequence[str] = items["tags"]
-    tagged = None
-    if items["tagged"] is not None:
-        tagged = np.zeros((len(items["ids"]), len(tags)), np.uint8)
-        for row, columns in enumerate(items["tagged"]):
-            tagged[row, columns] = 1
-    numeric = None
-    if items["numeric"] is not None:
-        numeric = np.array(
-            [[np.nan if x is None else x for x in row] for row in items["numeric"]],
-            np.float32,
-        )
-    years = None if items["years"] is None else np.array(items["years"], np.int32)
-    return Catalogue(
-        items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric
-    )

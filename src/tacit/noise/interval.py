@@ -22,6 +22,7 @@ def rational(value: Fraction) -> Real:
 
 
 def fixed(value: Fraction, precision: int) -> Interval:
+    """A rational number rounded outwards to `precision` bits."""
     low, rest = divmod(value.numerator << precision, value.denominator)
     return low, low + (rest > 0)
 
@@ -38,7 +39,9 @@ def over(a: Interval, b: Interval, precision: int) -> Interval:
 
 def exp_minus(x: Interval, precision: int) -> Interval:
     """exp(-x) for x >= 0 (a low end below 0 counts as 0)."""
-    return _exp_minus(x[1], precision)[0], _exp_minus(max(x[0], 0), precision)[1]
+    return _exp_minus(x[1], precision)[0], _exp_minus(max(x[0], 0), precision)[
+        1
+    ]
 
 
 def exp_minus_rational(x: Fraction, precision: int) -> Interval:
@@ -90,9 +93,8 @@ def _log(x: int, precision: int) -> Interval:
     shift = x.bit_length() - precision  # x = 2^shift * f, f in [1/2, 1)
     work = precision + 32 + abs(shift).bit_length()
     f = (x << work) >> x.bit_length()
-    low, high = _atanh(
-        ((1 << work) - f << work) // (f + (1 << work)), work
-    )  # (1-f)/(1+f) in (0, 1/3]
+    # (1-f)/(1+f) is in (0, 1/3].
+    low, high = _atanh(((1 << work) - f << work) // (f + (1 << work)), work)
     two = _log_two(work)
     # f and its image were rounded by at most a few units, and the slope of atanh is below 2 there.
     low, high = -2 * high - 16, -2 * low + 16
@@ -129,7 +131,9 @@ def _bernoulli(n: int) -> Fraction:
     return (
         Fraction(1)
         if n == 0
-        else -sum((comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0))
+        else -sum(
+            (comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)
+        )
         / (n + 1)
     )
 

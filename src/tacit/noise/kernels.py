@@ -18,10 +18,15 @@ MARGIN = 2.0**-40
 """More than every error bound stated below, by a factor of 16 and more."""
 
 _UNIT = 2.0**-53
-_U10, _U11, _U1, _U63, _U43, _U32, _U21 = (
-    np.uint64(k) for k in (10, 11, 1, 63, 43, 32, 21)
-)
-_COLUMN, _LOW32 = np.uint64(1023), np.uint64(0xFFFFFFFF)
+_U1 = np.uint64(1)
+_U10 = np.uint64(10)
+_U11 = np.uint64(11)
+_U21 = np.uint64(21)
+_U32 = np.uint64(32)
+_U43 = np.uint64(43)
+_U63 = np.uint64(63)
+_COLUMN = np.uint64(1023)
+_LOW32 = np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -79,7 +84,9 @@ def strip_draws(
         column = np.int64(w & _COLUMN)
         other = np.int64(alias[column])
         strip = (
-            column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else other
+            column
+            if ((w >> _U11) & _LOW32) < np.uint64(threshold[column])
+            else other
         )
         negative = np.int64((w >> _U10) & _U1)
         u = w >> _U43
@@ -91,19 +98,19 @@ def strip_draws(
             word += 1
             undecided = strip == strips  # the tail
             if not undecided:
-                d = np.float64(offset) * (slope[strip] + np.float64(offset) * curve)
+                d = np.float64(offset) * (
+                    slope[strip] + np.float64(offset) * curve
+                )
                 accept = top[strip] * _exp_small(d)
                 x = np.float64(fine) * _UNIT
                 if x >= accept + margin:
                     continue
                 undecided = x + _UNIT > accept - margin
             if undecided:
-                event[0], event[1], event[2], event[3] = (
-                    strip,
-                    magnitude,
-                    negative,
-                    np.int64(fine),
-                )
+                event[0] = strip
+                event[1] = magnitude
+                event[2] = negative
+                event[3] = np.int64(fine)
                 return at, word, True
         if magnitude == 0 and negative:
             continue
@@ -134,7 +141,9 @@ def flips(
         u = np.float64(words[i] >> _U11) * _UNIT
         if value < 64.0:
             quarter = np.int64(value * 4.0)
-            accept = factor[i] * (powers[quarter] * _exp_small(value - 0.25 * quarter))
+            accept = factor[i] * (
+                powers[quarter] * _exp_small(value - 0.25 * quarter)
+            )
             slack = error[i] + margin
         else:
             accept, slack = 0.0, error[i] + 1e-24  # exp(-64) < 2e-28
@@ -147,7 +156,9 @@ def flips(
 
 
 @njit(cache=True, nogil=True)
-def finish_band(sums: Any, noise: Any, first: int, steps: int, out: Any) -> None:
+def finish_band(
+    sums: Any, noise: Any, first: int, steps: int, out: Any
+) -> None:
     """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from
     column `first` + row on."""
     at = 0

@@ -76,7 +76,9 @@ def polya_shares(
     out = np.empty(n, dtype=np.int64)
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
-        out[start : start + count] = source.draw(count, bits) - source.draw(count, bits)
+        out[start : start + count] = source.draw(count, bits) - source.draw(
+            count, bits
+        )
     return out
 
 
@@ -103,6 +105,7 @@ class NegativeBinomial:
         self.number = Inversion(mean)
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
+        """`n` draws: each a sum of a Poisson number of log-series numbers."""
         ends = np.cumsum(self.number.draw(n, bits))
         total = int(ends[-1]) if n else 0
         # Running sums may wrap; their differences are right modulo 2^64 all the same.
@@ -133,7 +136,9 @@ class LogSeries:
             exp_minus_rational((1 << i) / scale, _PRECISION)
             for i in range(self.blocks + 1)
         ]
-        tail = over(heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION)
+        tail = over(
+            heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION
+        )
         envelope = [high for _, high in heights] + [-(-tail[1] >> self.blocks)]
         room = (1 << 64) - 64
         self.constant = -(-sum(envelope) // room)
@@ -149,6 +154,7 @@ class LogSeries:
         self.top = np.array([float(top) for top in tops])
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
+        """`n` draws: proposals by block, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
             found = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[
@@ -162,15 +168,15 @@ class LogSeries:
         """What is kept of `count` proposals, in their order: a caller that cuts the end off
         must not prefer any."""
         chosen = np.searchsorted(self.border, bits.words(count), side="left")
-        out = np.zeros(
-            count, dtype=np.int64
-        )  # 0: rejected, as is a word past the last border
+        # 0: rejected, as is a word past the last border.
+        out = np.zeros(count, dtype=np.int64)
         for i in np.flatnonzero(chosen == self.blocks).tolist():
             out[i] = self._beyond(bits)
         inside = np.flatnonzero(chosen < self.blocks)
         block = chosen[inside].astype(np.int64)
         offset = (
-            (bits.words(block.size) >> np.uint64(1)) >> (63 - block).astype(np.uint64)
+            (bits.words(block.size) >> np.uint64(1))
+            >> (63 - block).astype(np.uint64)
         ).astype(np.int64)
         first = np.left_shift(np.int64(1), block)
         x, j = offset / float(self.scale), first + offset
@@ -192,13 +198,17 @@ class LogSeries:
         out[inside[kept]] = j[kept]
         return out[out > 0]
 
-    def _chance(self, block: int, j: int, ratio: Fraction, precision: int) -> Interval:
+    def _chance(
+        self, block: int, j: int, ratio: Fraction, precision: int
+    ) -> Interval:
         """q^j/(c p_block) * ratio, for the tail divided by (1-q) M: the exact path's
         probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(j / self.scale, work)
         if block == self.blocks:
-            low, high = over((low, high), one_minus_exp(1 / self.scale, work), work)
+            low, high = over(
+                (low, high), one_minus_exp(1 / self.scale, work), work
+            )
             low, high = low >> self.blocks, -(-high >> self.blocks)
         mass = self.constant * self.weights[block]
         return math.floor(low * ratio / mass), math.ceil(high * ratio / mass)
@@ -208,7 +218,9 @@ class LogSeries:
         t = geometric(1 / self.scale, bits)
         ratio = Fraction(self.start, self.start + t)
         if not below(
-            lambda precision: self._chance(self.blocks, self.start, ratio, precision),
+            lambda precision: self._chance(
+                self.blocks, self.start, ratio, precision
+            ),
             bits,
         ):
             return 0

@@ -82,6 +82,7 @@ class Table:
 
     @property
     def start_of_tail(self) -> int:
+        """The first magnitude beyond the strips."""
         return self.strips << self.log_width
 
     def exponent(self, magnitude: int) -> Fraction:
@@ -93,25 +94,31 @@ class Table:
         )
 
     def tail_rate(self) -> Fraction:
+        """Of the geometric envelope of the tail."""
         return (
             self.start_of_tail / self.scale**2
             if self.law == "gaussian"
             else 1 / self.scale
         )
 
-    def acceptance(self, strip: int, magnitude: int, precision: int) -> Interval:
+    def acceptance(
+        self, strip: int, magnitude: int, precision: int
+    ) -> Interval:
         """w(magnitude)/(c p_strip), or the first coin of the tail: the exact path's probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(self.exponent(magnitude), work)
         if strip == self.strips:
-            low, high = over((low, high), one_minus_exp(self.tail_rate(), work), work)
+            low, high = over(
+                (low, high), one_minus_exp(self.tail_rate(), work), work
+            )
             low, high = low >> self.log_width, -(-high >> self.log_width)
-        mass = (
-            self.constant * self.weights[strip]
-        )  # in units of 2^-192, as `work` counts 192 bits more
+        # In units of 2^-192, as `work` counts 192 bits more.
+        mass = self.constant * self.weights[strip]
         return low // mass, -(-high // mass)
 
-    def settle(self, strip: int, magnitude: int, prefix: int, bits: Bits) -> int | None:
+    def settle(
+        self, strip: int, magnitude: int, prefix: int, bits: Bits
+    ) -> int | None:
         """The exact end of a draw that 53 bits did not decide, or of the tail: a magnitude,
         or None to reject."""
         if strip < self.strips:
@@ -124,7 +131,10 @@ class Table:
             return magnitude if kept else None
         start = self.start_of_tail
         if not below(
-            lambda precision: self.acceptance(strip, start, precision), bits, prefix, 53
+            lambda precision: self.acceptance(strip, start, precision),
+            bits,
+            prefix,
+            53,
         ):
             return None
         beyond = geometric(self.tail_rate(), bits)
@@ -155,7 +165,10 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     width = 1 << log_width
     strips = max(
         1,
-        -(-int(Fraction(_REACH[law] if reach is None else reach) * exact + 1) // width),
+        -(
+            -int(Fraction(_REACH[law] if reach is None else reach) * exact + 1)
+            // width
+        ),
     )
     if strips > _COLUMNS - 2:
         raise SettingError(
@@ -166,7 +179,9 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     heights = _heights(law, exact, width, strips)
     rate = strips * width / exact**2 if law == "gaussian" else 1 / exact
     tail = over(heights[strips], one_minus_exp(rate, _PRECISION), _PRECISION)
-    envelope = [high for _, high in heights[:strips]] + [-(-tail[1] >> log_width)]
+    envelope = [high for _, high in heights[:strips]] + [
+        -(-tail[1] >> log_width)
+    ]
     constant = -(-sum(envelope) // (_TOTAL - _COLUMNS))
     weights = [-(-high // constant) for high in envelope]
     weights.append(_TOTAL - sum(weights))
@@ -177,12 +192,13 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     slope = np.zeros(strips + 2)
     for j in range(strips):
         mass = constant * weights[j]
-        lowest = heights[j + (width > 1)][
-            0
-        ]  # w((j+1)W) bounds the whole strip from below
+        # w((j+1)W) bounds the whole strip from below.
+        lowest = heights[j + (width > 1)][0]
         squeeze[j] = (lowest << _SQUEEZE_BITS) // mass
         top[j] = float(Fraction(sum(heights[j]), 2 * mass))
-        slope[j] = float(j * width / exact**2 if law == "gaussian" else 1 / exact)
+        slope[j] = float(
+            j * width / exact**2 if law == "gaussian" else 1 / exact
+        )
     curve = float(1 / (2 * exact**2)) if law == "gaussian" else 0.0
     return Table(
         law,
@@ -200,7 +216,9 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     )
 
 
-def _heights(law: Law, scale: Fraction, width: int, strips: int) -> list[Interval]:
+def _heights(
+    law: Law, scale: Fraction, width: int, strips: int
+) -> list[Interval]:
     """w(jW) for j = 0..strips: products of exponentials, rounded outward."""
     if law == "laplace":
         step = exp_minus_rational(width / scale, _PRECISION)
@@ -208,9 +226,8 @@ def _heights(law: Law, scale: Fraction, width: int, strips: int) -> list[Interva
         for _ in range(strips):
             heights.append(times(heights[-1], step, _PRECISION))
         return heights
-    ratio = exp_minus_rational(
-        width**2 / (2 * scale**2), _PRECISION
-    )  # w((j+1)W)/w(jW) = exp(-(2j+1) W^2/2s^2)
+    # w((j+1)W)/w(jW) = exp(-(2j+1) W^2/2s^2)
+    ratio = exp_minus_rational(width**2 / (2 * scale**2), _PRECISION)
     change = exp_minus_rational(width**2 / scale**2, _PRECISION)
     heights = [(1 << _PRECISION, 1 << _PRECISION)]
     for _ in range(strips):

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 server_options: Callable[[F], F] = several(
     click.option(
-        "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Address to listen on.",
     ),
     click.option("--port", type=int, required=True, help="Port to listen on."),
     click.option(
@@ -60,14 +63,23 @@ server_options: Callable[[F], F] = several(
 
 
 @click.command()
-@click.option("--method", required=True, metavar="NAME", help="What is trained.")
+@click.option(
+    "--method", required=True, metavar="NAME", help="What is trained."
+)
 @click.option("--epsilon", type=float, help="The budget of one person.")
 @click.option("--delta", type=float, default=1e-6, show_default=True)
-@click.option("--unit", default="user", show_default=True, metavar="user|rating")
 @click.option(
-    "--calibration", default="sound", show_default=True, metavar="sound|paper|none"
+    "--unit", default="user", show_default=True, metavar="user|rating"
 )
-@click.option("--items", required=True, metavar="FILE", help="The public catalogue.")
+@click.option(
+    "--calibration",
+    default="sound",
+    show_default=True,
+    metavar="sound|paper|none",
+)
+@click.option(
+    "--items", required=True, metavar="FILE", help="The public catalogue."
+)
 @click.option(
     "--scale",
     required=True,
@@ -75,7 +87,11 @@ server_options: Callable[[F], F] = several(
     help="Lowest and highest possible rating.",
 )
 @click.option(
-    "--users", required=True, type=int, metavar="N", help="Declared number of people."
+    "--users",
+    required=True,
+    type=int,
+    metavar="N",
+    help="Declared number of people.",
 )
 @click.option(
     "--cohort",
@@ -124,9 +140,14 @@ server_options: Callable[[F], F] = several(
     metavar="HEX|FILE",
     help="Its identity, or its card as a file.",
 )
-@click.option("--out", required=True, metavar="MODEL", help="Folder for the model.")
 @click.option(
-    "--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."
+    "--out", required=True, metavar="MODEL", help="Folder for the model."
+)
+@click.option(
+    "--max-ratings",
+    type=int,
+    metavar="K",
+    help="Use at most K ratings of a person.",
 )
 @click.option(
     "--set",
@@ -151,12 +172,18 @@ server_options: Callable[[F], F] = several(
     help="Whose book is charged.",
 )
 @click.option(
-    "--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."
+    "--ledger",
+    metavar="FILE|URL",
+    help="The book; TACIT_HOME holds the default one.",
 )
 @click.option(
-    "--accept-unbounded", is_flag=True, help="Let `paper` be booked on a capped ledger."
+    "--accept-unbounded",
+    is_flag=True,
+    help="Let `paper` be booked on a capped ledger.",
 )
-@click.option("--ca", metavar="FILE", help="Certificates to trust for the aggregator.")
+@click.option(
+    "--ca", metavar="FILE", help="Certificates to trust for the aggregator."
+)
 @server_options
 def recommender(**o: Any) -> None:
     """Conduct a training: enrol devices, announce rounds, publish the model."""
@@ -185,10 +212,10 @@ def recommender(**o: Any) -> None:
 
 def _task(o: dict[str, Any]) -> Task:
     """The task that the options describe."""
+    from tacit.data.catalogue import catalogue_facts
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
-    from tacit.model.shared import catalogue_facts
 
     scale = parse_scale(o["scale"])
     if scale is None:

@@ -27,7 +27,13 @@ from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
 from tacit.ledger.book.chain import append, damaged, keyed, load, where
 from tacit.ledger.book.entry import Entry, genesis
-from tacit.ledger.book.rules import ROUNDING, State, UnitSpent, admit, check_details
+from tacit.ledger.book.rules import (
+    ROUNDING,
+    State,
+    UnitSpent,
+    admit,
+    check_details,
+)
 from tacit.ledger.book.store import Store, open_store
 from tacit.ledger.software import software
 from tacit.units import UNITS, Unit
@@ -65,7 +71,9 @@ class Verified:
     spent: Spent
 
 
-def open_book(location: str | Path | None = None, population: str = "default") -> Book:
+def open_book(
+    location: str | Path | None = None, population: str = "default"
+) -> Book:
     """The book of `population` at a path or URL, or at the default place. Nothing is
     created before the first entry."""
     if not (
@@ -107,7 +115,9 @@ class Book:
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             state = _replay(chain.entries)
-            totals = admit(state, asked, unit, limit, accept_unbounded, owner_only)
+            totals = admit(
+                state, asked, unit, limit, accept_unbounded, owner_only
+            )
             draft: dict[str, Any] = {
                 "kind": "reserve",
                 "unit": unit,
@@ -148,7 +158,10 @@ class Book:
         )
 
     def commit(
-        self, receipt: Receipt, artefact: str, events: Iterable[Event] | None = None
+        self,
+        receipt: Receipt,
+        artefact: str,
+        events: Iterable[Event] | None = None,
     ) -> Receipt:
         """Append what a reservation led to: the SHA-256 of the artefact, and the rounds
         that filled an envelope."""
@@ -175,7 +188,8 @@ class Book:
                 if (done.artefact, done.events) == (artefact, details):
                     return _receipt(done)
                 raise BookError(
-                    f"entry {receipt.number} already has its outcome", place=self.place
+                    f"entry {receipt.number} already has its outcome",
+                    place=self.place,
                 )
             check_details(reserved, details)
             draft = {
@@ -255,7 +269,9 @@ class Book:
         """The reservation that led to this artefact."""
         state = _replay(self.entries())
         numbers = [
-            of for of, entry in state.committed.items() if entry.artefact == artefact
+            of
+            for of, entry in state.committed.items()
+            if entry.artefact == artefact
         ]
         return state.reserved[numbers[-1]] if numbers else None
 
@@ -282,7 +298,9 @@ class Book:
         with self.store.write() as session:
             load(self.store, session, self.population)
             mac = keyed(self.store, self.population, b"tacit data", data)
-            others = [name for name in session.seen(mac) if name != self.population]
+            others = [
+                name for name in session.seen(mac) if name != self.population
+            ]
             session.remember(mac, self.population)
         if not others:
             return None
@@ -330,7 +348,8 @@ class Book:
         for unit, total in state.totals().items():
             if total > state.caps[unit][0] * (1 + 1e-9):
                 raise damaged(
-                    self.place, f"entry {entry.number} overspends the cap per {unit}"
+                    self.place,
+                    f"entry {entry.number} overspends the cap per {unit}",
                 )
             noted = entry.totals.get(unit)
             if entry.version == software() and (
@@ -385,7 +404,8 @@ def _checked(
 def _check_unit(unit: str) -> None:
     if unit not in UNITS:
         raise SettingError(
-            f"the unit {unit!r} is unknown", remedy=f"choose one of {', '.join(UNITS)}"
+            f"the unit {unit!r} is unknown",
+            remedy=f"choose one of {', '.join(UNITS)}",
         )
 
 

@@ -22,7 +22,7 @@ from tacit.rounds.options import Calibration
 Way = Literal["naive", "coordinate", "projected"]
 """What is sent: the whole vector with noise, one coordinate, or one of a few directions."""
 EFFECTS = "tacit.methods.one_bit.plan:EffectsForm"
-DESCENT = "tacit.methods.one_bit.printed.descent:DescentForm"
+DESCENT = "tacit.methods.one_bit.printed.descent:OneBitDescentForm"
 FORMED: Mapping[str, Calibration] = {"effects": "sound", "descent": "paper"}
 """The calibration whose own form it is; under another one it may be asked for."""
 
@@ -99,7 +99,9 @@ class OneBitMF(Method):
         """How a device's vector is told: by an answer, or whole where that is the point."""
         if public.budget is None or self.way == "naive":
             return Carrier(None, self.seed, pure=is_pure(public.budget))
-        return Carrier(best_report(public.budget.epsilon, self.most_bits), self.seed)
+        return Carrier(
+            best_report(public.budget.epsilon, self.most_bits), self.seed
+        )
 
 
 class ProjectedOneBitMF(OneBitMF):

@@ -47,16 +47,19 @@ class EasePersonal(PersonalModel):
         return np.asarray(out)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Likes say nothing about a rating: mid-scale, give or take half the scale."""
         items = len(self.arrays["weight"])
-        return np.zeros(items), np.full(items, 2.0)  # likes say nothing about a rating
+        return np.zeros(items), np.full(items, 2.0)
 
     def explain(self, own: Own, item: int) -> Reason:
+        """The weight of each liked item for this one."""
         out = np.zeros(len(own.items))
         target, liked = self._place[item], self._place[own.items]
         if target >= 0:
             speaks = (liked >= 0) & (own.items != item)
             out[speaks] = (
-                self.arrays["left"][liked[speaks]] @ self.arrays["right"][target]
+                self.arrays["left"][liked[speaks]]
+                @ self.arrays["right"][target]
             )
         return Reason(0.0, out)
 
@@ -68,6 +71,8 @@ class EasePersonal(PersonalModel):
         right = np.asarray(self.arrays["right"], np.float64)
         length = np.sqrt((right**2).sum(axis=1)) + 1e-12
         out[self.arrays["head"]] = (
-            right @ right[self._place[item]] / (length * length[self._place[item]])
+            right
+            @ right[self._place[item]]
+            / (length * length[self._place[item]])
         )
         return out

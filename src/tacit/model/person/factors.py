@@ -10,11 +10,23 @@ and `per_rating` more in its precision for each rating.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+
+
+class Solved(NamedTuple):
+    """One person's vector, taken apart."""
+
+    start: Floats
+    """m_u."""
+    covariance: Floats
+    """Of z_u, given her ratings."""
+    parts: Floats
+    """One column for each own rating; their sum is E[z_u]."""
 
 
 class FactorPersonal(PersonalModel):
@@ -26,23 +38,25 @@ class FactorPersonal(PersonalModel):
 
     @cached_property
     def loadings(self) -> Floats:
+        """Item factors x_i, scaled so that the prior of z_u is N(0, I)."""
         return self._array("loadings")
 
     @cached_property
     def baseline(self) -> Floats:
+        """What is expected of each item before anything is known about a person."""
         return self._array("baseline")
 
     @cached_property
     def precision(self) -> Floats:
+        """Of a rating around the personal model, by item."""
         return 1.0 / (self.numbers["noise"] + self._array("variance"))
 
     @cached_property
     def implicit(self) -> Floats:
-        return (
-            self._array("implicit")
-            if "implicit" in self.arrays
-            else np.zeros((0, self.loadings.shape[1]))
-        )
+        """Factors of having rated an item; no rows where there are none."""
+        if "implicit" in self.arrays:
+            return self._array("implicit")
+        return np.zeros((0, self.loadings.shape[1]))
 
     def start(self, items: NDArray[np.int64]) -> Floats:
         """m_u from the items alone."""
@@ -59,43 +73,43 @@ class FactorPersonal(PersonalModel):
             return total
         return np.zeros(self.loadings.shape[1])
 
-    def _solve(self, own: Own) -> tuple[Floats, Floats, Floats]:
-        """m_u, the posterior covariance of z_u, and one column for each own rating whose
-        sum is E[z_u]."""
+    def _solve(self, own: Own) -> Solved:
+        """One small ridge solve."""
         rows, start = self.loadings[own.items], self.start(own.items)
         ridge = 1.0 + self.numbers.get("per_rating", 0.0) * len(own.items)
         weighted = rows * self.precision[own.items][:, None]
         diagonal = np.full(rows.shape[1], ridge)
         diagonal[0] = 1.0
         covariance = np.linalg.inv(np.diag(diagonal) + rows.T @ weighted)
-        parts = (
-            covariance
-            @ (
-                weighted
-                * (own.values - self.baseline[own.items] - rows @ start)[:, None]
-            ).T
-        )
-        return start, np.asarray(covariance, np.float64), parts
+        rest = own.values - self.baseline[own.items] - rows @ start
+        parts = covariance @ (weighted * rest[:, None]).T
+        return Solved(start, np.asarray(covariance, np.float64), parts)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
-        start, covariance, parts = self._solve(own)
-        mean = self.baseline + self.loadings @ (start + parts.sum(axis=1))
-        spread = np.einsum("ij,ij->i", self.loadings @ covariance, self.loadings)
+        """Baseline and loadings times the person's vector."""
+        found = self._solve(own)
+        vector = found.start + found.parts.sum(axis=1)
+        mean = self.baseline + self.loadings @ vector
+        spread = np.einsum(
+            "ij,ij->i", self.loadings @ found.covariance, self.loadings
+        )
         return mean, np.sqrt(spread + 1.0 / self.precision)
 
     def explain(self, own: Own, item: int) -> Reason:
-        start, _, parts = self._solve(own)
-        shared = self.loadings[item] @ start / max(len(own.items), 1)
-        return Reason(
-            float(self.baseline[item]),
-            self.loadings[item] @ parts + (shared if len(own.items) else 0.0),
-        )
+        """What each own rating adds; what having rated says is shared out evenly."""
+        found = self._solve(own)
+        row = self.loadings[item]
+        shared = row @ found.start / max(len(own.items), 1)
+        told = row @ found.parts + (shared if len(own.items) else 0.0)
+        return Reason(float(self.baseline[item]), told)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the level, which all items share."""
         rows = self.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = (
+            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        )
         return closeness
 
     def _vectors(
@@ -130,18 +144,25 @@ class FactorPersonal(PersonalModel):
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         from tacit.kernels.factors import predict_rows
 
         vectors = self._vectors(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         predict_rows(
-            cells.ask_ptr, cells.ask_item, self.baseline, self.loadings, vectors, out
+            cells.ask_ptr,
+            cells.ask_item,
+            self.baseline,
+            self.loadings,
+            vectors,
+            out,
         )
         return out
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, one row a person."""
         scores: Floats = (
             self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
         )
@@ -158,10 +179,12 @@ class LikedFactors(PersonalModel):
 
     @cached_property
     def factors(self) -> Floats:
+        """Of the items."""
         return np.ascontiguousarray(self.arrays["factors"], np.float64)
 
     @cached_property
     def everywhere(self) -> Floats:
+        """The sum of all items' products: what unliked ones add to every solve."""
         gram: Floats = self.factors.T @ self.factors
         return gram
 
@@ -171,36 +194,45 @@ class LikedFactors(PersonalModel):
         ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
         return np.asarray(
             np.linalg.solve(
-                self.everywhere + weight * rows.T @ rows + ridge, (1 + weight) * rows.T
+                self.everywhere + weight * rows.T @ rows + ridge,
+                (1 + weight) * rows.T,
             ),
             np.float64,
         )
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Scores, which rank items; their error is not known."""
         scores = self.factors @ self._parts(own).sum(axis=1) + self._popular()
         return scores, np.ones(len(scores))
 
     def _popular(self) -> Floats:
         """Where nobody's likes are known, or the factors are nothing, popularity decides."""
         weight = np.asarray(self.arrays["weight"], np.float64)
-        popular: Floats = 1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
+        popular: Floats = (
+            1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
+        )
         return popular
 
     def explain(self, own: Own, item: int) -> Reason:
+        """What each like adds to the score, beyond popularity."""
         return Reason(
             float(self._popular()[item]), self.factors[item] @ self._parts(own)
         )
 
     def similar(self, item: int) -> Floats:
+        """Cosine of the factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
         closeness: Floats = (
-            self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
+            self.factors
+            @ self.factors[item]
+            / np.maximum(length * length[item], 1e-12)
         )
         return closeness
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, compiled, one row a person."""
         from tacit.kernels.als import half_step_likes
 
         vectors = np.zeros((len(ptr) - 1, self.factors.shape[1]))

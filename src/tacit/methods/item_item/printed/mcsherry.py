@@ -76,7 +76,10 @@ FITTED = (
 )
 CONSTANTS = {
     "laplace": {"covariance": 2 * ALPHA * CLAMP + 3 * CLAMP**2, "weights": 3.0},
-    "gaussian": {"covariance": (1 + 2 * sqrt(2)) * CLAMP**2, "weights": sqrt(2)},
+    "gaussian": {
+        "covariance": (1 + 2 * sqrt(2)) * CLAMP**2,
+        "weights": sqrt(2),
+    },
 }
 """The printed sensitivities of both matrices."""
 
@@ -109,7 +112,9 @@ class PrintedFactor(Form):
         }
         if self.neighbours:
             arrays["similarity"] = state.weights
-        small: Arrays = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
+        small: Arrays = {
+            n: np.asarray(a, np.float32) for n, a in arrays.items()
+        }
         noise = float(state.parameters[2])
         numbers = {"noise": noise, "neighbours": float(NEIGHBOURS)}
         return published(self.method, public, self.personal, small, numbers)
@@ -118,8 +123,8 @@ class PrintedFactor(Form):
     def _cleans(self) -> bool:
         return self.settings.cleaning != "none"
 
-    def _printed(self, public: Public) -> Printed:
-        return Printed(
+    def _printed(self, public: Public) -> PrintedCovariance:
+        return PrintedCovariance(
             public,
             theta=self.settings.theta,
             noise=self.settings.noise,
@@ -143,7 +148,7 @@ def claimed_epsilon(theta: float, noise: str, delta: float) -> float:
     return theta * sqrt(2 * log(2 * len(SPLIT) / delta))
 
 
-class Printed:
+class PrintedCovariance:
     """The rounds of the printed algorithm."""
 
     def __init__(
@@ -251,7 +256,9 @@ class Printed:
         ) -> PrintedState:
             return state.after(again=float(_mean(released, 0.0, 0.0)[0]))
 
-        return Round("recentred", self._pair("global", 1, ALPHA, 4), contribute, absorb)
+        return Round(
+            "recentred", self._pair("global", 1, ALPHA, 4), contribute, absorb
+        )
 
     def matrices(self) -> Round:
         """Covariance and weights of user-centred, clamped ratings."""
@@ -298,7 +305,9 @@ class Printed:
             return state.after(parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, UNCHARGED, 0.0, PROBE)
-        part = Part("parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim))
+        part = Part(
+            "parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim)
+        )
         return Round("probe", (part,), contribute, absorb)
 
     def _used(self, block: Block) -> Block:
