@@ -73,7 +73,10 @@ class Assembled:
 
     def price(self, delta: float) -> float:
         """Epsilon at `delta` of all that one device is asked; 0 where nothing is certified
-        or noised."""
+        or noised.
+
+        It is the accountant's answer for these very events, whatever budget the task names.
+        """
         if delta not in self._prices:
             from tacit.ledger.account.account import epsilon
 
@@ -135,7 +138,13 @@ class Assembled:
         )
 
     def noise_sd(self, path: str, arrived: int) -> float:
-        """Of the noise that `arrived` devices add together, in steps."""
+        """Of the noise that `arrived` devices add together, in steps.
+
+        Each adds one share of which `task.enough` make the noise of the event, so more
+        devices than that add more noise than was asked for: the square root of
+        arrived / enough times as much. In the local model each adds all of it. Printed noise
+        is dealt out anew for whoever is there, so it does not grow.
+        """
         event = self.events.get(path)
         if self.method.local:  # every device adds all of it
             if isinstance(event, Gaussian):
@@ -158,10 +167,15 @@ class Assembled:
 
 def assemble(task: Task) -> Assembled:
     """Build the plan and the events of a task. The same on every side, for one version of
-    Tacit."""
-    from tacit.data.catalogue import catalogue_from
+    Tacit.
+
+    Everything that can be refused is refused here, before anything is paid or sent: settings
+    that the method does not have, a budget that no plan fits, releases that have no
+    federated form, cohorts that cannot be filled, and rounds that are too large to send.
+    """
     from tacit.fitting.check import check
     from tacit.methods import find
+    from tacit.model.shared import catalogue_from
 
     method = find(task.method)(
         epsilon=task.epsilon,
@@ -172,6 +186,7 @@ def assemble(task: Task) -> Assembled:
         seed=task.seed,
         **task.settings,
     )
+    # The method checks its own settings, and `check` all that a fit would be refused for.
     order = check(method, people=task.people)
     schema = Schema(task.low, task.high, task.people, task.max_ratings)
     catalogue = catalogue_from(task.items)

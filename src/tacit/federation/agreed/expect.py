@@ -70,7 +70,11 @@ def _strange() -> SettingError:
 
 def form_before(made: Assembled, index: int, state: State) -> State:
     """A state of the right form: the plan run on nothing at all, along the rounds that
-    `state` says were run."""
+    `state` says were run.
+
+    The few forms that were made last are kept, and a longer one is made from the longest of
+    them that it begins with: a device that answers round after round absorbs each once.
+    """
     run = dict[str, Round]()
     for round_ in made.plan.rounds[:index]:
         if not passed_over(made.plan, round_, state, run):

@@ -65,7 +65,11 @@ class Server:
 
 
 class Link:
-    """One device's conversation with both servers."""
+    """One device's conversation with both servers.
+
+    `private` is its exchange key, `name` its id if it has had another key before. What it
+    knows of the servers is shared by all links of a process.
+    """
 
     def __init__(
         self,
@@ -93,7 +97,7 @@ class Link:
         return shared_secrets(self.private, self.recommender.keys[key]).mask
 
     async def enrol(self, token: str | None = None) -> None:
-        """Make this device known to both servers."""
+        """Make this device known to both servers. Enrolling twice is enrolling once."""
         body = json.dumps({"public": self.public.hex()}).encode()
         more = {} if token is None else {"tacit-token": token}
         for server in (self.recommender, self.aggregator):
@@ -120,8 +124,13 @@ class Link:
         body: bytes,
         more: dict[str, str] | None = None,
     ) -> bytes:
-        """A request with its MAC; the answer, with its MAC checked. Raises `Away` for what
-        may pass."""
+        """A request with its MAC; the answer, with its MAC checked.
+
+        Raises `Away` for what may pass and is worth another try, `Refused` for what the
+        server has turned down for good, and `Failure` if the server is not the one that was
+        pinned or speaks another version. Refusals carry no MAC: whoever forges one can stop
+        a device, as whoever cuts its connection can.
+        """
         mac_key = shared_secrets(self.private, server.keys[server.current]).mac
         mac = tag(mac_key, b"request", b"POST", path.encode(), body)
         headers = {

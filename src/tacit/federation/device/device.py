@@ -149,7 +149,11 @@ class Device:
         ]
 
     def _round(self, told: Announcement) -> Round:
-        """The announced round, if it is one of this task on the terms of this task."""
+        """The announced round, if it is one of this task on the terms of this task.
+
+        Fewer shares than the task counts on may be announced (each device then adds its
+        share of the task all the same), but never more, and never a smaller cohort.
+        """
         task = self.made.task
         if told.task != task.name or not 0 <= told.round < len(
             self.made.plan.rounds
@@ -206,7 +210,11 @@ class Device:
 
     def turns_left(self, index: int) -> bool:
         """Whether it may take part in this round: of a series it takes as many turns as the
-        plan has priced."""
+        plan has priced.
+
+        A round that it has answered already counts once: of all attempts at it one is ever
+        revealed. Rounds that are no turns, and printed ones, are not counted.
+        """
         round_ = self.made.round(index)
         part = round_.takes_part
         if not isinstance(part, Turns) or self.made.scheme.shows_items:
@@ -234,7 +242,11 @@ class Device:
         self, told: Announcement, payload: memoryview, mask_secret: bytes
     ) -> bytes:
         """The upload for an announcement. The caller has paid for `events` unless it is
-        `known`."""
+        `known`.
+
+        Asked for the same round with another state, it starts from the personal state that
+        it had before its first answer, as if that had never been given.
+        """
         round_ = self._round(told)
         if self.sent is None or not self.known(told, payload):
             found = self._checked(told, payload)
@@ -268,7 +280,8 @@ class Device:
     def _words(
         self, round_: Round, told: Announcement, found: Announced, key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
-        """Counts of rows, and the payload."""
+        """Counts of the rows of sparse parts, and the payload: contribution, what the scheme
+        adds, and the mask, part by part. Personal state moves on."""
         block = self._block(round_)
         given = round_.contribute(block, found.state)
         for kept in round_.personal:

@@ -63,7 +63,11 @@ def write_whole(path: Path, data: bytes) -> None:
 
 class MemorisedDevice(Device):
     """A device that writes down, before anything is sent, what it is about to send and its
-    personal state."""
+    personal state.
+
+    A process that is killed after that and started again sends the very same words. One that
+    is killed before it has paid for words that nobody saw.
+    """
 
     def __init__(
         self,

@@ -43,7 +43,12 @@ async def take_part(
     vanish: Vanish = 0.0,
 ) -> None:
     """Join and answer rounds until the training is over, the ledger is at its cap, or
-    `rounds` were answered. The device has this `place` in the wallet."""
+    `rounds` were answered.
+
+    The device has this `place` in the wallet. It is charged before its noise is drawn, and
+    never for an answer that it has made already. `log` is given the (round, attempt) of each
+    answer that was counted.
+    """
     done = (-1, -1)
     answered = 0
     pause = PAUSE
@@ -81,7 +86,8 @@ async def take_part(
 async def _join(
     link: Link, device: Device, done: tuple[int, int]
 ) -> bytes | None:
-    """The next announcement, or None if the training is over."""
+    """The next announcement, or None if the training is over. `done` is the last attempt
+    that was answered, or left unanswered on purpose."""
     shown = device.made.scheme.shows_items
     rows = device.items.astype("<u4").tobytes() if shown else b""
     join = Join(
@@ -122,7 +128,8 @@ async def _has_key(link: Link, key: str) -> bool:
 
 
 async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
-    """Send until it is counted, or too late."""
+    """Send until it is counted, or too late. Sending the same again is always safe: the
+    aggregator counts it once."""
     until, pause = time.monotonic() + seconds, PAUSE
     while time.monotonic() < until:
         try:

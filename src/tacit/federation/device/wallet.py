@@ -36,7 +36,8 @@ class Wallet:
         self._asked: list[_Request] = []
 
     async def pay(self, device: int, events: Sequence[Event]) -> bool:
-        """Charge a device; False if its cap leaves no room."""
+        """Charge a device, durably; False if its cap leaves no room. Nothing to pay for is
+        always paid."""
         if not events:
             return True
         loop = asyncio.get_running_loop()

@@ -136,7 +136,10 @@ class Deal:
 
 @dataclass(frozen=True)
 class _ToldEach(Told):
-    """Each device gets the rows of its own items, their cohort sizes, and in S3 its pieces."""
+    """Each device gets the rows of its own items, their cohort sizes, and in S3 its pieces.
+
+    So each payload is another one, and each device's mask is keyed by its own.
+    """
 
     deal: Deal
     seeds: tuple[str, ...]
@@ -258,6 +261,9 @@ class Hua(Scheme):
     def _noise(
         self, path: str, layout: Layout, asked: Asked, rows: int
     ) -> NDArray[np.int64]:
+        """Equation 12: for each seed b sqrt(2 H) C with C ~ N(0, 1/k). The first seed is of
+        rho, drawn freshly; the second of eta, for which a device draws the same C in every
+        round, from a secret of its own."""
         total = np.zeros((rows, layout.width))
         event = self.made.events.get(path)
         if not isinstance(event, Unbounded) or event.noise == "none":
@@ -282,7 +288,11 @@ class Hua(Scheme):
         cls, notes: Notes, task: str, layout: Layout, sum_: Section
     ) -> Section:
         """With alpha, a secret vector for each item: added when eta is made, and taken off
-        in every round."""
+        in every round.
+
+        Alpha follows from a seed that is drawn when eta is made, and kept; it covers the
+        items that had an eta then, and no others.
+        """
         rows, found = sum_
         if not layout.printed or rows is None:
             return sum_

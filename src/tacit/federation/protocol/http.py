@@ -25,7 +25,8 @@ LONGEST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Header names are in lower case."""
+    """What a server said, whatever it said: a status is not an error here. Header names are
+    in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,12 +51,16 @@ class _Line(asyncio.Protocol):
         self.transport: Any = None
 
     def ask(self, data: bytes) -> asyncio.Future[Answer]:
+        """Send a whole request; where its answer will be. The line must be idle."""
         self._headers = {}
         self._body = []
         self._size = 0
         self._waiting = asyncio.get_running_loop().create_future()
         self.transport.write(data)
         return self._waiting
+
+    # asyncio calls `connection_made`, `data_received` and `connection_lost`; the parser calls
+    # the three that begin with `on_`, out of `data_received`.
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -85,6 +90,7 @@ class _Line(asyncio.Protocol):
             or status < 200
             or not self._parser.should_keep_alive()
         ):
+            # an answer that nobody asked for, an interim one, or a server that says goodbye
             self.transport.close()
         else:
             self._idle.append(self)
@@ -165,6 +171,11 @@ class Web:
         body: bytes,
         headers: Mapping[str, str],
     ) -> Answer:
+        """One request over an idle connection, or over a new one if there is none.
+
+        It is not sent again by itself: whether that is safe is for the caller to say. An idle
+        connection that the server has closed meanwhile is an `OSError`, like any other.
+        """
         place = self._places.get(base) or self._place(base)
         lines = [
             f"{method} {place.prefix}{path} HTTP/1.1",
@@ -188,6 +199,8 @@ class Web:
             raise
 
     def _place(self, base: str) -> _Place:
+        """The server at an address, which comes from a person or a signed task: what could
+        not be written into a request as it is is refused."""
         try:
             found = urlsplit(base)
             port = found.port or (443 if found.scheme == "https" else 80)
@@ -214,6 +227,8 @@ class Web:
         return self._places[base]
 
     async def _connect(self, place: _Place) -> _Line:
+        """A new connection. The certificates to trust are read once, at the first of them
+        that needs any."""
         if place.secure and self._context is None:
             self._context = ssl.create_default_context()
             if self._ca is not None:

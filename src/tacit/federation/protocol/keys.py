@@ -54,7 +54,11 @@ class Secrets:
 
 
 def secrets(private: bytes, public: bytes) -> Secrets:
-    """What the owner of one key shares with the owner of the other."""
+    """What the owner of one key shares with the owner of the other.
+
+    Raises a `ValueError` for a public key that would make the secret known to all, such as
+    zeros.
+    """
     shared = _loaded(private).exchange(
         X25519PublicKey.from_public_bytes(public)
     )
@@ -117,7 +121,8 @@ class Identity:
         self._read()
 
     def refresh(self) -> None:
-        """Take up keys that another process has put into the file since it was read."""
+        """Take up keys that another process has put into the file since it was read. A file
+        that is away for a moment changes nothing."""
         with suppress(OSError):
             if self.path.stat().st_mtime_ns != self._stamp:
                 self._read()
@@ -196,7 +201,11 @@ def verify(identity: bytes, signature: str, *parts: bytes) -> bool:
 
 
 def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
-    """The exchange keys of a card, newest first, if its identity is the pinned one."""
+    """The exchange keys of a card, newest first, if its identity is the pinned one.
+
+    Every key on the card must be signed by that identity. Without a pin any identity will
+    do, and the caller keeps the one that it saw.
+    """
     try:
         identity = bytes.fromhex(card["identity"])
         if pin is not None and not same(card["identity"], pin):
@@ -220,9 +229,11 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
 
 @lru_cache(maxsize=200_000)
 def shared_secrets(private: bytes, public: bytes) -> Secrets:
-    """The same, remembered: an exchange costs more than a message."""
+    """`secrets`, remembered: an exchange costs more than a message. A server remembers two
+    hundred thousand devices, and computes the others anew."""
     return secrets(private, public)
 
 
 def _joined(parts: tuple[bytes, ...]) -> bytes:
+    """The parts, each after its length: no two lists of parts give the same bytes."""
     return b"".join(len(part).to_bytes(8, "little") + part for part in parts)

@@ -146,7 +146,11 @@ class Join(Message):
 
 
 class Announcement(Message):
-    """The round that a device joins; the payload is public state, by name, as safetensors."""
+    """The round that a device joins; the payload is public state, by name, as safetensors.
+
+    A device takes none of it on trust: `least` and `enough` must be those of the task, the
+    state must be one that the plan leads to, and the noise follows from the task alone.
+    """
 
     task: Hex
     round: int
@@ -201,7 +205,11 @@ class Sum(Message):
 
 
 class Closing(Message):
-    """The recommender asks for a sum, or gives a round up."""
+    """The recommender asks for a sum, or gives an attempt up, under its signature.
+
+    The answer is a `Sum`, or 409 if the attempt is never revealed: too few came, it was
+    given up, or another attempt at the round was revealed before.
+    """
 
     task: Hex
     round: int
@@ -222,7 +230,8 @@ class Section(NamedTuple):
 
 
 def pack(header: BaseModel | Mapping[str, Any], payload: bytes = b"") -> bytes:
-    """A frame."""
+    """A frame. Members are written in the order of their declaration and under their names
+    on the wire, so that equal headers are equal bytes."""
     text = (
         header.model_dump_json(by_alias=True).encode()
         if isinstance(header, BaseModel)
@@ -232,7 +241,12 @@ def pack(header: BaseModel | Mapping[str, Any], payload: bytes = b"") -> bytes:
 
 
 def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
-    """The checked header and the payload of a frame."""
+    """The checked header and the payload of a frame.
+
+    Refuses what is not a frame, a header that is longer than the frame or than a header may
+    be, members that are missing, unknown or out of range, and another version of the
+    protocol, which gets an answer of its own. The payload is not looked at.
+    """
     start = len(MAGIC) + 4
     if len(frame) < start or frame[: len(MAGIC)] != MAGIC:
         raise WireError("not a frame of this protocol")
@@ -273,7 +287,8 @@ def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
 
 
 def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
-    """The representatives nearest to zero."""
+    """What `words` were made of, if that was nearer to zero than half the range: the
+    representatives nearest to zero."""
     if bits == 32:
         return (
             np.ascontiguousarray(found, np.uint32)
@@ -284,7 +299,11 @@ def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
 
 
 def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
-    """Arrays as safetensors, written here: it is done for every device and round."""
+    """Arrays as safetensors, written here: it is done for every device and round.
+
+    Guarantee: equal arrays under equal names are equal bytes, whatever their order was, for
+    masks are keyed by a digest of them. A single number becomes an array of one.
+    """
     facts = dict[str, Any]()
     data = list[bytes]()
     at = 0
@@ -303,7 +322,11 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
-    """The arrays of `pack_state`, or of any other writer of safetensors."""
+    """The arrays of `pack_state`, or of any other writer of safetensors.
+
+    Only whether it parses is checked here; what belongs into a state is for whoever asked
+    for it to say (`tacit.federation.agreed.expect`).
+    """
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -322,7 +345,11 @@ def digest(*parts: bytes | memoryview) -> str:
 
 
 def ascending(rows: NDArray[Any], size: int) -> bool:
-    """Whether unsigned row numbers ascend, each once, and lie inside an array of `size` rows."""
+    """Whether unsigned row numbers ascend, each once, and lie inside an array of `size` rows.
+
+    Then adding rows at these numbers adds each row once, which numpy does not do for a
+    number that is listed twice.
+    """
     return not len(rows) or (
         int(rows[-1]) < size
         and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any())
@@ -332,7 +359,13 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
 def sections(
     parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryview
 ) -> list[Section]:
-    """Each part of a payload; refuses any other length."""
+    """Each part of a payload, which holds them one after another:
+
+        row numbers, 4 bytes each, where the part is sparse | words, row by row
+
+    `rows` says how many rows each sparse part has. Any other length is refused, and so are
+    row numbers that do not ascend inside their part. Nothing is copied.
+    """
     counts = _counts(parts, rows)
     whole = sum(
         count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))

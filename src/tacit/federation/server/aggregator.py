@@ -91,7 +91,8 @@ class _Handler:
         self._rounds: dict[Key, _Open] = {}
 
     async def open(self, request: Call) -> Reply:
-        """A round begins."""
+        """A round begins: from here on its uploads are taken. A least cohort below this
+        server's own is refused, whoever asks."""
         body = await self.gate.body(request)
         self.gate.signed(request, body, self.recommender)
         opening, _ = unpack(Opening, body)
@@ -133,7 +134,11 @@ class _Handler:
 
     async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few
-        came."""
+        came.
+
+        Asked again it gives the same answer, so a recommender whose connection broke, or
+        that was killed, asks again.
+        """
         body = await self.gate.body(request)
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
@@ -158,6 +163,7 @@ class _Handler:
         return Reply(payload, status, tacit_signature=signature)
 
     async def _known(self, key: Key) -> _Open:
+        """What this process knows of an attempt, from the store if it is new here."""
         if key not in self._rounds:
             opening = await self.uploads.opening(key)
             if len(self._rounds) > MOST_OPEN:

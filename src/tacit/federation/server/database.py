@@ -83,7 +83,7 @@ class Database(ABC):
 
     @abstractmethod
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
-        """A cursor of what a statement gives."""
+        """A cursor of what a statement gives; `?` marks the place of each value."""
 
     @abstractmethod
     def create(self, text: str) -> str:
@@ -156,7 +156,10 @@ class Sqlite(Database):
 
 
 class Postgres(Database):
-    """A PostgreSQL database; its locks end with the connection that holds them."""
+    """A PostgreSQL database; its locks end with the connection that holds them.
+
+    The driver is imported here alone, so that a federation on files does not need it.
+    """
 
     def __init__(self, url: str, name: str, alone: bool) -> None:
         import psycopg
@@ -206,7 +209,8 @@ class Postgres(Database):
 
 
 def database_at(location: str | Path, name: str, alone: bool) -> Database:
-    """The database at a path, a `sqlite://` or a `postgresql://` address."""
+    """The database at a path, a `sqlite://` or a `postgresql://` address. It is not
+    connected yet. Any other address is refused: it is no path either."""
     text = str(location)
     scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", text)
     if scheme is None:

@@ -51,7 +51,11 @@ class Lobby:
     def enter(
         self, device: str, items: Rows, place: int
     ) -> asyncio.Future[bytes]:
-        """Where the device's announcement will be; a device waits once."""
+        """Where the device's announcement will be.
+
+        A device waits once: if it asks again, the first request is answered as if it had
+        waited too long.
+        """
         before = self._waiting.pop(device, None)
         if before is not None:
             before.answer.cancel()

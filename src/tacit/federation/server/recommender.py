@@ -247,7 +247,11 @@ class _Handler:
 
     def _has_joined(self, caller: Caller, message: Join) -> bool:
         """Whether the device is in the active attempt, under its present key, and has not
-        answered it."""
+        answered it.
+
+        A device that has taken a new key since it joined cannot answer this attempt: its
+        mask would not come off. It waits for the next one.
+        """
         if self.conductor.active is None:
             return False
         attempt = self.conductor.active.attempt
@@ -260,7 +264,11 @@ class _Handler:
         self.conductor.lobby.stir()
 
     async def model(self, request: Call) -> Reply:
-        """The published model: its four files in one frame, signed."""
+        """The published model: its four files in one frame, signed.
+
+        The header of the frame says how long each file is, in the order in which they
+        follow.
+        """
         if not is_published(self.out):
             raise Refusal(404, "no model yet")
         files = {name: (self.out / name).read_bytes() for name in FILES}
@@ -271,7 +279,11 @@ class _Handler:
         )
 
     def _check_stamp(self, caller: Caller, stamp: int) -> None:
-        """A copied request is old, or not newer than the device's last one."""
+        """A copied request is old, or not newer than the device's last one.
+
+        The last stamps are in memory: after a restart a copy of a message that is less than
+        five minutes old is taken once more, and may count the device among those who joined.
+        """
         if abs(time.time() - stamp / 1e9) > STAMP_SECONDS:
             raise Refusal(
                 409,

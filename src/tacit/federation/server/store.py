@@ -85,7 +85,13 @@ class Store:
         self._thread.start()
 
     async def write(self, work: Callable[[Session], T]) -> T:
-        """Run `work` in the next transaction; its result, once durable."""
+        """Run `work` in the next transaction; its result, once durable.
+
+        A `Refusal` that it raises is raised here, and the other works of the transaction go
+        on. Any other error undoes the transaction, and each of its works is run again by
+        itself, so that only the one at fault fails. `StorageError` if the database is away
+        for longer than `PATIENCE`: then nobody knows whether the work was done.
+        """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         gathered = self._gathered.get(loop)
@@ -145,6 +151,9 @@ class Store:
         self._database.execute("COMMIT")
 
     def _take_steps(self, session: Session) -> None:
+        """The steps that this store has not taken. A store that has taken steps which this
+        version does not know, or that belongs to another server, is refused: the two servers
+        must not collude, so they do not share a database either."""
         session.run(
             "CREATE TABLE IF NOT EXISTS migration "
             "(name TEXT, number INTEGER, PRIMARY KEY (name, number))"
@@ -175,6 +184,8 @@ class Store:
     # ---------------------------------------------------------------- in the thread
 
     def _serve(self) -> None:
+        """Batch after batch, until the store is closed; what was asked before is still
+        done."""
         ending = False
         while not ending:
             batch = self._queue.get()

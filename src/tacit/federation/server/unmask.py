@@ -89,7 +89,8 @@ def unmask(
 
 
 def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
-    """The aggregator's answer, if it is one to this attempt."""
+    """The aggregator's answer, if it is one to this attempt: over distinct devices, all of
+    which joined, and not fewer than the least cohort."""
     header, payload = unpack(Sum, found)
     asked = (made.task.name, attempt.index, attempt.number)
     if (header.task, header.round, header.attempt) != asked:
