@@ -36,10 +36,8 @@ class Agreed(Method):
         def contribute(block, state):
             signs = np.sign(block.value)
             counts = np.diff(block.ptr)
-            weight = (
-                1 / np.sqrt(counts) if public.unit == "user" else counts * 0 + 1
-            )
-            signs = signs * np.repeat(weight, counts)
+            if public.unit == "user":
+                signs = signs / np.sqrt(np.repeat(counts, counts))
             return {"votes": Rows(block.ptr, block.item, signs[:, None])}
 
         def absorb(state, released):

@@ -16,7 +16,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.printed.hua import Deal, Tau
-from tacit.federation.protocol import keys, masks, wire
+from tacit.federation.protocol import arrays, keys, masks, wire
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
@@ -352,7 +352,7 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         else State(people=20.0)
     )
     return wire.Announcement(**facts), memoryview(
-        wire.pack_state(state.packed())
+        arrays.pack_state(state.packed())
     )
 
 
@@ -373,7 +373,7 @@ def test_another_state_is_another_answer_that_must_be_paid() -> None:
     one = device()
     told, payload = announcement(one.made)
     one.answer(told, payload, b"m" * 32)
-    other = memoryview(wire.pack_state(State(people=21.0).packed()))
+    other = memoryview(arrays.pack_state(State(people=21.0).packed()))
     assert one.known(told, payload)
     assert not one.known(told, other)
 

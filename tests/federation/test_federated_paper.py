@@ -14,7 +14,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.printed.hua import Deal
-from tacit.federation.protocol import wire
+from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
@@ -301,7 +301,7 @@ def device_of_paper() -> tuple[Device, wire.Announcement, memoryview]:
         "items": np.ones((6, 4), np.float32),
         "k": np.full(6, 3, np.int32),
     }
-    return device, told, memoryview(wire.pack_state(state))
+    return device, told, memoryview(arrays.pack_state(state))
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 2.0])

@@ -17,7 +17,7 @@ from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device, compact
 from tacit.federation.device.policy import Policy
-from tacit.federation.protocol import masks, wire
+from tacit.federation.protocol import arrays, masks, wire
 from tacit.federation.protocol.task import Task
 from tacit.rounds.state import State
 
@@ -71,7 +71,7 @@ def told(made, **changes) -> wire.Announcement:
 
 
 def state(people: float = 20.0) -> memoryview:
-    return memoryview(wire.pack_state(State(people=people).packed()))
+    return memoryview(arrays.pack_state(State(people=people).packed()))
 
 
 def sent(found: Device, made, payload: memoryview, **changes) -> np.ndarray:
@@ -157,8 +157,8 @@ def test_no_state_silences_only_those_who_rated_some_item(
     bad = {n: a for n, a in (good | SILENCERS[change]).items() if a is not None}
     announced = told(made, round=index)
     with pytest.raises(SettingError, match="announced"):
-        one.events(announced, memoryview(wire.pack_state(bad)))
-    assert one.answer(announced, memoryview(wire.pack_state(good)), b"m" * 32)
+        one.events(announced, memoryview(arrays.pack_state(bad)))
+    assert one.answer(announced, memoryview(arrays.pack_state(good)), b"m" * 32)
 
 
 TURNS, MANY = (

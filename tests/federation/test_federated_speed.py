@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tacit.errors import SettingError
+from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.http import Web
-from tacit.federation.protocol.wire import ascending, pack_state, unpack_state
+from tacit.federation.protocol.wire import ascending
 from tacit.federation.server.store import Store
 
 

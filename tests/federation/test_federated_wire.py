@@ -17,7 +17,7 @@ from tacit.federation.agreed.expect import form_before
 from tacit.federation.agreed.report import heard
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
-from tacit.federation.protocol import wire
+from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import Store
@@ -74,7 +74,7 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         "seconds": 10.0,
     } | changes
     return wire.Announcement(**facts), memoryview(
-        wire.pack_state(State(people=20.0).packed())
+        arrays.pack_state(State(people=20.0).packed())
     )
 
 
@@ -123,7 +123,7 @@ def told_of(made, name: str) -> tuple[wire.Announcement, memoryview]:
         effects=Effects(np.zeros(items), np.ones(items), np.ones(items)),
         evidence=Evidence(*np.zeros((5, items))),
     )
-    payload = memoryview(wire.pack_state(state.packed()))
+    payload = memoryview(arrays.pack_state(state.packed()))
     return announcement(made, round=index)[0], payload
 
 
@@ -177,7 +177,7 @@ def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
 def before(made, index: int) -> memoryview:
     """A state as the plan leads to before a round."""
     return memoryview(
-        wire.pack_state(form_before(made, index, State()).packed())
+        arrays.pack_state(form_before(made, index, State()).packed())
     )
 
 

@@ -156,9 +156,10 @@ def test_many_coins_have_their_probability_on_both_paths(
 ) -> None:
     n, x = 4000, 0.75
     ones = np.ones(n)
-    real = lambda _: (
-        lambda precision: exp_minus_rational(Fraction(x), precision)
-    )  # noqa: E731
+
+    def real(_):
+        return lambda precision: exp_minus_rational(Fraction(x), precision)
+
     heads = int(coins(x * ones, 0 * ones, ones, real, fresh(), margin).sum())
     p = math.exp(-x)
     assert abs(heads - n * p) < 10 * math.sqrt(n * p * (1 - p))

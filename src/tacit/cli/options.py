@@ -99,6 +99,7 @@ class EngineOption(click.Option):
     """`--engine`, whose help names the engines that are installed."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The usual line, and the names."""
         from tacit.engine import engines
 
         record = super().get_help_record(ctx)
@@ -112,6 +113,7 @@ class MethodOption(click.Option):
     """`--method`, whose help names all methods, those of other packages too."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The usual line, and the names."""
         from tacit.methods import names
 
         record = super().get_help_record(ctx)

@@ -23,13 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import (
     Announcement,
     Layout,
     Section,
     digest,
-    pack_state,
-    unpack_state,
     words,
 )
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam

@@ -15,12 +15,9 @@ from tacit.errors import DataError, Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
+from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import new_exchange
-from tacit.federation.protocol.wire import (
-    Announcement,
-    pack_state,
-    unpack_state,
-)
+from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
 
 NOTE = "note"

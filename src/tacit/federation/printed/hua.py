@@ -32,16 +32,10 @@ from tacit.federation.agreed.scheme import (
     Scheme,
     Told,
 )
+from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import (
-    Layout,
-    Section,
-    digest,
-    pack_state,
-    unpack_state,
-    words,
-)
+from tacit.federation.protocol.wire import Layout, Section, digest, words
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
 from tacit.noise.printed import looks_exponential, mixing, mixture

@@ -48,13 +48,6 @@ ROW_BYTES = 4
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
 M = TypeVar("M", bound=BaseModel)
-_KINDS = {
-    f"{'|' if n == 1 else '<'}{c}{n}": f"{c.upper()}{8 * n}"
-    for c in "fiu"
-    for n in (1, 2, 4, 8)
-}
-_KINDS["|b1"] = "BOOL"
-"""What safetensors calls the types of numpy."""
 
 
 class WireError(UsageError):
@@ -296,44 +289,6 @@ def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
             .astype(np.int64)
         )
     return np.ascontiguousarray(found, np.uint64).view(np.int64).copy()
-
-
-def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
-    """Arrays as safetensors, written here: it is done for every device and round.
-
-    Guarantee: equal arrays under equal names are equal bytes, whatever their order was, for
-    masks are keyed by a digest of them. A single number becomes an array of one.
-    """
-    facts = dict[str, Any]()
-    data = list[bytes]()
-    at = 0
-    for name in sorted(state):  # packed twice it must be equal, byte for byte
-        array = state[name]
-        whole = np.ascontiguousarray(array)
-        data.append(whole.tobytes())
-        facts[name] = {
-            "dtype": _KINDS[whole.dtype.str],
-            "shape": whole.shape,
-            "data_offsets": (at, at := at + whole.nbytes),
-        }
-    text = json.dumps(facts).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([struct.pack("<Q", len(text)), text, *data])
-
-
-def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
-    """The arrays of `pack_state`, or of any other writer of safetensors.
-
-    Only whether it parses is checked here; what belongs into a state is for whoever asked
-    for it to say (`tacit.federation.agreed.expect`).
-    """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        return dict(load(bytes(data)))
-    except SafetensorError:
-        raise WireError("public state that does not parse") from None
 
 
 def digest(*parts: bytes | memoryview) -> str:

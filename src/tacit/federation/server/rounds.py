@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt
-from tacit.federation.protocol.wire import pack_state, unpack_state
+from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.server.store import Session, Store
 from tacit.rounds.state import State
 
