@@ -85,13 +85,8 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
         *(Threads(neighbour(used, unit, rng), 1) for _ in range(NEIGHBOURS)),
     ]
     drawn, charge = Threads(used, 1), Charge(run.events.values())
-    state, done = (
-        {
-            "people": np.array([float(declared)]),
-            **method.first_state(run.public),
-        },
-        [],
-    )
+    state = method.first_state(run.public).after(people=float(declared))
+    done = []
     for round_ in run.plan.rounds:
         everyone = replace(round_, takes_part=Everyone())
         first, *others = [

@@ -12,7 +12,7 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
-from tacit.engine.simulate import Simulate
+from tacit.engine.printed import PrintedSimulate as Simulate
 from tacit.methods.base import Public
 from tacit.noise.device import log_ratio
 from tacit.noise.release import Charge
