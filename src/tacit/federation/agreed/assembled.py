@@ -173,9 +173,9 @@ def assemble(task: Task) -> Assembled:
     that the method does not have, a budget that no plan fits, releases that have no
     federated form, cohorts that cannot be filled, and rounds that are too large to send.
     """
+    from tacit.data.catalogue import catalogue_from
     from tacit.fitting.check import check
     from tacit.methods import find
-    from tacit.model.shared import catalogue_from
 
     method = find(task.method)(
         epsilon=task.epsilon,
