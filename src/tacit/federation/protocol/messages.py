@@ -1,0 +1,180 @@
+"""The messages of the protocol, version 1: what each header says, checked by pydantic.
+
+`tacit.federation.protocol.wire` has the frames that they travel in, and who sends what to
+whom.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from tacit.errors import UsageError
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
+Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+
+
+class WireError(UsageError):
+    """A message that is no message of this protocol.
+
+    The sender gets a short refusal with this status, never a traceback, and nothing of what
+    it sent is repeated.
+    """
+
+    status = 400
+
+
+class VersionError(WireError):
+    """A message of another version of the protocol."""
+
+    status = 426
+
+
+class Message(BaseModel):
+    """A header: what every message says of itself.
+
+    Members that are not known are refused, and so is a number that is none: what is read is
+    what was meant, or nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    version: Literal[1] = 1
+
+
+class Layout(BaseModel):
+    """One part of a round as it is summed: `size` rows of `width` words of `bits` bits.
+
+    Every side derives it from the task. The recommender opens a round with its layouts, and
+    an upload names the print of those that the device has derived (`layouts_print`).
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True
+    )
+    name: Name
+    size: int = Field(ge=1, le=10**8)
+    width: int = Field(ge=1, le=10**6)
+    bits: Literal[32, 64]
+    sparse: bool = False
+    """Only the rows of a device's own items are sent, with their numbers: `paper` alone: it
+    shows who rated what."""
+    report: bool = False
+    """Not summed: one (label, answer) of each device, randomized by itself, so in the open
+    and kept as it is."""
+    printed: Literal["", "add", "subtract"] = Field(default="", alias="blind")
+    """What a printed scheme has the aggregator do to this sum, with a secret vector of its
+    own: empty in every sound plan. (Its name on the wire is older than its name here.)"""
+
+    @property
+    def word(self) -> int:
+        """Bytes of one word."""
+        return self.bits // 8
+
+
+class Opening(Message):
+    """The recommender opens an attempt at a round at the aggregator, which takes uploads for
+    it from here on. Signed by the recommender's identity."""
+
+    task: Hex
+    round: int = Field(ge=0)
+    attempt: int = Field(ge=0)
+    parts: tuple[Layout, ...]
+    least: int = Field(ge=1)
+    """A sum over fewer devices is never revealed."""
+
+
+class Join(Message):
+    """A device asks for the next round, and waits for the answer, an `Announcement`.
+
+    The payload lists rows of the catalogue where the scheme shows who rated what, and is
+    empty otherwise. The MAC of the device is on all of it.
+    """
+
+    task: Hex
+    stamp: int
+    """Nanoseconds since 1970 and larger than in any earlier request of this device: a copy
+    is refused."""
+    done: tuple[int, int] = (-1, -1)
+    """The last (round, attempt) that this device has answered: it waits for another."""
+    place: int = Field(default=0, ge=0, lt=1 << 53)
+    """A number that the device drew for this task: plans that cut people into slices cut by it."""
+    items: bool = False
+    """Whether the payload lists rows, as 32-bit numbers in ascending order."""
+
+
+class Announcement(Message):
+    """The round that a device joins; the payload is public state, by name, as safetensors.
+
+    A device takes none of it on trust: `least` and `enough` must be those of the task, the
+    state must be one that the plan leads to, and the noise follows from the task alone.
+    """
+
+    task: Hex
+    round: int
+    attempt: int
+    nonce: Hex
+    """The mask of a device is keyed by its secret with the recommender and by this, fresh
+    for every round."""
+    key: Hex
+    """Which of the recommender's exchange keys the secret is with."""
+    joined: int
+    least: int
+    enough: int
+    """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
+    seconds: float
+    """Until the upload is late."""
+    mixing: tuple[Hex, ...] = ()
+    """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
+    a sound plan."""
+
+
+class Upload(Message):
+    """A masked contribution, under the device's MAC.
+
+    The payload is, part by part, the row numbers (where sparse) and the words: contribution,
+    noise and mask, added modulo 2^bits.
+    """
+
+    task: Hex
+    round: int = Field(ge=0)
+    attempt: int = Field(ge=0)
+    least: int = Field(ge=1)
+    """What the device was promised: the aggregator keeps the largest that any device names."""
+    rows: tuple[int, ...] = ()
+    """For each sparse part, how many rows follow."""
+    layouts: str = Field(default="", pattern=r"^[0-9a-f]{0,32}$")
+    """`layouts_print` of the parts as the device sees them: it agrees to these sums and
+    reports and no others."""
+
+
+class Sum(Message):
+    """What the aggregator reveals, signed by its identity.
+
+    The payload is the ids of the devices that are in the sum (16 bytes each), then, part by
+    part, rows (where sparse) and words.
+    """
+
+    task: Hex
+    round: int
+    attempt: int
+    cohort: int
+    rows: tuple[int, ...] = ()
+
+
+class Closing(Message):
+    """The recommender asks for a sum, or gives an attempt up, under its signature.
+
+    The answer is a `Sum`, or 409 if the attempt is never revealed: too few came, it was
+    given up, or another attempt at the round was revealed before.
+    """
+
+    task: Hex
+    round: int
+    attempt: int
+    expected: int = 0
+    """Devices that joined; when all have answered there is nothing to wait for."""
+    wait: float = Field(default=0.0, ge=0, le=86_400)
+    """Seconds until the round is over for those who have not."""
+    give_up: bool = False
