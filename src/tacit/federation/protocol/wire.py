@@ -62,10 +62,8 @@ __all__ = [
     "integers",
     "layouts_print",
     "pack",
-    "pack_state",
     "sections",
     "unpack",
-    "unpack_state",
     "words",
 ]
 
