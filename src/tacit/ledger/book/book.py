@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -25,43 +24,19 @@ from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, UNITS, Event, Unit
 from tacit.ledger.book import advisories
-from tacit.ledger.book.chain import append, damaged, keyed, load, where
-from tacit.ledger.book.entry import Entry, genesis
-from tacit.ledger.book.rules import ROUNDING, State, UnitSpent, admit, check_details
-from tacit.ledger.book.store import Store, open_store
-from tacit.ledger.software import software
+from tacit.ledger.book.chain import append, load, where
+from tacit.ledger.book.entry import Entry, Relation, genesis
+from tacit.ledger.book.marks import fresh, unsettled
+from tacit.ledger.book.receipts import Receipt, Spent, Verified
+from tacit.ledger.book.recheck import recheck
+from tacit.ledger.book.rules import ROUNDING, State, admit, check_details
+from tacit.ledger.book.signing import Signature, public_key, sign
+from tacit.ledger.book.store import Session, Store, open_store
+
+__all__ = ["Book", "Receipt", "Spent", "Verified", "open_book"]
 
 SHOWN_DELTA = 1e-6
 """At which totals are shown where no cap gives a delta."""
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Proof of a reservation: what a statement carries."""
-
-    population: str
-    number: int
-    hash: str
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What a population has spent, by unit."""
-
-    units: tuple[UnitSpent, ...]
-
-    def __getitem__(self, unit: Unit) -> UnitSpent:
-        return next(each for each in self.units if each.unit == unit)
-
-
-@dataclass(frozen=True)
-class Verified:
-    """A book that was replayed without a fault."""
-
-    population: str
-    entries: int
-    head: str
-    spent: Spent
 
 
 def open_book(location: str | Path | None = None, population: str = "default") -> Book:
@@ -96,16 +71,29 @@ class Book:
         limit: int | None = None,
         accept_unbounded: bool = False,
         owner_only: bool = False,
+        relation: Relation | None = None,
+        token: str | None = None,
+        starts: Iterable[tuple[str, int]] = (),
     ) -> Receipt:
         """Charge `events` before they happen. What is reserved counts as spent for ever.
 
         `limit` is the most ratings of one person that the plan uses, for group privacy. An
         evaluation is booked once per population: a second one returns the first receipt.
+        `token` names the request: a second one with the same token and the same events gets
+        the entry that the first one made, so that a crash or a lost connection between the
+        charge and its receipt does not charge twice.
         """
         asked = _checked(events, unit, budget)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             state = _replay(chain.entries)
+            if token is not None and (made := state.tokens.get(token)) is not None:
+                if (made.events, made.unit) != (asked, unit):
+                    raise BookError(
+                        f"entry {made.number} was made by this request, for other events",
+                        place=self.place,
+                    )
+                return _receipt(made)
             totals = admit(state, asked, unit, limit, accept_unbounded, owner_only)
             draft: dict[str, Any] = {
                 "kind": "reserve",
@@ -118,6 +106,9 @@ class Book:
                 "method": _text(method),
                 "accepted": accept_unbounded,
                 "owner_only": owner_only,
+                "relation": relation,
+                "token": token,
+                "starts": tuple(starts) or None,
             }
             if state.evaluation is not None and all(
                 event.kind == "evaluation" for event in asked
@@ -266,7 +257,7 @@ class Book:
         for entry in entries:
             state.after(entry)
             try:
-                self._recheck(state, entry)
+                recheck(state, entry, self.place)
             except BudgetError as error:
                 raise BookError(
                     f"entry {entry.number} should not have been admitted: {error}",
@@ -275,21 +266,53 @@ class Book:
         head = entries[-1].hash if entries else genesis(self.population)
         return Verified(self.population, len(entries), head, _spent(state))
 
-    def fingerprint(self, data: bytes) -> str | None:
-        """Remember data by a keyed hash alone; a warning if the same data are known under
-        another population."""
+    def fingerprint(self, data: bytes, *, other_people: bool = False) -> str | None:
+        """Remember whose data are charged here (`tacit.ledger.book.marks`): a warning, a
+        refusal beside a cap, or with `other_people` an entry, if another population has
+        them."""
         with self.store.write() as session:
-            load(self.store, session, self.population)
-            mac = keyed(self.store, self.population, b"tacit data", data)
-            others = [name for name in session.seen(mac) if name != self.population]
-            session.remember(mac, self.population)
-        if not others:
+            chain = load(self.store, session, self.population)
+            others = unsettled(self.store, session, chain, data)
+            if others and other_people:
+                draft = {"kind": "people", "others": tuple(others)}
+                append(self.store, session, chain, draft)
+            elif others and _capped(self.store, session, [self.population, *others]):
+                raise BudgetError(
+                    f"the same data were charged to {_names(others)}, and a cap holds: "
+                    "under another name nothing would count",
+                    place=self.place,
+                    remedy="charge the population that these people belong to, or give "
+                    "--other-people if they are other people, which the book will note",
+                )
+            session.remember(fresh(self.store, self.population, data), self.population)
+        if not others or other_people:
             return None
-        names = ", ".join(repr(name) for name in others)
         return (
-            f"the same data are known under the population {names}; one group of "
-            "people should have one book"
+            f"the same data are known under the population {_names(others)}; one "
+            "group of people should have one book"
         )
+
+    def populations(self) -> list[str]:
+        """Every population that has an entry at this place."""
+        with self.store.read() as session:
+            return [] if session is None else session.populations()
+
+    def sign(self, message: bytes) -> Signature:
+        """Sign as this book."""
+        return sign(self._secret(), message)
+
+    @property
+    def signer(self) -> str:
+        """The public half of the signing key, which anybody may know."""
+        return public_key(self._secret())
+
+    def _secret(self) -> bytes:
+        secret = self.store.key(create=False)
+        if secret is None:
+            raise BookError(
+                "the book has no key before its first entry", place=self.place
+            )
+        return secret
 
     def affected(self, version: str | None = None) -> list[tuple[Entry, str]]:
         """Reservations made by versions with a known privacy-relevant defect, each with the
@@ -315,31 +338,6 @@ class Book:
             for a in known
             if a.concerns(e.version, e.method)
         ]
-
-    def _recheck(self, state: State, entry: Entry) -> None:
-        if entry.kind == "commit":
-            if entry.of not in state.reserved:
-                raise damaged(
-                    self.place,
-                    f"entry {entry.number} commits an entry that reserves nothing",
-                )
-            check_details(state.reserved[entry.of], entry.events)
-        if entry.kind != "reserve" or entry.evaluation:
-            return
-        for unit, total in state.totals().items():
-            if total > state.caps[unit][0] * (1 + 1e-9):
-                raise damaged(
-                    self.place, f"entry {entry.number} overspends the cap per {unit}"
-                )
-            noted = entry.totals.get(unit)
-            if entry.version == software() and (
-                noted is None or abs(noted - total) > 1e-9 * total
-            ):
-                raise damaged(
-                    self.place,
-                    f"the total per {unit} noted in entry {entry.number} is not the sum "
-                    "of the entries",
-                )
 
 
 def _spent(state: State) -> Spent:
@@ -386,6 +384,15 @@ def _check_unit(unit: str) -> None:
         raise SettingError(
             f"the unit {unit!r} is unknown", remedy=f"choose one of {', '.join(UNITS)}"
         )
+
+
+def _capped(store: Store, session: Session, names: Iterable[str]) -> bool:
+    chains = (load(store, session, name) for name in names)
+    return any(_replay(chain.entries).caps for chain in chains)
+
+
+def _names(populations: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in populations)
 
 
 def _text(words: str) -> str:

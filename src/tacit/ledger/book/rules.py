@@ -1,5 +1,5 @@
-"""What a book admits: its caps, what was spent under them, and rules 9-11 of the design as
-one replayed state.
+"""What a book admits: its caps, what was spent under them, and what follows from them as one
+replayed state.
 
 Guarantee: `admit` is the only way to a reservation, and `State.after` replays it from the
 entries alone, so the check at the time and `verify` years later see the same totals. What
@@ -65,6 +65,8 @@ class State:
     charged: list[Entry] = field(default_factory=list)
     """Reservations but for evaluations, which cost nothing."""
     committed: dict[int, Entry] = field(default_factory=dict)
+    tokens: dict[str, Entry] = field(default_factory=dict)
+    """Reservations by the request that made them."""
 
     def after(self, entry: Entry) -> None:
         """Take one more entry into account."""
@@ -74,6 +76,8 @@ class State:
             self.committed[entry.of] = entry
         elif entry.kind == "reserve" and entry.unit:
             self.reserved[entry.number] = entry
+            if entry.token is not None:
+                self.tokens[entry.token] = entry
             if entry.evaluation:
                 self.evaluation = entry
             else:

@@ -240,13 +240,11 @@ class _SQLiteSession:
             )
         ]
 
-    def seen(self, mac: str) -> list[str]:
-        return [
-            row[0]
-            for row in self._do(
-                "SELECT population FROM fingerprint WHERE mac = ? ORDER BY 1", (mac,)
-            )
-        ]
+    def marks(self) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = self._do(
+            "SELECT mac, population FROM fingerprint ORDER BY 1, 2"
+        ).fetchall()
+        return found
 
-    def remember(self, mac: str, population: str) -> None:
-        self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mac, population))
+    def remember(self, mark: str, population: str) -> None:
+        self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mark, population))

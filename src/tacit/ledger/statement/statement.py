@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
@@ -26,6 +26,33 @@ if TYPE_CHECKING:
 
 Calibration = Literal["sound", "paper", "none"]
 Standing = Literal["certified", "claimed", "not private"]
+
+
+class Total(BaseModel):
+    """The running total of a population, at the unit and delta of the statement."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    entries: int
+    """Releases that were charged."""
+    epsilon: float
+    delta: float
+    cap: float | None = None
+    uncovered: int = 0
+    """Releases that no bound covers at this unit: not in `epsilon`."""
+
+
+class Link(BaseModel):
+    """A release that another one builds on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    population: str
+    number: int
+    method: str
+    unit: Unit
+    epsilon: float | None = None
+    delta: float | None = None
 
 
 class Statement(BaseModel):
@@ -59,6 +86,19 @@ class Statement(BaseModel):
     not_protected: tuple[str, ...] = words.NOT_PROTECTED
     joint: str
     purpose: str = ""
+    artefact: str | None = None
+    """SHA-256 of the model that this is about."""
+    signer: str | None = None
+    """Public key of the book that was charged."""
+    signature: str | None = None
+    relation: str | None = None
+    """What neighbouring data sets of the running total differ in, as a stated rule."""
+    total: Total | None = None
+    """What the whole population has spent, this release included."""
+    starts: tuple[Link, ...] = ()
+    """Releases that this one builds on, each of which was paid for by itself."""
+    chain_epsilon: float | None = None
+    """What this release and all that it builds on cost together, at `delta`."""
     population: str | None = None
     book_number: int | None = None
     book_head: str | None = None
@@ -78,6 +118,20 @@ class Statement(BaseModel):
                 "the statement is damaged or made by a newer version",
                 remedy="fetch it again, or upgrade tacit",
             ) from None
+
+    _checked: str | None = PrivateAttr(None)
+
+    @property
+    def checked(self) -> str | None:
+        """Against what the statement was checked: the book or the key that stands behind it.
+        None for one that was only read from a folder, which says what its maker likes."""
+        return self._checked
+
+    def with_check(self, against: str) -> Statement:
+        """The same statement, after it was checked."""
+        found = self.model_copy()
+        found._checked = against
+        return found
 
     def __str__(self) -> str:
         from tacit.ledger.statement.story import tell
@@ -102,6 +156,9 @@ def build_statement(
     real_noise: bool = True,
     local: bool = True,
     version: str | None = None,
+    total: Total | None = None,
+    starts: Iterable[Link] = (),
+    chain_epsilon: float | None = None,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
     the reservation that paid.
@@ -116,7 +173,7 @@ def build_statement(
         )
     listed = EVENTS.validate_python(tuple(events))
     standing, reason = _standing(listed, unit, calibration, budget, receipt, real_noise)
-    claims = [event for event in listed if isinstance(event, Unbounded)]
+    claim = _claim(listed, budget)
     sound = standing == "certified"
     return Statement(
         certified=standing,
@@ -130,12 +187,8 @@ def build_statement(
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
         profile=tuple(profile(listed, unit=unit)) if sound else (),
-        claimed_epsilon=sum(event.claimed_epsilon * event.times for event in claims)
-        if claims
-        else None,
-        claimed_delta=sum(event.claimed_delta * event.times for event in claims)
-        if claims
-        else None,
+        claimed_epsilon=claim[0] if claim else None,
+        claimed_delta=claim[1] if claim else None,
         events=listed,
         per_person=tuple(per_person),
         settings=tuple(settings),
@@ -147,10 +200,30 @@ def build_statement(
         ),
         joint=words.joint(unit),
         purpose=purpose,
+        relation=words.relation() if sound else None,
+        total=total if sound else None,
+        starts=tuple(starts),
+        chain_epsilon=chain_epsilon if sound else None,
         population=receipt.population if receipt else None,
         book_number=receipt.number if receipt else None,
         book_head=receipt.hash if receipt else None,
         software=version or software(),
+    )
+
+
+def _claim(
+    events: tuple[Event, ...], budget: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """The authors' own number, once: what the whole algorithm is claimed to give, however
+    many rounds it has."""
+    claims = [event for event in events if isinstance(event, Unbounded)]
+    if not claims:
+        return None
+    if budget is not None:
+        return budget[0], max(event.claimed_delta for event in claims)
+    return (
+        max(event.claimed_epsilon for event in claims),
+        max(event.claimed_delta for event in claims),
     )
 
 

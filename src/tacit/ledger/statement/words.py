@@ -75,6 +75,17 @@ def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
     return _CURATOR[unit]
 
 
+def relation() -> str:
+    """In which sense entries of a book are added up. Noise of a curator covers a person who
+    leaves, that of a federation a participant who contributes nothing, that of a device any
+    two of her records: all three cover ratings that are replaced by none while taking part
+    stays visible where it is, and for that their costs add up."""
+    return (
+        "one person's ratings are replaced by none, over all releases together; that she "
+        "takes part stays visible where a federation shows it"
+    )
+
+
 def trust(engine: str) -> str:
     """Who must be trusted under an engine."""
     return _TRUST[engine]
