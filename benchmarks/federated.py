@@ -163,8 +163,8 @@ def rounds(
 ) -> None:
     import uvloop
 
-    from tacit.federation.device.device import Policy
     from tacit.federation.device.fleet import run_fleet
+    from tacit.federation.device.policy import Policy
 
     ratings = synthetic(devices, items, 20)
     with tempfile.TemporaryDirectory() as name:

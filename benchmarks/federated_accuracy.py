@@ -31,11 +31,14 @@ from tacit.data.ratings import Ratings
 from tacit.engine.federated import Federated
 from tacit.engine.threads import _Total
 from tacit.kernels.als import half_step, solve_rows
-from tacit.methods.base import Pattern, Public
-from tacit.methods.factorization.federated import OFFSET, FederatedMF, FederatedSettings
+from tacit.methods.base import Public
+from tacit.methods.factorization.federated import FederatedMF, FederatedSettings
 from tacit.methods.factorization.kernels_turns import first_profile
+from tacit.methods.factorization.printed.hua import OFFSET, VisibleGradients
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import Budget, Part, Round, State
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import AnyState, Part, Round
 
 LEVELS = (0.25, 0.5, 1.0, 1.5, 2.0)
 EPSILONS = (0.05, 0.15, 0.4, 0.8)
@@ -143,7 +146,9 @@ class Fused(Federated):
     seed: int
     values: NDArray[np.float64]
 
-    def _sum(self, round_: Round, state: State, tapes: Any, factors: Any = None) -> Any:
+    def _sum(
+        self, round_: Round, state: AnyState, tapes: Any, factors: Any = None
+    ) -> Any:
         if round_.name == "initialise":
             return super()._sum(round_, state, tapes, factors or {})
         sums, check = (
@@ -162,7 +167,7 @@ class Fused(Federated):
             self.ratings.ptr,
             self.ratings.item,
             self.values,
-            np.asarray(state["items"], np.float32),
+            np.asarray(state.items, np.float32),
             own,
             self.seed,
             (given.rate, given.ridge, *self.weights),
@@ -268,17 +273,16 @@ def run(train: Ratings, cell: Cell, seed: int) -> Profiles:
     engine = (Thinned if "pieces" in cell.reading else Fused)(
         train, threads=1, seed=seed
     )
-    engine.settings = method.chosen
+    form = method.form(calibration)
+    assert isinstance(form, VisibleGradients)
+    engine.settings = form.settings
     engine.values = inner(train)
     engine.seed = seed
-    engine.weights = method._weights(public)
-    state: State = {
-        "people": np.array([float(train.n_users)]),
-        **method.first_state(public),
-    }
+    engine.weights = form.weights(public)
+    state: AnyState = form.first_state(public).after(people=float(train.n_users))
     for round_ in plan.rounds:
         state = round_.absorb(state, engine.run(round_, state, charge))
-    return engine._personal["profile"], np.asarray(state["items"], np.float64)
+    return engine._personal["profile"], np.asarray(state.items, np.float64)
 
 
 def linear_term(shape: tuple[int, int], epsilon: float | None) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,14 @@ from tacit.evaluation.metrics import rmse
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.factorization.base import publish
+from tacit.methods.base import Form, Public
+from tacit.methods.factorization.base import Forms
+from tacit.methods.factorization.publish import publish
+from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.svd import GradientSVD
 from tacit.methods.factorization.value import item_sums
-from tacit.rounds.round import Plan
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
 
 SVD = ("svd-gradient", "svdpp-gradient", "svd-objective", "svdpp-objective")
 USER = ("bias", "als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin", *SVD)
@@ -51,14 +55,26 @@ class Cell(NamedTuple):
     factors: int | None = None
 
 
-class ItemMeans(GradientSVD):
+class Means(Form):
     """The whole budget on one sum for each item, whose count is public."""
 
-    def sound_plan(self, public: Any) -> Plan:
+    def plan(self, public: Public) -> Plan:
+        """One round."""
         return Plan("value", (item_sums(public, 1.0),))
 
-    def sound_finish(self, public: Any, state: Any) -> Any:
-        return publish(self, public, state)
+    def first_state(self, public: Public) -> ValueState:
+        """Nothing is known yet."""
+        return ValueState()
+
+    def finish(self, public: Public, state: ValueState) -> Shared:
+        """A model without factors."""
+        return publish(self.method, public, state)
+
+
+class ItemMeans(GradientSVD):
+    """A method that releases item means alone."""
+
+    forms: ClassVar[Forms] = {"sound": Means}
 
 
 def cells(data: str, epsilons: list[float], seeds: int) -> Iterator[Cell]:

@@ -284,7 +284,7 @@ class _Cell:
         from tacit.engine.simulate import Simulate
         from tacit.methods.base import Public
         from tacit.noise.release import Charge
-        from tacit.rounds.round import Budget
+        from tacit.rounds.plan import Budget
 
         train = self.splits["no features"][0].train
         budget = Budget(settings["epsilon"], 1e-6)

@@ -40,20 +40,16 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import Absorb, Carrier, Vectors
-from tacit.methods.one_bit.rounds import effects_plan, effects_shared
+from tacit.methods.one_bit.plan import effects_plan, effects_shared
+from tacit.methods.one_bit.state import AnswersState
 from tacit.methods.refine.reports import best_report
 from tacit.model.model import Model
 from tacit.noise.device import log_ratio
 from tacit.noise.release import NoNoise
-from tacit.rounds.round import (
-    Block,
-    Budget,
-    Part,
-    Participation,
-    Released,
-    Round,
-    State,
-)
+from tacit.rounds.people import Participation
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -158,12 +154,10 @@ class ScalarCarrier(Carrier):
 def by_effects(part: Split, items: tacit.Catalogue, law: str, epsilon: float) -> Model:
     public = Public(part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6))
     plan = effects_plan(public, ScalarCarrier(None, 0, law=law, epsilon=epsilon))
-    engine, state = (
-        Simulate(part.train, 1),
-        {"people": np.array([float(part.train.n_users)])},
-    )
+    engine = Simulate(part.train, 1)
+    state = AnswersState(people=float(part.train.n_users))
     for round_ in plan.rounds:
-        state = dict(round_.absorb(state, engine.run(round_, state, NoNoise())))
+        state = round_.absorb(state, engine.run(round_, state, NoNoise()))
     return Model(effects_shared("scalar", public, state, {}), "")
 
 

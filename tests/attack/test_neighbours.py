@@ -16,7 +16,8 @@ from tacit.errors import SettingError
 from tacit.fitting.run import _Run
 from tacit.methods import METHODS, find
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import Everyone
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Everyone
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000
@@ -66,7 +67,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
     monkeypatch, ratings, name, unit, declared, delta, most
 ):
     monkeypatch.setattr(
-        "tacit.engine.threads.CELLS", 300
+        "tacit.engine.blocks.CELLS", 300
     )  # many blocks, cut elsewhere for each neighbour
     data = replace(ratings, schema=ratings.schema.declare(declared, most))
     method = find(name)(epsilon=2.0, delta=delta, unit=unit)
@@ -75,7 +76,9 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
             _Run(method, data, sample_catalogue(), None, None)
         return
     run = _Run(method, data, sample_catalogue(), None, None)
-    used = run.ratings if most is None else run.ratings.take(_first(run.ratings, most))
+    used = run.engine.ratings
+    if most is not None:
+        used = used.take(_first(used, most))
     rng = np.random.default_rng(7)
     engines = [
         Threads(used, 1),
@@ -109,8 +112,8 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
                 assert np.abs(move).sum() <= claimed.l1 * (1 + room)
                 assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows
-        if not run.plan.passed_over(
-            round_, state, done
+        if not passed_over(
+            run.plan, round_, state, done
         ):  # both of two rivals are tried, one is drawn
             done.append(round_.name)
             state = round_.absorb(state, drawn.run(round_, state, charge))

@@ -16,7 +16,7 @@ from tacit.engine.simulate import Simulate
 from tacit.methods.base import Public
 from tacit.noise.device import log_ratio
 from tacit.noise.release import Charge
-from tacit.rounds.round import Budget
+from tacit.rounds.plan import Budget
 
 PEOPLE = 100_000
 ROUNDS = 4
@@ -58,7 +58,7 @@ def measured(cls, calibration, stars):
     plan = method.plan(public)
     events = plan.events(budget)
     engine = Simulate(ratings)
-    state = {}
+    state = method.first_state(public)
     means = []
     for round_ in plan.rounds:
         got = engine.run(

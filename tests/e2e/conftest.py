@@ -195,8 +195,8 @@ class Federation:
                 process.wait()
 
     def fleet(self, **options: Any) -> Any:
-        from tacit.federation.device.device import Policy
         from tacit.federation.device.fleet import run_fleet
+        from tacit.federation.device.policy import Policy
 
         policy = options.pop("policy", None) or Policy(accept_unbounded=True)
         url, pin = self.url["recommender"], self.pin["recommender"]

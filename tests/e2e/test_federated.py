@@ -102,7 +102,7 @@ def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
         least=20,
     )
     f.start()
-    from tacit.federation.device.device import Policy
+    from tacit.federation.device.policy import Policy
 
     report = f.train(policy=Policy(epsilon=1000, delta=1e-3))
     statement = f.model().statement

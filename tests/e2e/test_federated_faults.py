@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tacit.data.sample import sample
-from tacit.federation.device.device import Policy
+from tacit.federation.device.policy import Policy
 from tacit.methods import find
 
 PEOPLE = 16

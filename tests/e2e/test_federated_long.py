@@ -13,7 +13,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.engine.federated import Federated
+from tacit.engine.printed import PrintedFederated as Federated
 from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.noise.release import NoNoise
@@ -28,7 +28,7 @@ def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
         ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none"
     )
     engine = Federated(ratings, 1, groups=groups)
-    state = {"people": np.array([float(PEOPLE)]), **method.first_state(public)}
+    state = method.first_state(public).after(people=float(PEOPLE))
     for round_ in method.plan(public).rounds:
         state = round_.absorb(state, engine.run(round_, state, NoNoise()))
     return method.finish(public, state).arrays["loadings"]

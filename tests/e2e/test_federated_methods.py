@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tacit.data.sample import sample
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
 from tacit.methods import find
 
 PEOPLE = 24

@@ -253,7 +253,7 @@ def test_a_recommender_of_another_protocol_version_stops_before_any_round(
 ) -> None:
     f = federation(small.ratings, method="popularity", cohort=2, least=2)
     f.main["recommender"] = """
-import tacit.federation.server.recommender as m
+import tacit.federation.server.remote as m
 pack = m.pack
 m.pack = lambda header, payload=b"": pack({**header.model_dump(mode="json"), "version": 2}, payload)
 from tacit.cli.main import main; main()

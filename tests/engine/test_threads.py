@@ -12,23 +12,14 @@ from tacit.bound import CellClip, RowClip, Rows
 from tacit.bound.report import Report
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
-from tacit.engine import threads as module
-from tacit.engine.threads import Threads
+from tacit.engine import blocks as module
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import (
-    Budget,
-    Claim,
-    Cohort,
-    Coin,
-    Everyone,
-    Kind,
-    Part,
-    Personal,
-    Plan,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Coin, Everyone, Slice
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.printed import POSTERIOR, STEPWISE, Claim, Cohort, Epoch
+from tacit.rounds.round import Kind, Part, Personal, Round
 
 ITEMS = 12
 
@@ -98,7 +89,9 @@ def test_noise_has_the_scale_of_the_event(ratings):
     wide = one(Part("sum", 20_000, RowClip(1.0)))
     events = Plan("user", (wide,)).events(Budget(1, 1e-6))
     got = sums(ratings, wide, charge=Charge(events.values()))
-    assert got.sd == pytest.approx(4.22, rel=0.01)  # the closed form at epsilon 1, delta 1e-6
+    assert got.sd == pytest.approx(
+        4.22, rel=0.01
+    )  # the closed form at epsilon 1, delta 1e-6
     assert got.value[ITEMS:].std() == pytest.approx(got.sd, rel=0.1)
 
 
@@ -224,20 +217,21 @@ def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
     assert got.value[0, 0] == 7
 
 
-@pytest.mark.parametrize("kind", [Kind.STEPWISE, Kind.POSTERIOR])
+@pytest.mark.parametrize("kind", [STEPWISE, POSTERIOR])
 def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, kind):
     seen = []
 
     def epoch(block, state):
-        seen.append((len(block.people), block.tape["sum"].copy()))
+        seen.append((len(block.people), block.draws["sum"].copy()))
         return {"sum": Rows.one_each(np.full((len(block.people), 1), 0.1))}
 
     with pytest.raises(SettingError, match="paper"):
         Plan(
-            "value", (one(Part("sum", 1, CellClip(1.0), kind=kind, tape=50), epoch),)
+            "value",
+            (one(Part("sum", 1, CellClip(1.0), printed=Epoch(kind, draws=50)), epoch),),
         ).events(Budget(1, 0))
     claim = Claim("laplace", 3.0, 1.0, 0.0, "a test")
-    part = Part("sum", 1, CellClip(1.0), kind=kind, claim=claim, tape=5000)
+    part = Part("sum", 1, CellClip(1.0), printed=Epoch(kind, claim, 5000))
     plan = Plan("value", (one(part, epoch),))
     got = sums(
         ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values())

@@ -13,14 +13,16 @@ import pytest
 
 from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
-from tacit.engine.threads import Threads
+from tacit.engine.printed import PrintedThreads as Threads
 from tacit.methods.base import Public
-from tacit.methods.baselines.bias import strength
+from tacit.methods.first_order.rule import strength
 from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise
-from tacit.rounds.round import Block, Budget, Released
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Released
+from tacit.rounds.state import known
 
 PEOPLE = 250
 RANK = 12
@@ -40,11 +42,15 @@ def run(method, data, unit, calibration="sound"):
     public = Public(
         schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6)
     )
-    engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
+    engine = Threads(data, 2)
+    state = method.first_state(public).after(people=float(PEOPLE))
     for round_ in method.plan(public).rounds:
         before = state
         state = round_.absorb(state, engine.run(round_, state, NoNoise()))
-    return {**state, "variance": before.get("variance")}, method.finish(public, state)
+    alone = state
+    if calibration == "sound":
+        alone = state.after(effects=before.effects)
+    return alone, method.finish(public, state)
 
 
 def people(data):
@@ -119,7 +125,7 @@ def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
 
 
 def head_of(state):
-    return np.sort(np.argsort(-state["weight"], kind="stable")[:ITEMS])
+    return np.sort(np.argsort(-state.weights.mean, kind="stable")[:ITEMS])
 
 
 def matrix_of_people(data, state, head):
@@ -127,8 +133,8 @@ def matrix_of_people(data, state, head):
     without its diagonal."""
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
-        rest = np.clip(values - state["level"][0] - state["effect"][items], -2, 2)
-        y = np.zeros(len(state["effect"]))
+        rest = np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
+        y = np.zeros(len(state.effects.mean))
         y[items] = np.clip(rest - rest.sum() / (len(rest) + 20), -1, 1)
         y = y[head]
         q = np.trunc(8192 * y / np.sqrt(0.5 + (y * y).sum()))
@@ -141,9 +147,9 @@ def matrix_of_cells(data, state, head):
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
         rest = np.trunc(
-            4096 * np.clip(values - state["level"][0] - state["effect"][items], -2, 2)
+            4096 * np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
         )
-        y = np.zeros(len(state["effect"]))
+        y = np.zeros(len(state.effects.mean))
         y[items] = np.clip(rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096)
         y = y[head]
         weight = np.floor(
@@ -166,7 +172,7 @@ def leading_factors(matrix):
 def weight_rule(state, head, unit):
     """a with the expected weight of a pair a_i a_j, and the scatter of an entry for a unit
     of it: the public rule."""
-    counts = state["weight"][head]
+    counts = state.weights.mean[head]
     mean = counts.sum() / PEOPLE
     if unit == "user":
         each = 1.15 * mean**2 if mean**2 > 50 else np.sqrt(50) * mean
@@ -276,16 +282,16 @@ def test_without_noise_the_sound_release_is_the_plain_one(
     assert found.shape[1] > 0
     learned, variance = (
         np.zeros((len(data.items), found.shape[1])),
-        state["variance"].copy(),
+        state.effects.variance.copy(),
     )
     learned[head] = found
     variance[head] += spread
-    level = np.sqrt(0.17 + state["level"][1])
+    level = np.sqrt(0.17 + state.level.variance)
     popularity = shared.arrays["loadings"][:, 1].astype(
         np.float64
     )  # of the released weights: tests/model
     common = np.column_stack([np.full(len(learned), level), popularity])
-    baseline = state["level"][0] + state["effect"]
+    baseline = state.level.mean + state.effects.mean
     if method is CovarianceKNN:
         wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))
     else:
@@ -370,7 +376,7 @@ def test_without_noise_the_printed_algorithm_is_the_plain_one(
     """To 1e-6 with the numbers on their grids, and to the grids' own error without them."""
     method, state, shared = as_printed
     average, again, counts, covariance, weights = printed(data, fine=fine)
-    pulls = state["parameters"]
+    pulls = state.parameters
     found = cleaned(covariance, weights, counts, pulls[0], pulls[1])
     rows = np.column_stack([np.full(len(found), np.sqrt(pulls[2] / 20)), found])
     closest = (
@@ -404,12 +410,12 @@ def first_order_sums(data, state, unit, spread):
     level = np.zeros(2 if unit == "user" else 3)
     weights = np.zeros(items)
     sums = np.zeros(items)
-    effect = state.get("effect", np.zeros(items))
-    typical = state["level"][2] if "level" in state else 1.0
-    if "weight" in state and unit == "user":
+    effect = state.effects.mean if known(state.effects) else np.zeros(items)
+    typical = state.level.count if known(state.level) else 1.0
+    if known(state.weights) and unit == "user":
         bottom = max(spread / 0.3, 0.5 / np.sqrt(typical))
-        effort = (np.maximum(state["weight"], bottom) / bottom) ** -0.4
-        clip = 0.5 * np.sqrt(state["weight"] @ effort**2 / state["weight"].sum())
+        effort = (np.maximum(state.weights.mean, bottom) / bottom) ** -0.4
+        clip = 0.5 * np.sqrt(state.weights.mean @ effort**2 / state.weights.mean.sum())
     for own, values in people(data):
         count = len(own)
         if unit == "user":
@@ -418,8 +424,8 @@ def first_order_sums(data, state, unit, spread):
             )
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
             weights[own] += on_grid(np.full(count, each))
-            if "weight" in state:
-                rest = np.clip(values - state["level"][0] - effect[own], -3, 3)
+            if known(state.weights):
+                rest = np.clip(values - state.level.mean - effect[own], -3, 3)
                 sums[own] += on_grid(
                     (rest - rest.sum() / (count + 5)) * each * effort[own] / clip
                 )
@@ -430,8 +436,8 @@ def first_order_sums(data, state, unit, spread):
                 np.log2(1 + count) / 6,
             ]
             weights[own] += 1.0
-            if "level" in state:
-                rest = np.clip(values - state["level"][0] - effect[own], -2, 2)
+            if known(state.level):
+                rest = np.clip(values - state.level.mean - effect[own], -2, 2)
                 sums[own] += np.clip(rest - rest.sum() / (count + 5), -2, 2)
     return {"level": level, "weights": weights, "sums": sums}
 
@@ -445,8 +451,10 @@ def test_first_order_releases_are_what_people_add_up_to(data, unit):
         "sound",
         Budget(20.0, 1e-6),
     )
-    engine, state = Threads(data, 2), {"people": np.array([float(PEOPLE)])}
-    plan = CovarianceSVD(unit=unit).plan(public)
+    method = CovarianceSVD(unit=unit)
+    engine = Threads(data, 2)
+    state = method.first_state(public).after(people=float(PEOPLE))
+    plan = method.plan(public)
     seen = 0
     for round_ in plan.rounds:
         released = engine.run(round_, state, NoNoise())
@@ -481,7 +489,7 @@ def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
         "sound",
         Budget(20.0, 1e-6),
     )
-    state = {"people": np.array([float(PEOPLE)])}
+    state = made.first_state(public).after(people=float(PEOPLE))
     for round_ in made.plan(public).rounds:
         (part,) = round_.parts
         if part.form == "gram":

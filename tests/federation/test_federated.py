@@ -11,16 +11,23 @@ from tacit.data.sample import sample
 from tacit.engine.federated import Federated
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed import expect
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
 from tacit.federation.printed.hua import Deal, Tau
 from tacit.federation.protocol import keys, masks, wire
-from tacit.federation.protocol.task import Task, assemble, shared_events
+from tacit.federation.protocol.task import Task
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.methods import find
 from tacit.model.shared import catalogue_facts
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion, together
-from tacit.rounds.round import Budget, Part, Plan, Round, Turns
+from tacit.noise.portion import portion, together
+from tacit.noise.printed import looks_exponential, mixing, mixture
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Part, Round
+from tacit.rounds.shares import shared_events
+from tacit.rounds.state import State
 
 LAYOUT = wire.Layout(name="x", size=50, width=3, bits=32, sparse=True)
 
@@ -307,11 +314,11 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         "seconds": 10.0,
     } | changes
     state = (
-        expect.form_before(made, facts["round"], {})
+        expect.form_before(made, facts["round"], State())
         if made.method.local
-        else {"people": np.array([20.0])}
+        else State(people=20.0)
     )
-    return wire.Announcement(**facts), memoryview(wire.pack_state(state))
+    return wire.Announcement(**facts), memoryview(wire.pack_state(state.packed()))
 
 
 def test_a_device_sends_the_same_words_for_a_round_that_is_run_again() -> None:
@@ -331,7 +338,7 @@ def test_another_state_is_another_answer_that_must_be_paid() -> None:
     one = device()
     told, payload = announcement(one.made)
     one.answer(told, payload, b"m" * 32)
-    other = memoryview(wire.pack_state({"people": np.array([21.0])}))
+    other = memoryview(wire.pack_state(State(people=21.0).packed()))
     assert one.known(told, payload)
     assert not one.known(told, other)
 

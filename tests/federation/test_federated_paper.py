@@ -8,20 +8,24 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.engine.federated import Federated
+from tacit.engine.printed import PrintedFederated as Federated
 from tacit.errors import SettingError
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
 from tacit.federation.printed.hua import Deal
 from tacit.federation.protocol import wire
-from tacit.federation.protocol.task import Task, assemble
+from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
-from tacit.methods.base import Pattern, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.kernels_turns import take_step
+from tacit.methods.factorization.state import ProfileState
 from tacit.model.shared import catalogue_facts
-from tacit.noise.portion import mixing, whole_pieces
+from tacit.noise.printed import mixing, whole_pieces
 from tacit.noise.release import Charge
-from tacit.rounds.round import Budget
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget
 
 RATINGS = sample(people=60, ratings=900, seed=7)
 
@@ -95,9 +99,8 @@ def test_items_step_by_the_reading_that_was_asked_for(step, over) -> None:
         "gradient": Released(raters * np.ones(4), 0.0),
         "raters": Released(raters, 0.0),
     }
-    after = plan.rounds[0].absorb({"items": np.zeros((2, 4), np.float32)}, released)[
-        "items"
-    ]
+    before = ProfileState(items=np.zeros((2, 4), np.float32))
+    after = plan.rounds[0].absorb(before, released).items
     assert np.allclose(after[0], -(2.0**-5) * 4 / over)
     assert not after[1].any()
 
@@ -109,7 +112,7 @@ def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> No
             Federated(RATINGS, 1),
             Charge(plan.events(public.budget).values()),
         )
-        state = {"people": np.array([60.0]), **method.first_state(public)}
+        state = method.first_state(public).after(people=60.0)
         for round_ in plan.rounds:
             state = round_.absorb(state, engine.run(round_, state, charge))
         return float(np.sqrt((engine._personal["profile"] ** 2).sum(axis=1)).max())
@@ -278,7 +281,7 @@ def test_a_device_refuses_mixing_numbers_that_are_not_exponential(
 ) -> None:
     device, told, payload = device_of_paper()
     monkeypatch.setattr(
-        "tacit.federation.device.device.mixing",
+        "tacit.federation.printed.hua.mixing",
         lambda seed, rows, width: factor * mixing(seed, np.arange(200), width),
     )
     with pytest.raises(SettingError, match=r"Exponential\(1\)"):

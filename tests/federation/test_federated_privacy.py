@@ -14,10 +14,13 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed import expect
-from tacit.federation.device.device import Device, Policy, compact
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.device.device import Device, compact
+from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import masks, wire
-from tacit.federation.protocol.task import Task, assemble
+from tacit.federation.protocol.task import Task
 from tacit.model.shared import catalogue_facts
+from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
 POLICY = Policy(epsilon=500, delta=1e-3, honest=1.0, accept_unbounded=True)
@@ -68,8 +71,8 @@ def told(made, **changes) -> wire.Announcement:
     return wire.Announcement(**facts)
 
 
-def state(**arrays) -> memoryview:
-    return memoryview(wire.pack_state({"people": np.array([20.0])} | arrays))
+def state(people: float = 20.0) -> memoryview:
+    return memoryview(wire.pack_state(State(people=people).packed()))
 
 
 def sent(found: Device, made, payload: memoryview, **changes) -> np.ndarray:
@@ -90,7 +93,7 @@ def test_one_mask_never_covers_two_contributions() -> None:
     one.values = np.array(
         [-1.0, 1.0]
     )  # the difference of these two is what must not show
-    second = sent(one, made, state(people=np.array([21.0])), attempt=1)
+    second = sent(one, made, state(people=21.0), attempt=1)
     bits = made.layouts(0)[0].bits
     distance = np.abs(wire.integers(wire.words(first - second, bits), bits)).astype(
         np.float64
@@ -113,7 +116,7 @@ def test_a_new_key_of_the_device_makes_new_words() -> None:
 def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
     tmp_path,
 ) -> None:
-    from tacit.federation.device.person import MemorisedDevice
+    from tacit.federation.device.memory import MemorisedDevice
 
     made = assemble(task())
     mine = tmp_path / "mine.csv"
@@ -128,13 +131,13 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
 
 
 SILENCERS = {
-    "an array cut short": {"effect": np.ones(4)},
+    "an array cut short": {"weights.mean": np.ones(4)},
     "a number that is none": {
-        "weight": np.where(np.arange(len(ITEMS)) == 5, np.nan, 1.0)
+        "weights.mean": np.where(np.arange(len(ITEMS)) == 5, np.nan, 1.0)
     },
-    "an array left out": {"weight": None},
+    "an array left out": {"weights.mean": None},
     "an array more": {"hidden": np.ones(3)},
-    "another kind": {"weight": np.ones(len(ITEMS), np.int64)},
+    "another kind": {"weights.mean": np.ones(len(ITEMS), np.int64)},
 }
 
 
@@ -145,7 +148,7 @@ def test_no_state_silences_only_those_who_rated_some_item(change, rated) -> None
     from 4 on."""
     made = assemble(task(method="bias", epsilon=50.0))
     index = len(made.plan.rounds) - 1
-    good = dict(expect.form_before(made, index, {}))
+    good = expect.form_before(made, index, State()).packed()
     one = device(made)
     one.items = np.array(rated, np.uint32)
     bad = {n: a for n, a in (good | SILENCERS[change]).items() if a is not None}

@@ -12,16 +12,24 @@ from tacit.data.sample import sample
 from tacit.engine.gram import Factors, square
 from tacit.engine.threads import Threads
 from tacit.errors import BudgetError, Failure, SettingError
+from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.expect import form_before
 from tacit.federation.agreed.report import heard
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import wire
-from tacit.federation.protocol.task import Task, assemble
-from tacit.federation.server import aggregator
+from tacit.federation.protocol.task import Task
+from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import Store
+from tacit.methods.bayes.state import BayesState
+from tacit.methods.first_order.state import Effects
+from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
 from tacit.model.shared import catalogue_facts
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round
+from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
 
@@ -67,7 +75,7 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         "seconds": 10.0,
     } | changes
     return wire.Announcement(**facts), memoryview(
-        wire.pack_state({"people": np.array([20.0])})
+        wire.pack_state(State(people=20.0).packed())
     )
 
 
@@ -106,19 +114,16 @@ def told_of(made, name: str) -> tuple[wire.Announcement, memoryview]:
     drown."""
     index = [round_.name for round_ in made.plan.rounds].index(name)
     items = made.public.items
-    state = {
-        "people": np.array([6000.0]),
-        "level": np.array([0.0, 1.0, 20.0]),
-        "weight": np.full(items, 1e-3),
-        "weight_square": np.full(items, 1e-6),
-        "weight_log": np.full(items, -7.0),
-        "weight_spread": np.array([0.1]),
-        "effect": np.zeros(items),
-        "variance": np.ones(items),
-        "gain": np.ones(items),
-        "evidence": np.zeros((2, items)),
-    }
-    return announcement(made, round=index)[0], memoryview(wire.pack_state(state))
+    some = np.full(items, 1e-3)
+    state = BayesState(
+        people=6000.0,
+        level=Level(0.0, 1.0, 20.0),
+        weights=Weights(some, some**2, np.full(items, -7.0), 0.1),
+        effects=Effects(np.zeros(items), np.ones(items), np.ones(items)),
+        evidence=Evidence(*np.zeros((5, items))),
+    )
+    payload = memoryview(wire.pack_state(state.packed()))
+    return announcement(made, round=index)[0], payload
 
 
 def test_a_device_refuses_the_round_that_another_stands_instead_of() -> None:
@@ -151,7 +156,7 @@ def test_a_device_refuses_a_plan_whose_noise_is_too_small_for_its_cap() -> None:
 
 
 def test_a_plan_that_would_have_devices_send_too_much_is_refused(monkeypatch) -> None:
-    monkeypatch.setattr("tacit.federation.protocol.task.MOST_BYTES", 100_000)
+    monkeypatch.setattr("tacit.federation.agreed.assembled.MOST_BYTES", 100_000)
     with pytest.raises(SettingError, match="bytes in the round covariance"):
         bayes()
 
@@ -166,7 +171,7 @@ def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
 
 def before(made, index: int) -> memoryview:
     """A state as the plan leads to before a round."""
-    return memoryview(wire.pack_state(form_before(made, index, {})))
+    return memoryview(wire.pack_state(form_before(made, index, State()).packed()))
 
 
 def local(**changes):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.kernels.descent import advance
 from tacit.methods.one_bit import kernels as one_bit
-from tacit.methods.one_bit import kernels_printed as one_bit_descent
+from tacit.methods.one_bit.printed import kernels as one_bit_descent
 from tacit.model.person.gaussian import GaussianModel, fold_in
 
 ITEMS = 40
@@ -116,9 +117,9 @@ def test_own_factors_follow_the_path_and_catch_up(people):
     ptr, item, value = people
     path = np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
     start, own = np.full(3, 0.5), np.zeros((25, 4))
-    one_bit_descent.advance(ptr, item, value, path[:2], start, 0.1, 0.01, own)
+    advance(ptr, item, value, path[:2], start, 0.1, 0.01, own)
     assert (own[:, 3] == 3).all()
-    one_bit_descent.advance(ptr, item, value, path, start, 0.1, 0.01, own)
+    advance(ptr, item, value, path, start, 0.1, 0.01, own)
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
         assert np.allclose(

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tacit.kernels.neighbours import predict_cells
 from tacit.methods.neighbourhood.kernels import (
     covariance_pairs,
     gradient_pairs,
@@ -15,11 +16,7 @@ from tacit.methods.neighbourhood.kernels import (
     pair_starts,
     residuals,
 )
-from tacit.methods.neighbourhood.kernels_printed import (
-    gradient_rows,
-    predict_cells,
-    similar_rows,
-)
+from tacit.methods.neighbourhood.kernels_rows import gradient_rows, similar_rows
 from tacit.methods.neighbourhood.twin import Data, square, train
 from tacit.model.person.gaussian import GaussianModel, fold_in
 from tacit.rounds.round import Block

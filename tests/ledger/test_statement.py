@@ -17,13 +17,13 @@ from tacit.ledger.account.event import (
     Laplace,
     Response,
     Unbounded,
-    Unit,
 )
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.statement.registry import registry_record
 from tacit.ledger.statement.statement import Statement, build_statement, check_against
 from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace
+from tacit.units import Unit
 
 BUDGET = (1.0, 1e-6)
 

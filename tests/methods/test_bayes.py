@@ -15,8 +15,14 @@ from tacit.fitting.run import trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.bayes.plan import split as divide
+from tacit.methods.bayes.state import BayesState
+from tacit.methods.first_order.state import Effects, Tastes
+from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
 from tacit.model.person import gaussian
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 
@@ -94,20 +100,18 @@ ITEMS = 24
 def state_of(rng, width=6):
     """Some public state: any will do, because a bound may not depend on it."""
     weight = rng.uniform(1, 60, ITEMS)
-    return {
-        "people": np.array([900.0]),
-        "level": np.array([0.3, 0.01, 12.0]),
-        "weight": weight,
-        "weight_square": weight**2 + 1,
-        "weight_log": np.log(weight),
-        "weight_spread": np.ones(1),
-        "effect": rng.normal(0, 0.6, ITEMS),
-        "variance": rng.uniform(0.001, 0.2, ITEMS),
-        "gain": np.full(ITEMS, 0.01),
-        "evidence": np.ones((3, ITEMS)),
-        "loadings": rng.normal(0, 0.4, (ITEMS, width)),
-        "doubt": rng.uniform(0, 0.1, ITEMS),
-    }
+    return BayesState(
+        people=900.0,
+        level=Level(0.3, 0.01, 12.0),
+        weights=Weights(weight, weight**2 + 1, np.log(weight), 1.0),
+        effects=Effects(
+            rng.normal(0, 0.6, ITEMS),
+            rng.uniform(0.001, 0.2, ITEMS),
+            np.full(ITEMS, 0.01),
+        ),
+        evidence=Evidence(*np.ones((3, ITEMS))),
+        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
+    )
 
 
 def summed(round_, state, items, values):

@@ -14,10 +14,16 @@ from tacit.evaluation.metrics import rmse
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.base import Pattern, Public
-from tacit.methods.factorization.printed.descent import knorm_rows
+from tacit.methods.base import Public
+from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
-from tacit.rounds.round import Block, Budget
+from tacit.methods.factorization.state import FactorState, ValueState
+from tacit.methods.first_order.state import Effects
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 USER = ("als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin")
@@ -177,18 +183,18 @@ def test_no_person_adds_more_than_the_clip(how):
         Budget(1, 1e-6),
     )
     round_ = learning_round(public, how, "r", 1.0)
-    state = {
-        "people": np.array([100.0]),
-        "level": np.array([0.3, 0.01, 40.0]),
-        "effect": rng.normal(size=items),
-        "variance": np.full(items, 0.1),
-        "weight": rng.uniform(0.1, 50, items),
-        "weight_square": np.full(items, 100.0),
-        "weight_log": rng.normal(size=items),
-        "weight_spread": np.array([1.0]),
-        "factors": rng.normal(size=(items, 3)),
-        "implicit": rng.normal(size=(items, 3)),
-    }
+    effects = Effects(rng.normal(size=items), np.full(items, 0.1), np.zeros(items))
+    weights = Weights(
+        rng.uniform(0.1, 50, items), np.full(items, 100.0), rng.normal(size=items), 1.0
+    )
+    state = FactorState(
+        people=100.0,
+        level=Level(0.3, 0.01, 40.0),
+        effects=effects,
+        weights=weights,
+        factors=rng.normal(size=(items, 3)),
+        implicit=rng.normal(size=(items, 3)),
+    )
     part = round_.parts[0]
 
     def contribute(person):
@@ -220,15 +226,14 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
         pattern,
     )
     plan = find(name)(epsilon=1.0, delta=0.0, unit="value").plan(public)
-    state = {
-        "people": np.ones(1),
-        "level": np.array([0.1, 0.01, 12.0]),
-        "effect": rng.normal(size=items),
-        "variance": np.zeros(items),
-        "own": rng.normal(size=1),
-        "vectors": np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
-        "left": rng.uniform(size=(items, 1, 1)) * np.eye(5),
-    }
+    state = ValueState(
+        people=1.0,
+        level=Level(0.1, 0.01, 12.0),
+        effects=Effects(rng.normal(size=items), np.zeros(items), np.zeros(items)),
+        own=rng.normal(size=1),
+        vectors=np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
+        left=rng.uniform(size=(items, 1, 1)) * np.eye(5),
+    )
     for round_ in plan.rounds:
         part = round_.parts[0]
         worst = 0.0

@@ -15,10 +15,11 @@ from tacit.ledger.account.account import epsilon as account
 from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import padded
 from tacit.methods.one_bit.kernels import favour, tally
-from tacit.methods.one_bit.printed import LARGEST
+from tacit.methods.one_bit.printed.descent import LARGEST
 from tacit.methods.one_bit.rounds import gathered, spread_out
 from tacit.methods.refine.reports import best_report
-from tacit.rounds.round import Budget, Slice
+from tacit.rounds.people import Slice
+from tacit.rounds.plan import Budget
 from tacit.testing import MethodTests
 
 
@@ -146,7 +147,9 @@ def test_people_who_answer_often_profit_from_delta():
         public()
     )
     each = [e.epsilon for e in plan.events(Budget(1.0, 1e-6)).values()]
-    assert each[0] == pytest.approx(0.0344, abs=1e-4)  # exact composition: .0344 against .0200
+    assert each[0] == pytest.approx(
+        0.0344, abs=1e-4
+    )  # exact composition: .0344 against .0200
     assert account(plan.events(Budget(1.0, 1e-6)).values(), 1e-6) <= 1.0
     assert plan.events(Budget(1.0, 0.0))["step 1/bits 1"].epsilon == pytest.approx(0.02)
 
@@ -190,11 +193,11 @@ def test_the_naive_paper_diverges_and_nothing_wild_is_kept():
 
 def test_a_square_projection_gives_the_gradient_back():
     from tacit.methods.one_bit.one_bit import ProjectedSettings
-    from tacit.methods.one_bit.printed import _Projection
+    from tacit.methods.one_bit.printed.projection import Projection
 
     rng = np.random.default_rng(0)
     for entries in ("gaussian", "sign"):
-        project = _Projection(
+        project = Projection(
             300, ProjectedSettings(projection=60, entries=entries), rng
         )
         inside = project.matrix.T.astype(np.float64) @ rng.normal(size=(60, 2))

@@ -24,11 +24,17 @@ from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.state import Effects
 from tacit.methods.neighbourhood import printed
 from tacit.methods.neighbourhood.rounds import Pairs
+from tacit.methods.neighbourhood.state import PairState
+from tacit.methods.refine.choose import Choice
+from tacit.methods.refine.level import Level
+from tacit.methods.refine.weights import Weights
 from tacit.model.person.base import Cells
 from tacit.model.person.neighbours import carried_over
-from tacit.rounds.round import Block, Budget
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
 SMALL = {"items": 30, "neighbours": 20}
@@ -96,22 +102,19 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
     s = s + s.T
     np.fill_diagonal(s, 0)
     weight = np.arange(items, 0, -1.0)
-    state = {
-        "people": np.array([400.0]),
-        "level": np.array([0.1, 0.01, 12.0]),
-        "effect": rng.normal(0, 0.3, items),
-        "variance": np.full(items, 0.05),
-        "weight": weight,
-        "weight_square": weight**2,
-        "weight_log": np.log(weight),
-        "weight_spread": np.array([1.0]),
-        "scales": np.ones(2),
-        "noise": np.array([0.8]),
-        "similarity": s,
-        "cosine": np.clip(s, -1, 1),
-        "start": s,
-        "iterates": s[None],
-    }
+    state = PairState(
+        people=400.0,
+        level=Level(0.1, 0.01, 12.0),
+        effects=Effects(
+            rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)
+        ),
+        weights=Weights(weight, weight**2, np.log(weight), 1.0),
+        choice=Choice(np.ones(2), 0.8),
+        similarity=s,
+        cosine=np.clip(s, -1, 1),
+        start=s,
+        iterates=s[None],
+    )
     part = round_.parts[0]
 
     def contribution(person):
@@ -383,4 +386,4 @@ def test_printed_noise_has_the_printed_scale():
     )
     for turn, round_ in enumerate(plan.rounds[1:], 1):
         wanted = 0.5 * 4 * 2 * (0.5 + 3 / (turn + 1)) * 4 / 10 / 2.0
-        assert round_.parts[0].claim.scale == pytest.approx(wanted)
+        assert round_.parts[0].printed.claim.scale == pytest.approx(wanted)

@@ -7,17 +7,10 @@ import pytest
 from tacit.bound import CellClip, OwnMeans, RowClip
 from tacit.errors import SettingError
 from tacit.ledger.account import account
-from tacit.rounds.round import (
-    Budget,
-    Claim,
-    Cohort,
-    Coin,
-    Kind,
-    Part,
-    Plan,
-    Round,
-    Slice,
-)
+from tacit.rounds.people import Coin, Slice
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.printed import Claim, Cohort
+from tacit.rounds.round import Kind, Part, Round
 
 
 def round_(name, *parts, **more):
@@ -152,7 +145,7 @@ def test_an_unbounded_part_is_refused_before_any_data(unit):
 def test_a_claim_is_booked_as_unbounded():
     claim = Claim("laplace", 2.0, 0.5, 0.0, "the paper forgets the mean")
     event = Plan(
-        "user", (round_("a", Part("x", 4, CellClip(1.0, 10), claim=claim)),)
+        "user", (round_("a", Part("x", 4, CellClip(1.0, 10), printed=claim)),)
     ).events(Budget(1, 0))["a/x"]
     assert (event.kind, event.scale, event.claimed_epsilon) == ("unbounded", 20.0, 0.5)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Bound, Rows
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 Person = tuple[NDArray[np.uint32], NDArray[np.float64]]
 """Items and values of one person."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 @dataclass(frozen=True)

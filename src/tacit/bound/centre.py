@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import STEPS, check_grid, one_number
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 def mean_shift(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.errors import Failure, SettingError
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 STEPS = 2**20
 """Default steps per unit: rounding toward zero stays far below any noise, and sums stay far

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.centre import CentredCells, mean_shift
 from tacit.bound.gram import SHIFT, EntryGram
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 @dataclass(frozen=True)

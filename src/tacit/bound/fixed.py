@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import check_grid
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.centre import CentredCells
 from tacit.bound.clip import CellClip, check_grid
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 SHIFT = 30
 """Fraction bits of a person's weight: that of `tacit.engine.kernels`."""

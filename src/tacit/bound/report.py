@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import RowClip
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
 from tacit.bound.clip import STEPS, check_grid
-from tacit.ledger.account.event import Unit
+from tacit.units import Unit
 
 
 def ridge_gain(ridge: NDArray[np.float64], norm: float = 1.0) -> NDArray[np.float64]:

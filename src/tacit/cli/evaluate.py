@@ -10,6 +10,7 @@ from tacit.cli.options import (
     data_options,
     json_option,
     ledger_options,
+    method_options,
     parse_settings,
     read_data,
     run_options,
@@ -87,7 +88,7 @@ def evaluate(
     from tacit.data.splits import parse_shares
     from tacit.errors import SettingError
     from tacit.evaluation.sweep import run
-    from tacit.fitting.run import book_evaluation
+    from tacit.fitting.publish import book_evaluation
 
     how = options["split"] or ("90/10" if options["positive"] is None else "people")
     if how not in ("time", "probe", "people"):
@@ -130,7 +131,7 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
     """Every method at every epsilon, and its twin; all checked before a rating is read."""
     from tacit.errors import SettingError
     from tacit.evaluation.sweep import Arm
-    from tacit.fitting.run import check
+    from tacit.fitting.check import check
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find
 
     try:
@@ -143,9 +144,9 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
     names = (
         methods or (DEFAULT if options["positive"] is None else DEFAULT_POSITIVE)
     ).split(",")
-    settings, arms = parse_settings(options["settings"]), []
-    shared = {key: options[key] for key in ("delta", "unit", "engine", "threads")}
-    shared["devices"] = parse_settings(options["devices"], "--devices") or None
+    settings = parse_settings(options["settings"])
+    shared = method_options(options)
+    arms = []
     for name in names:
         cls = find(name.strip())
         wanted: list[tuple[str, float | None]] = [
@@ -163,13 +164,8 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
                 calibration: Any = calibration,
                 epsilon: Any = epsilon,
             ) -> Any:
-                return cls(
-                    **shared,
-                    calibration=calibration,
-                    epsilon=epsilon,
-                    seed=seed,
-                    **settings,
-                )
+                asked = {"calibration": calibration, "epsilon": epsilon, "seed": seed}
+                return cls(**(shared | asked), **settings)
 
             order = check(make(0), people=options["users"])
             arms.append(Arm(make, cls.name, order.unit, calibration, epsilon))

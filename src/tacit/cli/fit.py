@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tacit.cli.options import (
+    book_options,
     data_options,
     json_option,
     ledger_options,
+    method_options,
     note,
     parse_settings,
+    promise_options,
     read_data,
     run_options,
 )
+
+if TYPE_CHECKING:
+    from tacit.fitting.order import Order
 
 
 @click.command()
@@ -25,16 +31,7 @@ from tacit.cli.options import (
     metavar="NAME",
     help="bayes unless said, ease with --positive; see docs/methods.md.",
 )
-@click.option(
-    "--epsilon",
-    type=float,
-    help="The budget of this fit; `tacit plan` shows what it buys.",
-)
-@click.option(
-    "--unit",
-    metavar="user|rating|value",
-    help="Whom the promise is about: a whole person unless said.",
-)
+@promise_options
 @click.option(
     "--out",
     required=True,
@@ -47,14 +44,7 @@ from tacit.cli.options import (
     metavar="MODEL",
     help="Build on an earlier model of this ledger; only new rounds are charged.",
 )
-@click.option(
-    "--purpose", default="", help="One line for the ledger: what this fit is for."
-)
-@click.option(
-    "--accept-unbounded",
-    is_flag=True,
-    help="Let a `paper` fit be booked on a capped ledger.",
-)
+@book_options
 @data_options
 @run_options
 @ledger_options
@@ -72,16 +62,16 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
-    from tacit.fitting.run import check, check_funds
+    from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
+    from tacit.model.model import load
     from tacit.model.shared import check_target
 
+    # Bad use fails before a rating is read.
     method = build_method(options)
-    order = check(
-        method, people=options["users"]
-    )  # bad use fails before a rating is read
+    earlier = load(start) if start is not None else None
+    order = check(method, people=options["users"], start=earlier)
     check_target(Path(out), overwrite=overwrite)
-    earlier = _start(method, start) if start is not None else None
     check_funds(order, options["max_ratings"])
     data, items = read_data(ratings, options)
     from tacit.cli.show import print_json, progress
@@ -91,7 +81,7 @@ def fit(
             "without --items the set of item ids comes from the file and is assumed public"
         )
     with progress(f"fit {method.name}") as bar:
-        model = run(method, data, items=items, progress=bar, start=earlier)
+        model = run(method, data, items=items, progress=bar, order=order)
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
     if as_json:
@@ -107,31 +97,19 @@ def fit(
     else:
         click.echo(_summary(model.statement))
         if earlier is not None and order.budget is not None:
-            click.echo(_total(method, order.unit))
+            click.echo(_total(order))
         click.echo(
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
 
 
-def _start(method: Any, path: str) -> Any:
-    """The model to start from, refused before a rating is read."""
-    from tacit.fitting.start import check_start
-    from tacit.model.model import load
-
-    model = load(path)
-    check_start(method, model)
-    return model
-
-
-def _total(method: Any, unit: Any) -> str:
+def _total(order: Order) -> str:
     """What all entries of the book cost together: the earlier model was paid for in its own
     entry."""
-    from tacit.ledger.book.book import open_book
-
-    spent = open_book(method.ledger, method.population).spent()[unit]
+    spent = order.book.spent()[order.unit]
     return (
-        f"all {spent.entries} entries of {method.population!r} together: epsilon "
+        f"all {spent.entries} entries of {order.book.population!r} together: epsilon "
         f"{spent.epsilon:.3g} at delta "
         f"{spent.delta:g}, for someone who is in every one of them"
     )
@@ -157,22 +135,5 @@ def build_method(options: dict[str, Any], **more: Any) -> Any:
     name = options.get("method") or (
         DEFAULT if options.get("positive") is None else DEFAULT_POSITIVE
     )
-    kept = (
-        "epsilon",
-        "delta",
-        "unit",
-        "calibration",
-        "engine",
-        "threads",
-        "population",
-        "ledger",
-        "purpose",
-        "accept_unbounded",
-    )
-    arguments = {key: options[key] for key in kept if key in options}
-    arguments["devices"] = (
-        parse_settings(options.get("devices", ()), "--devices") or None
-    )
-    return find(name)(
-        **(arguments | more), **parse_settings(options.get("settings", ()))
-    )
+    arguments = method_options(options) | more
+    return find(name)(**arguments, **parse_settings(options.get("settings", ())))

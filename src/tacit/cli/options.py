@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tacit.errors import SettingError
+from tacit.rounds.options import How, What, names, said
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -87,29 +88,39 @@ data_options: Callable[[F], F] = several(
         help="Name the file's layout instead of detecting it.",
     ),
 )
+
+
+class EngineOption(click.Option):
+    """`--engine`, whose help names the engines that are installed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from tacit.engine import engines
+
+        record = super().get_help_record(ctx)
+        return record and (record[0], f"{record[1]} One of {', '.join(engines())}.")
+
+
+def declared(group: str) -> list[Callable[[F], F]]:
+    """The options of a group, as `tacit.rounds.options` declares them."""
+    made = []
+    for name, (told, default) in (said(What) | said(How)).items():
+        if told.group != group:
+            continue
+        more: dict[str, Any] = {"help": told.help, "metavar": told.metavar}
+        if told.kind is bool:
+            more = {"help": told.help, "is_flag": True}
+        elif told.many:
+            more["multiple"] = True
+        else:
+            more |= {"type": told.kind, "default": default, "show_default": told.show}
+        if name == "engine":
+            more["cls"] = EngineOption
+        made.append(click.option(f"--{name.replace('_', '-')}", **more))
+    return made
+
+
 run_options: Callable[[F], F] = several(
-    click.option(
-        "--delta",
-        type=float,
-        default=1e-6,
-        show_default=True,
-        help="0 asks for a pure mechanism.",
-    ),
-    click.option(
-        "--calibration",
-        default="sound",
-        show_default=True,
-        metavar="sound|paper|none",
-        help="sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
-    ),
-    click.option(
-        "--engine",
-        metavar="NAME",
-        help="Where it runs: threads unless the method has another.",
-    ),
-    click.option(
-        "--threads", type=int, metavar="N", help="Threads to use; all cores otherwise."
-    ),
+    *declared("run"),
     click.option(
         "--max-ratings",
         type=int,
@@ -123,28 +134,20 @@ run_options: Callable[[F], F] = several(
         metavar="NAME=VALUE",
         help="A setting of the method.",
     ),
-    click.option(
-        "--devices",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Local model: drop_out, late, leave, over, cheats, seed (simulated); book, "
-        "cap (their ledger).",
-    ),
 )
-ledger_options: Callable[[F], F] = several(
-    click.option(
-        "--population",
-        default="default",
-        show_default=True,
-        metavar="NAME",
-        help="Whose book is charged.",
-    ),
-    click.option(
-        "--ledger",
-        metavar="FILE|URL",
-        help="The book; TACIT_HOME holds the default one.",
-    ),
-)
+ledger_options: Callable[[F], F] = several(*declared("ledger"))
+promise_options: Callable[[F], F] = several(*declared("promise"))
+book_options: Callable[[F], F] = several(*declared("book"))
+
+
+def method_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Of all options of a command, those that a method takes, as it takes them."""
+    kept = [name for name in (*names(What), *names(How)) if name in options]
+    found = {name: options[name] for name in kept}
+    for name, (told, _) in (said(What) | said(How)).items():
+        if told.many and name in found:
+            found[name] = parse_settings(found[name], f"--{name}") or None
+    return found
 
 
 def parse_scale(text: str | None) -> tuple[float, float] | None:

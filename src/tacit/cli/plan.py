@@ -58,7 +58,7 @@ def plan(
     from tacit.cli.options import parse_scale
     from tacit.data.schema import Schema
     from tacit.evaluation.worth import worth
-    from tacit.fitting.run import check
+    from tacit.fitting.check import check
 
     method = build_method({**options, "epsilon": epsilon})
     check(method, people=users)

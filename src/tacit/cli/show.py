@@ -15,7 +15,7 @@ TEXT = ("item", "title", "method", "purpose", "because you rated", "because you 
 """Columns that stay to the left, whatever they hold: an id may look like a number."""
 
 if TYPE_CHECKING:
-    from tacit.engine.base import Progress
+    from tacit.rounds.options import Progress
 
 
 def print_json(value: object) -> None:

@@ -1,55 +1,76 @@
-"""Who sums, and who is trusted."""
+"""Who sums, and who is trusted: the engines by name.
+
+Those of Tacit stand in `OWN`; an installed package adds its own by entry points of the group
+`tacit.engines`, each naming a class as `tacit.engine.base.EngineClass` says. An engine that
+also runs what papers print is registered as `NAME-printed` and is not listed.
+"""
 
 from __future__ import annotations
 
-from hashlib import sha256
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.engine.base import Engine, Progress
-    from tacit.engine.simulate import Scenario
+    from tacit.engine.base import Engine, EngineClass
+    from tacit.rounds.options import How
+    from tacit.rounds.plan import Budget
 
-ENGINES = ("threads", "federated", "local", "simulate")
+GROUP = "tacit.engines"
+PRINTED = "-printed"
+OWN = {
+    "threads": "tacit.engine.threads:Threads",
+    "federated": "tacit.engine.federated:Federated",
+    "local": "tacit.engine.local:Local",
+    "simulate": "tacit.engine.simulate:Simulate",
+    "threads-printed": "tacit.engine.printed:PrintedThreads",
+    "federated-printed": "tacit.engine.printed:PrintedFederated",
+    "local-printed": "tacit.engine.printed:PrintedLocal",
+    "simulate-printed": "tacit.engine.printed:PrintedSimulate",
+}
+"""Also declared in pyproject.toml; here too, because the metadata of an editable install may
+be older than the code."""
+
+
+@cache
+def registered() -> dict[str, str]:
+    """Every engine by name, as `module:Class`; Tacit's own cannot be replaced."""
+    others = {found.name: found.value for found in entry_points(group=GROUP)}
+    return {**OWN, **{n: value for n, value in others.items() if n not in OWN}}
+
+
+def engines() -> tuple[str, ...]:
+    """The names that `--engine` takes."""
+    return tuple(name for name in registered() if not name.endswith(PRINTED))
+
+
+def find_engine(name: str, *, printed: bool = False) -> EngineClass:
+    """The class of an engine; with `printed`, the one that also runs what papers print, where
+    there is one."""
+    known = registered()
+    if name not in engines():
+        raise SettingError(
+            f"the engine {name!r} is unknown", remedy=f"use {' or '.join(engines())}"
+        )
+    place = known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
+    module, cls = place.split(":")
+    found: EngineClass = getattr(import_module(module), cls)
+    return found
 
 
 def make_engine(
-    name: str,
     ratings: Ratings,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    cap: tuple[float, float] | None = None,
-    scenario: Scenario | None = None,
+    how: How,
+    *,
+    budget: Budget | None = None,
+    printed: bool = False,
 ) -> Engine:
-    """The engine of this name over these ratings. `cap` is what every device's own ledger
-    lets it answer in all."""
-    if name == "threads":
-        from tacit.engine.threads import Threads
-
-        return Threads(ratings, threads, progress)
-    if name == "federated":  # in one process; `tacit federate` runs servers and devices
-        from tacit.engine.federated import Federated
-
-        return Federated(ratings, threads, progress)
-    if name in ("local", "simulate"):
-        from tacit.engine.local import Local
-        from tacit.engine.simulate import Simulate
-        from tacit.ledger.book.devices import DeviceBooks
-
-        books = None
-        if cap is not None:
-            lasting = scenario is not None and scenario.book is not None
-            whose = (
-                sha256("\n".join(ratings.users).encode()).hexdigest() if lasting else ""
-            )
-            books = DeviceBooks(
-                ratings.n_users, cap, scenario.book if scenario else None, fleet=whose
-            )
-        if name == "local":
-            return Local(ratings, threads, progress, books=books)
-        return Simulate(ratings, threads, progress, books=books, scenario=scenario)
-    raise SettingError(
-        f"the engine {name!r} is unknown", remedy=f"use {' or '.join(ENGINES)}"
+    """The engine that was asked for over these ratings. `budget` is what every device's own
+    ledger lets it answer in all."""
+    return find_engine(how.engine or "threads", printed=printed).over(
+        ratings, how, budget
     )

@@ -15,12 +15,17 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
 from tacit.errors import Failure
-from tacit.ledger.account.event import Choice, Event, Unbounded
+from tacit.ledger.account.event import Choice, Event
 from tacit.noise import bits
-from tacit.noise.device import choose, masked, own_noise, respond, unbiased
+from tacit.noise.device import choose, own_noise, respond, unbiased
 from tacit.rounds.round import Block, Kind, Part, Released
 
 HUGE = 1e6
+"""What a cheat asks for: far beyond any bound."""
+WORD = 64
+"""Bits of a number that a device sends whole."""
+Cheats = NDArray[np.bool_] | None
+"""Which people of a block cheat; None if nobody does."""
 
 
 class Answers:
@@ -36,11 +41,10 @@ class Answers:
 
     @property
     def is_choice(self) -> bool:
+        """Whether each device chooses among answers, and the server keeps who said what."""
         return self.part.kind is Kind.REPORT and self.part.choices > 0
 
-    def hear(
-        self, block: Block, rows: Rows, cheats: NDArray[np.bool_] | None = None
-    ) -> None:
+    def hear(self, block: Block, rows: Rows, cheats: Cheats = None) -> None:
         """Randomize what the people of a block contribute, each for herself, and add the
         answers up."""
         count = len(block.people)
@@ -51,84 +55,82 @@ class Answers:
                 f"a device gives one report to {self.part.name}, no more and no fewer"
             )
         if self.is_choice:
-            answer = rows.values[:, 0].astype(np.int64)
-            if isinstance(self.event, Choice):
-                answer = choose(self.event, rows.values)
-            if cheats is not None:
-                answer = np.where(cheats, 0, answer)
-            self.who.append(block.people)
-            self.said.append(answer)
+            self._hear_choices(block, rows, cheats)
         elif self.part.kind is Kind.REPORT:
-            value = np.clip(np.nan_to_num(rows.values[:, 0]), -1, 1)
-            bit = (
-                value
-                if self.event is None
-                else respond(self.event, value).astype(np.float64)
-            )
-            if cheats is not None:
-                bit = np.where(cheats, 1.0, bit)
-            self.total += np.bincount(rows.index, bit, self.total.size).reshape(
-                self.total.shape
-            )
+            self._hear_bits(rows, cheats)
         else:
-            self._add(block, rows, cheats)
+            self._hear_vectors(block, _greedy(rows, cheats))
 
-    def _add(self, block: Block, rows: Rows, cheats: NDArray[np.bool_] | None) -> None:
+    def _hear_choices(self, block: Block, rows: Rows, cheats: Cheats) -> None:
+        answer = rows.values[:, 0].astype(np.int64)
+        if isinstance(self.event, Choice):
+            answer = choose(self.event, rows.values)
+        if cheats is not None:
+            answer = np.where(cheats, 0, answer)
+        self.who.append(block.people)
+        self.said.append(answer)
+
+    def _hear_bits(self, rows: Rows, cheats: Cheats) -> None:
+        bit = np.clip(np.nan_to_num(rows.values[:, 0]), -1, 1)
+        if self.event is not None:
+            bit = respond(self.event, bit).astype(np.float64)
+        if cheats is not None:
+            bit = np.where(cheats, 1.0, bit)
+        summed = np.bincount(rows.index, bit, self.total.size)
+        self.total += summed.reshape(self.total.shape)
+
+    def _hear_vectors(self, block: Block, rows: Rows) -> None:
+        """Whole vectors, bounded, each with all the noise that covers it."""
         from tacit.kernels.rows import add_rows
 
-        if (
-            cheats is not None
-        ):  # they ask for all they can; the bound holds for them too
-            asked = np.where(
-                np.repeat(cheats, np.diff(rows.ptr))[:, None], HUGE, rows.values
-            )
-            rows = Rows(rows.ptr, rows.index, asked)
-        whole = self.part.bound.apply(rows)
-        if isinstance(self.event, Unbounded):
-            index = np.asarray(rows.index, np.int64)
-            self.total += masked(self.event, rows.ptr, index, whole, self.part.size)
-            return
         exact = np.zeros((self.part.size, self.part.width), np.int64)
-        add_rows(rows.index, whole, exact)
+        add_rows(rows.index, self.part.bound.apply(rows), exact)
         if self.event is not None:
-            exact += own_noise(self.event, len(block.people), exact.size)[0].reshape(
-                exact.shape
-            )
+            noise = own_noise(self.event, len(block.people), exact.size)
+            exact += noise.steps.reshape(exact.shape)
         self.total += exact
 
     def merge(self, other: Answers) -> None:
+        """What another thread has heard."""
         self.count += other.count
         self.total += other.total
         self.who += other.who
         self.said += other.said
 
     def released(self) -> Released:
+        """All answers as the server uses them: unbiased sums, or who said what."""
         private = self.event is not None and not bits.injected()
         if self.is_choice:
             who = np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
             said = np.concatenate(self.said) if self.said else np.zeros(0, np.int64)
-            return Released(
-                np.column_stack([who, said]).astype(np.float64),
-                0.0,
-                private,
-                self.count,
-            )
+            told = np.column_stack([who, said]).astype(np.float64)
+            return Released(told, 0.0, private, self.count)
         if self.part.kind is Kind.REPORT:
-            factor = 1.0 if self.event is None else unbiased(self.event)
-            sd = (
-                0.0
-                if self.event is None
-                else factor * sqrt(self.count / max(self.total.size, 1))
-            )
+            if self.event is None:
+                return Released(self.total * 1.0, 0.0, private, self.count)
+            factor = unbiased(self.event)
+            sd = factor * sqrt(self.count / max(self.total.size, 1))
             return Released(self.total * factor, sd, private, self.count)
         steps = self.part.bound.steps
-        sd = 0.0
-        if self.event is not None and not isinstance(self.event, Unbounded):
-            sd = own_noise(self.event, 1, 1)[1] * sqrt(self.count) / steps
-        return Released(self.total / steps, sd, private, self.count)
+        return Released(self.total / steps, self._sd() / steps, private, self.count)
+
+    def _sd(self) -> float:
+        """Of the noise of all vectors together, in steps."""
+        if self.event is None:
+            return 0.0
+        return own_noise(self.event, 1, 1).sd * sqrt(self.count)
 
     @property
     def bits_up(self) -> int:
+        """That one device sends."""
         if self.part.kind is Kind.REPORT:
             return ceil(log2(max(self.part.choices, 2)))
-        return 64 * self.part.size * self.part.width
+        return WORD * self.part.size * self.part.width
+
+
+def _greedy(rows: Rows, cheats: Cheats) -> Rows:
+    """Cheats ask for all they can; the bound holds for them too."""
+    if cheats is None:
+        return rows
+    theirs = np.repeat(cheats, np.diff(rows.ptr))[:, None]
+    return Rows(rows.ptr, rows.index, np.where(theirs, HUGE, rows.values))

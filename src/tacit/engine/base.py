@@ -1,17 +1,25 @@
 """Who sums, and who is trusted. An engine runs a round where the ratings are and gives back
-only what was released."""
+only what was released.
+
+The conductor (`tacit.fitting.run`) touches no rating: what it must have done with them is a
+verb of the engine, because on a cluster the ratings are elsewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from tacit.noise.release import Charge
+from tacit.rounds.options import How
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Released, Round
 from tacit.rounds.state import State
 
-Progress = Callable[[int, int, str], None]
-"""Called with (done, total, what); may come from any thread."""
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.ratings import Ratings
 
 
 class Engine(Protocol):
@@ -19,9 +27,45 @@ class Engine(Protocol):
     dies with it."""
 
     name: str
+    like: str
     trust: str
+    """Who must be trusted, in words."""
+    refused: int
+    """Answers that devices did not give because their own ledgers had no room."""
+
+    @property
+    def people(self) -> int:
+        """How many people it has: private, but where a calibration or a unit shows it."""
+
+    def align(self, items: Catalogue) -> None:
+        """Put the ratings over the rows of a public catalogue; those of other items are
+        dropped."""
+
+    def limit(self, most: int) -> None:
+        """Keep at most so many ratings of a person, chosen by fresh secret words."""
+
+    def pattern(self) -> Pattern:
+        """Who rated what, for a unit at which that is public."""
+
+    def fingerprint(self) -> bytes:
+        """What tells one set of people from another; the book keeps a keyed digest of it."""
+
+    def check(self, plan: Plan) -> None:
+        """Refuse, before anything is paid, a plan that cannot be run here."""
 
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
         """Sum the contributions, noise every part from its paid event, release."""
+
+
+class EngineClass(Protocol):
+    """What an entry point of `tacit.engines` names."""
+
+    like: str
+    """An engine whose methods and neighbouring data sets this one has too, such as
+    `threads`; empty for the engines that methods name."""
+
+    def over(self, ratings: Ratings, how: How, budget: Budget | None) -> Engine:
+        """An engine over these ratings. `budget` is what every device's own ledger lets it
+        answer in all, in the local model."""

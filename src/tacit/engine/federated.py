@@ -15,20 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
-from tacit.engine.base import Progress
-from tacit.engine.gram import Factors, off_grid
-from tacit.engine.threads import Threads
+from tacit.engine.gram import off_grid
+from tacit.engine.threads import Threads, factors_of
 from tacit.errors import SettingError
-from tacit.federation.protocol.task import for_everyone
-from tacit.ledger.account.event import Event, Laplace, Skellam, Unbounded
+from tacit.ledger.account.event import Event, Laplace, Skellam
 from tacit.noise import bits
-from tacit.noise.portion import together, whole_pieces
-from tacit.noise.release import Charge, draw_noise
-from tacit.rounds.round import Kind, Part, Participation, Released, Round, Turns
+from tacit.noise.portion import together
+from tacit.noise.release import Charge, Noise
+from tacit.rounds.options import Progress
+from tacit.rounds.people import People, Turns
+from tacit.rounds.round import Kind, Part, Released, Round
+from tacit.rounds.shares import for_everyone
 from tacit.rounds.state import State
 
 HONEST = 0.9
 """Of the devices of a round, whose shares suffice: the default of a task."""
+SURELY = 12
+"""Standard deviations by which the number of heads among many coins never exceeds its
+mean."""
 
 
 class Federated(Threads):
@@ -50,138 +54,111 @@ class Federated(Threads):
         groups: Sequence[NDArray[np.int64]] | None = None,
     ) -> None:
         super().__init__(ratings, threads, progress)
-        self._rng, self._honest = np.random.default_rng(seed), honest
+        self._rng = np.random.default_rng(seed)
+        self._honest = honest
         self._groups = groups
         self._online: NDArray[np.bool_] | None = None
-        self._turns = np.zeros(ratings.n_users, np.int64)
+        self._turns = np.zeros(0, np.int64)
         self._present: NDArray[np.int64] | None = None
-        self._eta: dict[str, NDArray[np.int64]] = {}
         self.cohorts: list[int] = []
 
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
-        if any(part.kind is not Kind.SUM for part in round_.parts):
-            raise SettingError(
-                f"the round {round_.name} is not a sum: it has no federated form here"
-            )
-        for kept in round_.personal:
-            if kept.name not in self._personal:
-                self._personal[kept.name] = np.zeros((self.ratings.n_users, kept.width))
-        self._cohort = self.ratings.n_users
-        factors = {
-            part.name: Factors(part) for part in round_.parts if part.form == "gram"
-        }
-        sums = self._sum(round_, state, {}, factors)
-        wholes = {name: total.whole for name, total in sums.items()} | {
-            n: f.packed() for n, f in factors.items()
-        }
+        """Sum over the devices that take part, with the noise of all their shares."""
+        self._check_round(round_)
+        self._make_room(round_)
+        self._cohort = self.people
+        factors = factors_of(round_)
+        sums = self._sum(round_, state, factors)
+        wholes = {name: total.whole for name, total in sums.items()}
+        wholes |= {name: matrix.packed() for name, matrix in factors.items()}
         done = {}
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
             released = self._release(round_, part, wholes[part.name], event)
-            if not getattr(round_.takes_part, "scheme", ""):
-                released = for_everyone(released, state.people, self._cohort)
-            done[part.name] = released
+            done[part.name] = self._for_all(round_, released, state)
         self.cohorts.append(self._cohort)
         return done
+
+    def _check_round(self, round_: Round) -> None:
+        super()._check_round(round_)
+        summed = (p.kind is Kind.SUM and not p.is_sequential for p in round_.parts)
+        if not all(summed):
+            raise SettingError(
+                f"the round {round_.name} is not a sum: it has no federated form here"
+            )
+
+    def _for_all(self, round_: Round, released: Released, state: State) -> Released:
+        """A sum over a cohort as an estimate for all people."""
+        return for_everyone(released, state.people, self._cohort)
 
     def _release(
         self, round_: Round, part: Part, whole: NDArray[np.int64], event: Event | None
     ) -> Released:
-        steps, devices = part.bound.steps, self._cohort
         if event is None:
             return Released(off_grid(part, whole), 0.0, private=False)
-        if isinstance(event, Skellam | Laplace):
-            enough = max(1, floor(self._honest * devices))
-            noise = together(event, whole.size, devices, enough).reshape(whole.shape)
-            one = event.variance if isinstance(event, Skellam) else 2 * event.scale**2
-            deviation = (one * devices / enough) ** 0.5
-        elif isinstance(event, Unbounded):
-            noise, deviation = self._printed(round_, part, event, whole.shape)
-        else:
-            raise SettingError(
-                f"the noise of {event.name} cannot be shared among devices"
-            )
+        noise = self._noise(round_, part, event, whole.shape)
         return Released(
-            off_grid(part, whole + noise),
-            deviation / steps,
+            off_grid(part, whole + noise.steps),
+            noise.sd / part.bound.steps,
             private=not bits.injected(),
         )
 
-    def _printed(
-        self, round_: Round, part: Part, event: Unbounded, shape: tuple[int, ...]
-    ) -> tuple[NDArray[np.int64], float]:
-        """eta, the same in every round, and rho, fresh in each (Hua et al. 4.2-4.3)."""
-        if event.noise == "none":
-            return np.zeros(shape, np.int64), 0.0
-        scheme = getattr(round_.takes_part, "scheme", "")
-        if not scheme:
-            return draw_noise(event, shape)
-        if (
-            part.name not in self._eta
-        ):  # of the items that somebody who is there now has rated
-            self._eta[part.name] = np.where(
-                self._raters()[:, None] > 0, draw_noise(event, shape)[0], 0
+    def _noise(
+        self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]
+    ) -> Noise:
+        """What the shares of all devices add up to."""
+        if not isinstance(event, Skellam | Laplace):
+            raise SettingError(
+                f"the noise of {event.name} cannot be shared among devices"
             )
-        if round_.name == "initialise":
-            return np.zeros(shape, np.int64), 0.0
-        if scheme == "direct":  # equation 13: every rater adds a whole rho
-            raters, scale = self._raters(), event.scale / shape[1] ** 0.5
-            own = np.trunc(whole_pieces(scale, raters, shape[1])).astype(np.int64)
-            variance = (
-                scale**2 * (shape[1] + 1) * float(raters.mean()) + 2 * event.scale**2
-            )
-            return own + self._eta[part.name], variance**0.5
-        rho, deviation = draw_noise(event, shape)
-        return rho + self._eta[part.name], deviation * 2**0.5
-
-    def _raters(self) -> NDArray[np.int64]:
-        """How many of those who take part have rated each item: the paper's k."""
-        data = self.ratings
-        here = np.zeros(data.n_users, bool)
-        here[slice(None) if self._present is None else self._present] = True
-        return np.bincount(data.item[here[data.user]], minlength=data.n_items)
+        devices = self._cohort
+        enough = max(1, floor(self._honest * devices))
+        size = int(np.prod(shape))
+        noise = together(event, size, devices, enough).reshape(shape)
+        one = event.variance if isinstance(event, Skellam) else 2 * event.scale**2
+        return Noise(noise, (one * devices / enough) ** 0.5)
 
     def _hits(self, chance: float, count: int) -> NDArray[np.int64]:
         """The places of heads among `count` coins, by the gaps between them: most coins of
         a round come up tails."""
         if chance <= 0:
             return np.zeros(0, np.int64)
-        likely = int(count * chance + 12 * (count * chance) ** 0.5) + 12
+        mean = count * chance
+        likely = int(mean + SURELY * mean**0.5) + SURELY
         places = np.cumsum(self._rng.geometric(chance, likely)) - 1
         return places[places < count]
 
-    def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
-        if not isinstance(takes_part, Turns):
-            return super()._who(takes_part)
-        count = self.ratings.n_users
-        if takes_part.index == 0:  # a new series of turns
-            self._turns[:] = 0
-        able = self._turns < takes_part.most
-        if takes_part.leave or takes_part.join:
-            if self._online is None:  # the share of time that a device is there
-                share = takes_part.join / max(
-                    takes_part.join + takes_part.leave, 1e-300
-                )
-                self._online = self._rng.random(count) < share
-            else:
-                coming, going = (
-                    self._hits(chance, count)
-                    for chance in (takes_part.join, takes_part.leave)
-                )
-                coming, going = (
-                    coming[~self._online[coming]],
-                    going[self._online[going]],
-                )
-                self._online[coming], self._online[going] = True, False
-            able = able & self._online
+    def turn(self, turns: Turns) -> People:
+        """Those who are online and have turns left, at most a cohort of them."""
+        count = self.people
+        if turns.index == 0 or len(self._turns) != count:  # a new series of turns
+            self._turns = np.zeros(count, np.int64)
+        able = self._turns < turns.most
+        if turns.leave or turns.join:
+            able = able & self._come_and_go(turns)
         people = np.flatnonzero(able)
         if self._groups is not None:
             people = np.sort(self._groups[len(self.cohorts)])
-        elif takes_part.cohort is not None and len(people) > takes_part.cohort:
-            people = np.sort(self._rng.choice(people, takes_part.cohort, replace=False))
+        elif turns.cohort is not None and len(people) > turns.cohort:
+            people = np.sort(self._rng.choice(people, turns.cohort, replace=False))
         self._turns[people] += 1
         self._cohort = len(people)
         self._present = None if len(people) == count else people
         return self._present
+
+    def _come_and_go(self, turns: Turns) -> NDArray[np.bool_]:
+        """Whose device is there, one round later than last time."""
+        count = self.people
+        if self._online is None:  # the share of time that a device is there
+            share = turns.join / max(turns.join + turns.leave, 1e-300)
+            self._online = self._rng.random(count) < share
+            return self._online
+        coming = self._hits(turns.join, count)
+        going = self._hits(turns.leave, count)
+        coming = coming[~self._online[coming]]
+        going = going[self._online[going]]
+        self._online[coming] = True
+        self._online[going] = False
+        return self._online

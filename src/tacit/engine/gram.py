@@ -20,7 +20,8 @@ from tacit.bound.check import check_rows
 from tacit.bound.gram import EntryGram, FactorGram, Indices, index_type
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
-from tacit.rounds.round import Part, Plan, Released
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Part, Released
 
 BAND = 32
 

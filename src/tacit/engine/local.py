@@ -14,22 +14,28 @@ direction she is asked about comes from public randomness and says nothing about
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.report import Replaced
 from tacit.data.ratings import Ratings
+from tacit.engine import blocks
 from tacit.engine.answers import Answers
-from tacit.engine.base import Progress
-from tacit.engine.threads import Threads
+from tacit.engine.blocks import Piece
+from tacit.engine.memory import InMemory
+from tacit.engine.scenario import Scenario
 from tacit.errors import Failure, SettingError
+from tacit.ledger.account.event import Event
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.round import Kind, Released, Round
+from tacit.rounds.options import How, Progress
+from tacit.rounds.people import People
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
 
@@ -42,11 +48,11 @@ class Traffic:
     bits_up: int
     """From one device to the server, over all parts."""
     bytes_down: int
-    """From the server to one device: the public arrays that changed; names with an
-    underscore are derived there."""
+    """From the server to one device: the public arrays that changed; what follows from
+    others is derived there."""
 
 
-class Local(Threads):
+class Local(InMemory):
     """Devices one after another, each alone with its own block, record and fresh bits. See
     the module."""
 
@@ -66,47 +72,62 @@ class Local(Threads):
         super().__init__(ratings, 1 if self.alone else threads, progress)
         self.books = books
         self.traffic: list[Traffic] = []
-        self.refused = 0
-        """Answers that devices did not give because their own ledgers had no room."""
+        self._cap: Budget | None = None
+        self.scenario: Scenario | None = None
+        """How the devices behave, where it was said."""
         self._sent: dict[str, NDArray[np.float64]] = {}
+
+    @classmethod
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
+        """Devices whose own ledgers let them answer `budget` in all, unless they were told
+        another cap."""
+        made = super().over(ratings, how)
+        if how.devices:
+            made.scenario = Scenario.told(how.devices, cls.name)
+        if budget is not None:
+            own = made.scenario.cap if made.scenario else None
+            made._cap = Budget(budget.epsilon if own is None else own, budget.delta)
+        return made
 
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
         """Devices pay, all of them before any answers; then each computes, randomizes and
         answers."""
-        from threadpoolctl import threadpool_limits
-
         answers = self._open(round_, charge)
         people = self._pay(answers, self._present(self._who(round_.takes_part)))
-        blocks = list(self._cut(people, whole=False))
-        workers = max(1, min(self.threads, len(blocks)))
+        pieces = list(self._cut(people))
+        workers = max(1, min(self.threads, len(pieces)))
         heard = [
-            {name: Answers(a.part, a.event) for name, a in answers.items()}
+            {name: self._answers(a.part, a.event) for name, a in answers.items()}
             for _ in range(workers)
         ]
 
-        def work(worker: int) -> None:
-            for position in range(worker, len(blocks), workers):
-                block = self._block(blocks[position], {})
-                given = round_.contribute(block, state)
-                self._keep(block, round_)
-                for name, answer in heard[worker].items():
-                    answer.hear(block, given[name], self._cheats(block.people))
-                if self._progress:
-                    self._progress(position + 1, len(blocks), round_.name)
+        def work(worker: int, position: int, block: Block) -> None:
+            given = round_.contribute(block, state)
+            self._keep(block, round_)
+            for name, answer in heard[worker].items():
+                answer.hear(block, given[name], self._cheats(block.people))
 
-        with (
-            threadpool_limits(1) if workers > 1 else nullcontext(),
-            ThreadPoolExecutor(workers) as pool,
-        ):
-            list(pool.map(work, range(workers)))
+        self._each(pieces, workers, round_.name, work)
         for part in heard:
             for name, answer in part.items():
                 answers[name].merge(answer)
         return self._close(round_, state, answers)
 
-    def _present(self, people: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    def _check_round(self, round_: Round) -> None:
+        super()._check_round(round_)
+        for part in round_.parts:
+            if part.kind not in (Kind.REPORT, Kind.SUM) or part.is_sequential:
+                raise SettingError(
+                    f"{part.words} releases need a trusted party",
+                    remedy="use --engine threads",
+                )
+
+    def _answers(self, part: Part, event: Event | None) -> Answers:
+        return Answers(part, event)
+
+    def _present(self, people: People) -> People:
         """Of the people who are asked, those whose device is there and answers."""
         return people
 
@@ -114,47 +135,48 @@ class Local(Threads):
         """Which of these devices send the largest answer instead of theirs."""
         return None
 
-    def _cut(
-        self, people: NDArray[np.int64] | None, whole: bool
-    ) -> Iterator[NDArray[np.int64] | slice]:
-        if not self.alone:
-            return super()._cut(people, whole)
-        rows = range(self.ratings.n_users) if people is None else people.tolist()
-        return (slice(person, person + 1) for person in rows)
+    def _cut(self, people: People) -> Iterator[Piece]:
+        return (
+            blocks.singly(self.ratings, people) if self.alone else super()._cut(people)
+        )
 
-    def _pay(
-        self, answers: Mapping[str, Answers], people: NDArray[np.int64] | None
-    ) -> NDArray[np.int64] | None:
+    def _pay(self, answers: Mapping[str, Answers], people: People) -> People:
         """Who may answer, durably charged. A device without room in its book stays silent."""
-        if self.books is None:
+        books = self._opened()
+        if books is None:
             return people
-        asked = paid = np.arange(self.ratings.n_users) if people is None else people
+        asked = paid = np.arange(self.people) if people is None else people
         for answer in answers.values():
             if answer.event is not None:
-                paid = self.books.pay(answer.event, paid)
+                paid = books.pay(answer.event, paid)
         self.refused += len(asked) - len(paid)
         return None if people is None and len(paid) == len(asked) else paid
 
+    def _opened(self) -> DeviceBooks | None:
+        """The devices' own ledgers, opened when the first of them is asked."""
+        if self.books is None and self._cap is not None:
+            cap = (self._cap.epsilon, self._cap.delta)
+            kept = self.scenario.book if self.scenario else None
+            whose = "\n".join(self.ratings.users).encode()
+            fleet = "" if kept is None else sha256(whose).hexdigest()
+            self.books = DeviceBooks(self.people, cap, kept, fleet=fleet)
+        return self.books
+
     def _open(self, round_: Round, charge: Charge) -> dict[str, Answers]:
         opened = {}
+        self._check_round(round_)
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
-            if part.kind not in (Kind.REPORT, Kind.SUM):
-                raise SettingError(
-                    f"{part.kind.value} releases need a trusted party",
-                    remedy="use --engine threads",
-                )
-            noised = part.kind is Kind.SUM and event is not None and part.claim is None
+            noised = (
+                part.kind is Kind.SUM and event is not None and part.printed is None
+            )
             if noised and not isinstance(part.bound, Replaced):
                 raise Failure(
                     f"the bound of {part.name} is for people who stay away, not for any "
                     "two records of one"
                 )
-            opened[part.name] = Answers(part, event)
-        for kept in round_.personal:
-            self._personal.setdefault(
-                kept.name, np.zeros((self.ratings.n_users, kept.width))
-            )
+            opened[part.name] = self._answers(part, event)
+        self._make_room(round_)
         return opened
 
     def _close(
@@ -162,14 +184,12 @@ class Local(Threads):
     ) -> dict[str, Released]:
         changed = {
             n: a
-            for n, a in state.packed().items()
+            for n, a in state.packed(derived=False).items()
             if self._sent.get(n) is not a and (a.ndim or self._sent.get(n) != a)
         }
         self._sent |= changed
         count = max((answer.count for answer in answers.values()), default=0)
-        up, down = (
-            sum(a.bits_up for a in answers.values()),
-            sum(a.nbytes for a in changed.values()),
-        )
+        up = sum(a.bits_up for a in answers.values())
+        down = sum(a.nbytes for a in changed.values())
         self.traffic.append(Traffic(round_.name, count, up, down))
         return {name: answer.released() for name, answer in answers.items()}

@@ -8,87 +8,21 @@ and not the process. Devices pay, compute and randomize by the code of `tacit.en
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
-from tacit.engine.base import Progress
 from tacit.engine.federated import Federated
 from tacit.engine.local import Local
-from tacit.errors import SettingError
+from tacit.engine.scenario import Scenario
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.round import Released, Round, Turns
+from tacit.rounds.options import Progress
+from tacit.rounds.people import People, Turns
+from tacit.rounds.round import Released, Round
 from tacit.rounds.state import State
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """How devices behave. All of it is simulated with a seed and has nothing to do with
-    privacy noise."""
-
-    drop_out: float = 0.0
-    """Chance that a device does not answer in a round."""
-    late: float = 0.0
-    """Share of the devices that join at a random round of the first `over`."""
-    leave: float = 0.0
-    """Share of the devices that leave for good at a random round of the first `over`."""
-    over: int = 10
-    cheats: float = 0.0
-    """Share of the devices that always send the largest answer, unrandomized."""
-    seed: int = 0
-    book: str | None = None
-    """File of the devices' own ledgers, which outlives the run; unset, they end with it."""
-    cap: float | None = None
-    """Epsilon that a device's own ledger lets it answer in all; unset, the budget of the fit."""
-
-    def __post_init__(self) -> None:
-        for name in ("drop_out", "late", "leave", "cheats"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(
-                    f"the scenario's {name} is {getattr(self, name):g}; it must be between 0 and 1"
-                )
-
-    @staticmethod
-    def told(given: Mapping[str, Any], engine: str) -> Scenario:
-        """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their
-        ledger can be named."""
-        kinds = {
-            field.name: (str if field.name == "book" else float)
-            for field in fields(Scenario)
-        }
-        known = [
-            name for name in kinds if engine == "simulate" or name in ("book", "cap")
-        ]
-        found: dict[str, Any] = {}
-        for name, value in given.items():
-            if engine not in ("local", "simulate") or name not in known:
-                raise SettingError(
-                    f"the engine {engine} has no devices of which to say {name}",
-                    remedy=f"use --engine simulate with {', '.join(kinds)}; --engine "
-                    "local with book, cap",
-                )
-            try:
-                found[name] = kinds[name](value)
-            except (TypeError, ValueError):
-                raise SettingError(
-                    f"devices: {name} is {value!r}, which is no number"
-                ) from None
-        found |= {name: int(found[name]) for name in ("over", "seed") if name in found}
-        return Scenario(**found)
-
-    def words(self) -> list[str]:
-        """What is not as usual, for a statement; a path is nobody's business."""
-        usual = Scenario(book=self.book)
-        changed = {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(usual, f.name)
-        }
-        return [f"devices: {name} = {value:g}" for name, value in changed.items()]
 
 
 class Simulate(Local):
@@ -110,44 +44,79 @@ class Simulate(Local):
         super().__init__(ratings, threads, progress, books=books)
         self.scenario = scenario
         self._round = 0
+        self._fleet: Fleet | None = None
         self._federated: Federated | None = None
-        if scenario is not None:
-            rng, count = np.random.default_rng(scenario.seed), ratings.n_users
-            when = rng.integers(1, max(scenario.over, 2), count)
-            self._joins = np.where(rng.random(count) < scenario.late, when, 0)
-            when = rng.integers(1, max(scenario.over, 2), count)
-            self._leaves = np.where(
-                rng.random(count) < scenario.leave, when, np.iinfo(np.int64).max
-            )
-            self._dishonest = rng.random(count) < scenario.cheats
-            self._rng = rng
 
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
-        if isinstance(
-            round_.takes_part, Turns
-        ):  # devices that take turns under two servers
+        """As devices answer, or take turns under two servers."""
+        if isinstance(round_.takes_part, Turns):
             return self._federation().run(round_, state, charge)
         released = super().run(round_, state, charge)
         self._round += 1
         return released
 
+    def _check_round(self, round_: Round) -> None:
+        if isinstance(round_.takes_part, Turns):
+            self._federation()._check_round(round_)
+        else:
+            super()._check_round(round_)
+
     def _federation(self) -> Federated:
         if self._federated is None:
-            self._federated = Federated(self.ratings, self.threads, self._progress)
+            self._federated = self._made_federation()
+        self._federated.ratings = self.ratings
         return self._federated
 
-    def _present(self, people: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-        if self.scenario is None:
+    def _made_federation(self) -> Federated:
+        return Federated(self.ratings, self.threads, self._progress)
+
+    def _here(self) -> Fleet | None:
+        """The simulated devices, made when the first round asks for them."""
+        if self._fleet is None and self.scenario is not None:
+            self._fleet = Fleet.made(self.scenario, self.people)
+        return self._fleet
+
+    def _present(self, people: People) -> People:
+        fleet = self._here()
+        if fleet is None:
             return people
-        there = (self._joins <= self._round) & (self._round < self._leaves)
-        there &= self._rng.random(len(there)) >= self.scenario.drop_out
+        there = fleet.there(self._round)
         return np.flatnonzero(there) if people is None else people[there[people]]
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return (
-            self._dishonest[people]
-            if self.scenario is not None and self.scenario.cheats
-            else None
-        )
+        fleet = self._here()
+        if fleet is None or not fleet.scenario.cheats:
+            return None
+        return fleet.dishonest[people]
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """When each device joins and leaves, and which of them cheat."""
+
+    scenario: Scenario
+    rng: np.random.Generator
+    joins: NDArray[np.int64]
+    leaves: NDArray[np.int64]
+    dishonest: NDArray[np.bool_]
+
+    @staticmethod
+    def made(scenario: Scenario, count: int) -> Fleet:
+        """So many devices that behave as the scenario says."""
+        rng = np.random.default_rng(scenario.seed)
+        last = max(scenario.over, 2)
+        when = rng.integers(1, last, count)
+        joins = np.where(rng.random(count) < scenario.late, when, 0)
+        when = rng.integers(1, last, count)
+        never = np.iinfo(np.int64).max
+        leaves = np.where(rng.random(count) < scenario.leave, when, never)
+        dishonest = rng.random(count) < scenario.cheats
+        return Fleet(scenario, rng, joins, leaves, dishonest)
+
+    def there(self, turn: int) -> NDArray[np.bool_]:
+        """Who answers in this round."""
+        there = (self.joins <= turn) & (turn < self.leaves)
+        there &= self.rng.random(len(there)) >= self.scenario.drop_out
+        return there

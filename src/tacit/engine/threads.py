@@ -6,250 +6,102 @@ Sums are integers, so they depend neither on the number of threads nor on the cu
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from itertools import pairwise
-from types import MappingProxyType
+from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
-from tacit.data.ratings import Ratings
-from tacit.engine.base import Progress
 from tacit.engine.gram import Factors
+from tacit.engine.memory import InMemory
 from tacit.errors import Failure, SettingError
-from tacit.noise import bits
-from tacit.noise.release import Charge, release, tape
-from tacit.rounds.round import (
-    Block,
-    Cohort,
-    Coin,
-    Everyone,
-    Kind,
-    Part,
-    Participation,
-    Released,
-    Round,
-    Slice,
-)
+from tacit.noise.release import Charge, release
+from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
-CELLS = 1 << 18
-"""Cells of a block: a few megabytes of working arrays for each thread."""
 
-
-class Threads:
-    """See the module. `threads` defaults to the cores this process may use."""
+class Threads(InMemory):
+    """See the module."""
 
     name = "threads"
     trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
 
-    def __init__(
-        self,
-        ratings: Ratings,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.ratings = ratings
-        self.threads = threads or len(os.sched_getaffinity(0))
-        self._progress = progress
-        self._personal: dict[str, NDArray[np.float64]] = {}
-        self._places: NDArray[np.uint64] | None = None
-
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
-        for kept in round_.personal:
-            self._personal.setdefault(
-                kept.name, np.zeros((self.ratings.n_users, kept.width))
-            )
-        paths = {part.name: f"{round_.name}/{part.name}" for part in round_.parts}
+        """Sum over blocks of people, then noise and release part by part."""
+        self._check_round(round_)
+        self._make_room(round_)
+        factors = factors_of(round_)
+        sums = self._sum(round_, state, factors)
+        done: dict[str, Released] = {}
+        for part in round_.parts:
+            path = f"{round_.name}/{part.name}"
+            if part.name in factors:
+                done[part.name] = factors[part.name].release(path, charge, self.threads)
+            else:
+                whole = sums[part.name].whole
+                done[part.name] = release(path, whole, part.bound.steps, charge)
+        return done
+
+    def _check_round(self, round_: Round) -> None:
+        super()._check_round(round_)
         if any(part.kind is Kind.REPORT for part in round_.parts):
             # A sum of n bits is odd if n is: exact about who takes part, which here is private.
             raise SettingError(
                 "randomized reports show who takes part",
                 remedy="use --engine local or simulate",
             )
-        tapes = {
-            part.name: tape(paths[part.name], charge, part.tape) / part.bound.steps
-            for part in round_.parts
-            if part.kind.paper_only
-        }
-        factors = {
-            part.name: Factors(part) for part in round_.parts if part.form == "gram"
-        }
-        sums = self._sum(round_, state, tapes, factors)
-        done: dict[str, Released] = {}
-        for part in round_.parts:
-            if part.form == "gram":
-                done[part.name] = factors[part.name].release(
-                    paths[part.name], charge, self.threads
-                )
-                continue
-            total = sums[part.name]
-            if (
-                part.kind.paper_only
-            ):  # the draws are inside already: the event was spent on the tape
-                done[part.name] = Released(
-                    total.real,
-                    0.0,
-                    private=(bool(tapes[part.name].any()) or _bare(part))
-                    and not bits.injected(),
-                )
-            else:
-                done[part.name] = release(
-                    paths[part.name], total.whole, part.bound.steps, charge
-                )
-        return done
 
     def _sum(
-        self,
-        round_: Round,
-        state: State,
-        tapes: Mapping[str, NDArray[np.float64]],
-        factors: Mapping[str, Factors] = MappingProxyType({}),
-    ) -> dict[str, _Total]:
-        from threadpoolctl import threadpool_limits
-
-        people = self._who(round_.takes_part)
-        blocks = list(self._cut(people, whole=bool(tapes)))
-        workers = max(1, min(self.threads, len(blocks)))
+        self, round_: Round, state: State, factors: Mapping[str, Factors]
+    ) -> dict[str, Total]:
+        """The exact sums of all parts but Gram ones, whose rows go to `factors`."""
+        pieces = list(self._cut(self._who(round_.takes_part)))
+        workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
-        totals = [{p.name: _Total(p) for p in summed} for _ in range(workers)]
-        one_pool = threadpool_limits(1) if workers > 1 else nullcontext()
+        totals = [{part.name: Total(part) for part in summed} for _ in range(workers)]
 
-        def work(worker: int) -> None:
-            for position in range(worker, len(blocks), workers):
-                block = self._block(blocks[position], tapes)
-                given = round_.contribute(block, state)
-                self._keep(block, round_)
-                for part in summed:
-                    totals[worker][part.name].add(
-                        part, given[part.name], len(block.people)
-                    )
-                for name, matrix in factors.items():
-                    matrix.add(position, given[name], len(block.people))
-                if self._progress:
-                    self._progress(position + 1, len(blocks), round_.name)
+        def work(worker: int, position: int, block: Block) -> None:
+            given = round_.contribute(block, state)
+            self._keep(block, round_)
+            people = len(block.people)
+            for name, total in totals[worker].items():
+                total.add(given[name], people)
+            for name, matrix in factors.items():
+                matrix.add(position, given[name], people)
 
-        with one_pool:
-            if workers == 1:
-                work(0)
-            else:
-                with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(work, range(workers)))
+        self._each(pieces, workers, round_.name, work)
         first = totals[0]
         for other in totals[1:]:
             for name, total in other.items():
                 first[name].merge(total)
         return first
 
-    def _who(self, takes_part: Participation) -> NDArray[np.int64] | None:
-        """The rows that take part; None for everyone."""
-        count = self.ratings.n_users
-        if isinstance(takes_part, Everyone):
-            return None
-        if isinstance(
-            takes_part, Coin
-        ):  # 64-bit coins: rounding the chance down never weakens the guarantee
-            return np.flatnonzero(
-                bits.fresh().words(count) < np.uint64(takes_part.rate * (2**64 - 2048))
-            )
-        if isinstance(takes_part, Slice):
-            if (
-                self._places is None
-            ):  # a word of one's own: one person more or less moves nobody else
-                self._places = bits.fresh().words(count)
-            place = (self._places % np.uint64(takes_part.of)).astype(np.int64)
-            return np.flatnonzero(
-                (place >= takes_part.index)
-                & (place < takes_part.index + takes_part.width)
-            )
-        assert isinstance(takes_part, Cohort)
-        order = self.ratings.by_item
-        return order.user[
-            order.ptr[takes_part.item] : order.ptr[takes_part.item + 1]
-        ].astype(np.int64)
 
-    def _cut(
-        self, people: NDArray[np.int64] | None, whole: bool
-    ) -> Iterator[NDArray[np.int64] | slice]:
-        """Runs of people with about CELLS cells each; slices where nobody is left out, so
-        nothing is copied."""
-        ptr, count = self.ratings.ptr, self.ratings.n_users
-        if people is None:
-            if whole:
-                yield slice(0, count)
-                return
-            cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
-            edges = np.unique(np.concatenate([[0], cuts, [count]]))
-            yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
-        elif len(people):
-            sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
-            edges = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
-            yield from (part for part in np.split(people, edges) if len(part))
-
-    def _block(
-        self,
-        people: NDArray[np.int64] | slice,
-        tapes: Mapping[str, NDArray[np.float64]],
-    ) -> Block:
-        data, schema = self.ratings, self.ratings.schema
-        if isinstance(people, slice):
-            rows = np.arange(people.start, people.stop, dtype=np.int64)
-            first = int(data.ptr[people.start])
-            cells: slice | NDArray[np.int64] = slice(first, int(data.ptr[people.stop]))
-            ptr = data.ptr[people.start : people.stop + 1] - data.ptr[people.start]
-        else:
-            rows, first = people, 0
-            counts = np.diff(data.ptr)[people]
-            ptr = np.concatenate([[0], np.cumsum(counts)])
-            cells = np.repeat(data.ptr[people] - ptr[:-1], counts) + np.arange(ptr[-1])
-        value = (
-            data.value[cells].astype(np.float64) - schema.middle
-        ) / schema.unit_width
-        time = data.time[cells] if data.time is not None else None
-        personal = {name: kept[people] for name, kept in self._personal.items()}
-        return Block(rows, ptr, data.item[cells], value, time, first, personal, tapes)
-
-    def _keep(self, block: Block, round_: Round) -> None:
-        """Personal state written by a kernel goes back to its people."""
-        for kept in round_.personal:
-            self._personal[kept.name][block.people] = block.personal[kept.name]
+def factors_of(round_: Round) -> dict[str, Factors]:
+    """Where the rows of each Gram part are gathered."""
+    return {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
 
 
-def _bare(part: Part) -> bool:
-    """Whether a paper prints this release without noise: claimed as all of it is, not
-    switched off."""
-    return part.claim is not None and part.claim.noise == "none"
-
-
-class _Total:
+class Total:
     """The running sum of one part in one thread."""
 
     def __init__(self, part: Part) -> None:
+        self.part = part
         self.whole = np.zeros((part.size, part.width), np.int64)
-        self.real = np.zeros(
-            (part.size, part.width) if part.kind.paper_only else (0, 0)
-        )
 
-    def add(self, part: Part, rows: Rows, people: int) -> None:
+    def add(self, rows: Rows, people: int) -> None:
+        """What some people contribute, bounded and on the grid."""
         from tacit.bound.check import check_rows
         from tacit.kernels.rows import add_rows
 
-        if (
-            part.kind.paper_only
-        ):  # whatever the epoch made: nothing bounds it, and nothing is certified
-            np.add.at(self.real, rows.index, rows.values)
-            return
+        part = self.part
         check_rows(rows, name=part.name, people=people, size=part.size)
         bounded = part.bound.apply(rows)
         if bounded.shape != (len(rows.index), part.width):
             raise Failure(f"a contribution to {part.name} has not {part.width} columns")
         add_rows(rows.index, bounded, self.whole)
 
-    def merge(self, other: _Total) -> None:
+    def merge(self, other: Total) -> None:
+        """The sum of another thread."""
         self.whole += other.whole

@@ -21,7 +21,7 @@ def worth(
     method: Method, schema: Schema, catalogue: Catalogue, *, try_it: bool = True
 ) -> dict[str, Any]:
     """Facts for `tacit plan`. Reads no ratings."""
-    from tacit.fitting.run import check
+    from tacit.fitting.check import check
 
     order = check(method, people=schema.users)
     public = Public(schema, catalogue, order.unit, order.calibration, order.budget)

@@ -1,5 +1,4 @@
-"""Which earlier model a fit may start from, and over which items. Part of the conductor
-(`tacit.fitting.run`)."""
+"""Which earlier model a fit may start from, and over which items."""
 
 from __future__ import annotations
 
@@ -7,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.errors import SettingError
+from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
 
 
-def check_start(method: Method, start: Model) -> None:
+def check_start(order: Order, start: Model) -> None:
     """Refuse to build on a model whose numbers nobody paid for, or that the ledger in use
     does not know.
 
@@ -24,13 +24,10 @@ def check_start(method: Method, start: Model) -> None:
     this ledger, so it is public, and its cost stands in a total. A non-private fit may
     start from anything.
     """
-    from tacit.fitting.run import check
     from tacit.ledger.account.cost import group
-    from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.statement import check_against
 
-    check_kind(method, start.shared)
-    if method.calibration == "none":
+    if order.calibration == "none":
         return
     promise = start.statement
     if promise.certified != "certified":
@@ -39,7 +36,7 @@ def check_start(method: Method, start: Model) -> None:
             "would release what it holds",
             remedy="start from a model that a sound fit made and the ledger was charged for",
         )
-    unit = check(method).unit
+    unit = order.unit
     if group(promise.unit, unit) is None:
         raise SettingError(
             f"the model to start from promises its people something for each {promise.unit}, "
@@ -47,7 +44,7 @@ def check_start(method: Method, start: Model) -> None:
             "keep that",
             remedy=f"start from a model of the unit {unit}, or fit with --unit {promise.unit}",
         )
-    book = open_book(method.ledger, promise.population or "default")
+    book = order.book_of(promise.population or "default")
     known, words = check_against(promise, book)
     entry = book.find(start.shared.digest())
     if not known or entry is None or entry.number != promise.book_number:

@@ -18,7 +18,9 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 
 TILE = 3
+"""Rows and columns of a product that are summed together."""
 SUMS = {"reassoc", "contract", "nsz"}
+"""What the compiler may do to a sum: regroup it, by its length alone."""
 
 
 @njit(cache=True, nogil=True)
@@ -80,9 +82,15 @@ def _products(rows: Floats, gram: Floats) -> None:
                 s20 += u2 * v0
                 s21 += u2 * v1
                 s22 += u2 * v2
-            gram[a, b], gram[a, b + 1], gram[a, b + 2] = s00, s01, s02
-            gram[a + 1, b], gram[a + 1, b + 1], gram[a + 1, b + 2] = s10, s11, s12
-            gram[a + 2, b], gram[a + 2, b + 1], gram[a + 2, b + 2] = s20, s21, s22
+            gram[a, b] = s00
+            gram[a, b + 1] = s01
+            gram[a, b + 2] = s02
+            gram[a + 1, b] = s10
+            gram[a + 1, b + 1] = s11
+            gram[a + 1, b + 2] = s12
+            gram[a + 2, b] = s20
+            gram[a + 2, b + 1] = s21
+            gram[a + 2, b + 2] = s22
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -81,12 +81,22 @@ def gather(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:
     return out
 
 
-def by_item(ptr: Starts, item: Codes, n_items: int) -> tuple[Starts, Codes, Codes]:
-    """Item starts, and the user and the cell of each rating in item order, users ascending
-    in each item.
+class ItemOrder(NamedTuple):
+    """Ratings in item order, people ascending in each item."""
+
+    ptr: Starts
+    """Where each item begins."""
+    person: Codes
+    """Whose rating it is."""
+    cell: Codes
+    """Where it is in the order by person."""
+
+
+def by_item(ptr: Starts, item: Codes, n_items: int) -> ItemOrder:
+    """The order by item of ratings that are ordered by person.
 
     Positions are 32-bit: the caller refuses 2^32 cells or more (`tacit.data.ratings.check_size`).
     """
     starts = _starts(item, n_items)
     cell = _places(item, starts)
-    return starts, _row_of(ptr, cell), cell
+    return ItemOrder(starts, _row_of(ptr, cell), cell)

@@ -3,7 +3,8 @@ plain loops only.
 
 A rating's residual is y_ui = x_i'z_u + e_ui with z_u ~ N(0, I) and e_ui ~ N(0,
 1/precision_i). `tacit.model.person.gaussian` is the numpy twin of this kernel and its test
-oracle.
+oracle. `gather`, `factorize` and `project` are the three steps of a solve, for kernels that
+do something else between them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)
-def _gather(
+def gather(
     first: int,
     last: int,
     item: NDArray[np.uint32],
@@ -41,7 +42,7 @@ def _gather(
 
 
 @njit(cache=True, nogil=True)
-def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
+def factorize(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
     """In place: system = L L' (its lower triangle becomes L) and right becomes L^-1 right."""
     width = len(right)
     for a in range(width):
@@ -50,9 +51,8 @@ def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
             for k in range(b):
                 total -= system[a, k] * system[b, k]
             if a == b:
-                system[a, a] = np.sqrt(
-                    total
-                )  # the prior's identity keeps every pivot at 1 or more
+                # The prior's identity keeps every pivot at 1 or more.
+                system[a, a] = np.sqrt(total)
             else:
                 system[a, b] = total / system[b, b]
         total = right[a]
@@ -62,7 +62,7 @@ def _factor(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _project(
+def project(
     row: NDArray[np.float64],
     factor: NDArray[np.float64],
     solved: NDArray[np.float64],
@@ -104,7 +104,7 @@ def predict_block(
     for person in range(start, stop):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        _gather(
+        gather(
             ptr[person],
             ptr[person + 1],
             item,
@@ -116,9 +116,9 @@ def predict_block(
         )
         for a in range(width):
             system[a, a] += 1.0
-        _factor(system, right)
+        factorize(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
-            mean[cell], variance[cell] = _project(
+            mean[cell], variance[cell] = project(
                 loadings[query_item[cell]], system, right, work
             )
 
@@ -163,7 +163,7 @@ def left_out_block(
         loss[person, :] = 0.0
         if count == 0:
             continue
-        _gather(first, first + count, item, residual, loadings, precision, gram, total)
+        gather(first, first + count, item, residual, loadings, precision, gram, total)
         for candidate in range(scales.shape[0]):
             scale = scales[candidate]
             for a in range(width):
@@ -171,16 +171,15 @@ def left_out_block(
                 for b in range(a + 1):
                     system[a, b] = scale[a] * scale[b] * gram[a, b]
                 system[a, a] += 1.0
-            _factor(system, right)
+            factorize(system, right)
             for j in range(used):
                 cell = first + (j * count) // used
                 certainty = precision[item[cell]]
                 for a in range(width):
                     row[a] = scale[a] * loadings[item[cell], a]
-                centre, spread = _project(row, system, right, work)
-                kept = (
-                    1.0 - certainty * spread
-                )  # 1 / (1 + certainty x variance without this cell): never 0
+                centre, spread = project(row, system, right, work)
+                # 1 / (1 + certainty x variance without this cell): never 0.
+                kept = 1.0 - certainty * spread
                 error = (residual[cell] - centre) / (
                     kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9))
                 )

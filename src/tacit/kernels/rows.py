@@ -148,34 +148,3 @@ def shrunk_means(ptr: Any, value: Any, shrink: float, limit: float, out: Any) ->
             total += value[cell]
         mean = total / max(ptr[person + 1] - ptr[person] + shrink, 1e-300)
         out[person] = min(max(mean, -limit), limit)
-
-
-@njit(cache=True, nogil=True)
-def centred_factors(
-    ptr: Any,
-    rest: Any,
-    inside: Any,
-    clip: float,
-    shrink: float,
-    limit: float,
-    offset: float,
-    out: Any,
-) -> None:
-    """y/sqrt(|y|^2 + offset) over the cells `inside`, y = residuals less the person's own
-    shrunk mean, clamped."""
-    for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        total = 0.0
-        for cell in range(first, last):
-            total += min(max(rest[cell], -clip), clip)
-        mean = total / (last - first + shrink)
-        length = offset
-        for cell in range(first, last):
-            out[cell] = 0.0
-            if inside[cell]:
-                y = min(max(min(max(rest[cell], -clip), clip) - mean, -limit), limit)
-                out[cell] = y
-                length += y * y
-        scale = 1.0 / np.sqrt(length)
-        for cell in range(first, last):
-            out[cell] *= scale

@@ -1,9 +1,20 @@
-"""The methods by name. One paper or idea, one file; a method is imported when it is asked for."""
+"""The methods by name: Tacit's own, then those of other packages. A method is imported when
+it is asked for.
+
+Another package offers a method by an entry point of the group `tacit.methods`, under the
+name that its class carries:
+
+    [project.entry-points."tacit.methods"]
+    my-method = "my_package.module:MyMethod"
+
+Tacit's own names come first, so that no package can put another method in their place.
+"""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from tacit.errors import SettingError
@@ -11,6 +22,8 @@ from tacit.errors import SettingError
 if TYPE_CHECKING:
     from tacit.methods.base import Method
 
+GROUP = "tacit.methods"
+"""The entry points under which other packages offer methods."""
 METHODS = {
     "popularity": "baselines.popularity:Popularity",
     "bias": "baselines.bias:Bias",
@@ -40,19 +53,71 @@ METHODS = {
     "one-bit": "one_bit.one_bit:OneBitMF",
     "one-bit-projected": "one_bit.one_bit:ProjectedOneBitMF",
 }
+"""Tacit's own, each as module:class below this package."""
 DEFAULT = "bayes"
+"""For ratings."""
 DEFAULT_POSITIVE = "ease"
+"""For likes."""
+
+
+def names() -> tuple[str, ...]:
+    """All methods that can be asked for: Tacit's own, then those of other packages."""
+    others = {point.name for point in entry_points(group=GROUP)}
+    return (*METHODS, *sorted(others - set(METHODS)))
 
 
 def find(name: str) -> type[Method]:
     """The class of a method."""
-    if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
+    if name in METHODS:
+        module, cls = METHODS[name].split(":")
+        found: type[Method] = getattr(import_module(f"{__name__}.{module}"), cls)
+        return found
+    offered = set(entry_points(group=GROUP, name=name))
+    if not offered:
+        raise _unknown(name)
+    if len(offered) > 1:
+        rivals = sorted(_offer(point) for point in offered)
         raise SettingError(
-            f"the method {name!r} is unknown",
-            remedy=f"{hint}the methods are: {', '.join(METHODS)}",
+            f"the method {name!r} is offered more than once: {', '.join(rivals)}",
+            remedy="uninstall all packages but one of these",
         )
-    module, cls = METHODS[name].split(":")
-    found: type[Method] = getattr(import_module(f"tacit.methods.{module}"), cls)
-    return found
+    return _loaded(offered.pop())
+
+
+def _unknown(name: str) -> SettingError:
+    near = get_close_matches(name, names(), n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return SettingError(
+        f"the method {name!r} is unknown",
+        remedy=f"{hint}the methods are: {', '.join(names())}",
+    )
+
+
+def _offer(point: EntryPoint) -> str:
+    """An entry point and the package that it comes from, in words."""
+    package = point.dist.name if point.dist is not None else "an unknown package"
+    return f"{point.value} of {package}"
+
+
+def _loaded(point: EntryPoint) -> type[Method]:
+    """The class behind an entry point, or what is wrong with it."""
+    from tacit.methods.base import Method
+
+    try:
+        found = point.load()
+    except Exception as error:
+        raise SettingError(
+            f"the method {point.name!r} cannot be loaded from {_offer(point)}: "
+            f"{type(error).__name__}: {error}",
+            remedy="repair or uninstall that package",
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Method)):
+        fault = "it is not a class below tacit.methods.base.Method"
+    elif vars(found).get("name") != point.name:
+        fault = f"the class must carry the name {point.name!r}"
+    else:
+        return found
+    raise SettingError(
+        f"the method {point.name!r} cannot be used from {_offer(point)}: {fault}",
+        remedy="repair or uninstall that package",
+    )

@@ -1,13 +1,19 @@
 """What every method is: public settings, a plan, and the shared model that its released
-numbers make."""
+numbers make.
+
+A method with one way to be fitted overrides `plan`, `first_state` and `finish`. One with
+several (a sound plan, a printed paper, a non-private twin) names a `Form` for each
+calibration instead, which is found when it is needed.
+"""
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +22,27 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
 from tacit.model.shared import Shared
-from tacit.rounds.round import AnyState, Budget, Plan
+from tacit.rounds.options import Calibration, How, What, names, signature
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.model.model import Model
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.model import (
+        Explanation,
+        Model,
+        Prediction,
+        Recommendation,
+        UnknownItem,
+    )
 
-Calibration = Literal["sound", "paper", "none"]
+OwnRatings = Mapping[str, float] | Iterable[Any]
+"""One person's ratings, as `tacit.model.model.Model.own` takes them."""
 
 
 class Settings(BaseModel):
@@ -36,14 +53,7 @@ class Settings(BaseModel):
 
 
 BaseSettings = Settings
-
-
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """The cells that hold a rating, by person; not their values."""
-
-    ptr: NDArray[np.int64]
-    item: NDArray[np.uint32]
+"""The same class under another name, for methods that call their own `Settings`."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,7 @@ class Public:
 
     @property
     def items(self) -> int:
+        """How many items the catalogue has."""
         return len(self.catalogue)
 
     @property
@@ -74,20 +85,47 @@ class Public:
         return np.bincount(cells, minlength=self.items)
 
 
-class Method(ABC):
+class Form(ABC):
+    """One calibration of a method: its plan, and what its released numbers make."""
+
+    settings: BaseSettings
+    """Those of the method, checked; a form may name their class more closely."""
+
+    def __init__(self, method: Method) -> None:
+        self.method = method
+        self.settings = method.settings
+
+    @abstractmethod
+    def plan(self, public: Public) -> Plan:
+        """The rounds, known before any rating is touched."""
+
+    def first_state(self, public: Public) -> State:
+        """What is public before any round; its class is the state of the method's family."""
+        return State()
+
+    @abstractmethod
+    def finish(self, public: Public, state: AnyState) -> Shared:
+        """The shared model from what was released: post-processing, free."""
+
+
+class Method(What, How, ABC):
     """A recommender in the manner of scikit-learn. Keyword arguments are stored as given
     and checked by `fit`.
 
-    `epsilon`, `delta`: the budget of this fit. `unit`: whom it protects. `calibration`:
-    `sound`, `paper` or `none`. `engine`, `threads`: where it runs. `population`, `ledger`,
-    `purpose`: whom to charge and what for. `devices`: of the local model, how simulated
-    ones behave and where their ledgers are (`tacit.engine.simulate.Scenario`). Further
-    keyword arguments are the settings of the method.
+    They are the fields of `What` (`epsilon`, `delta`: the budget of this fit; `unit`: whom
+    it protects; `calibration`: `sound`, `paper` or `none`) and of `How` (`engine`,
+    `threads`: where it runs; `population`, `ledger`, `purpose`: whom to charge and what
+    for; `devices`), both in `tacit.rounds.options`. Further keyword arguments are the
+    settings of the method.
     """
 
     name: ClassVar[str]
     source: ClassVar[str]
     """Paper or idea, for statements."""
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {}
+    """Who plans under each calibration: a class, or "module:Class", which is imported when
+    it is needed, so that printed papers and twins are met only there. Empty for a method
+    that overrides `plan`, `first_state` and `finish`."""
     units: ClassVar[tuple[Unit, ...]] = ("user", "rating")
     calibrations: ClassVar[tuple[Calibration, ...]] = ("sound", "none")
     engines: ClassVar[tuple[str, ...]] = ("threads",)
@@ -96,38 +134,19 @@ class Method(ABC):
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """
     Settings: ClassVar[type[BaseSettings]] = Settings
+    __signature__ = signature("settings")
 
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = None,
-        delta: float = 1e-6,
-        unit: Unit | None = None,
-        calibration: Calibration = "sound",
-        engine: str | None = None,
-        threads: int | None = None,
-        population: str = "default",
-        ledger: str | None = None,
-        purpose: str = "",
-        accept_unbounded: bool = False,
-        seed: int = 0,
-        devices: Mapping[str, Any] | None = None,
-        **settings: Any,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.unit = unit
-        self.calibration = calibration
-        self.engine, self.threads = engine, threads
-        self.population = population
-        self.ledger = ledger
-        self.purpose = purpose
-        self.accept_unbounded = accept_unbounded
-        self.seed = seed
-        self.devices = devices
-        self._given = settings
-        for name, value in settings.items():
+    def __init__(self, **given: Any) -> None:
+        for options in (What, How):
+            mine = {name: given.pop(name) for name in names(options) if name in given}
+            options.__init__(self, **mine)
+        self._given = given
+        for name, value in given.items():
             setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A method is not frozen as its options are: it is told more by `set_params`."""
+        object.__setattr__(self, name, value)
 
     @property
     def settings(self) -> BaseSettings:
@@ -148,14 +167,12 @@ class Method(ABC):
             ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        names = [
-            n
-            for n, p in inspect.signature(Method.__init__).parameters.items()
-            if p.kind == p.KEYWORD_ONLY
-        ]
-        return {name: getattr(self, name) for name in names} | dict(self._given)
+        """All keyword arguments with their values, as scikit-learn asks for them."""
+        declared = (*names(What), *names(How))
+        return {name: getattr(self, name) for name in declared} | dict(self._given)
 
     def set_params(self, **params: Any) -> Self:
+        """Change some keyword arguments; the others stay."""
         type(self).__init__(self, **(self.get_params() | params))
         return self
 
@@ -168,17 +185,37 @@ class Method(ABC):
         )
         return f"{type(self).__name__}({', '.join(given)})"
 
-    @abstractmethod
+    def form(self, calibration: Calibration) -> Form:
+        """Who plans under this calibration."""
+        found = type(self).forms.get(calibration)
+        if found is None:
+            raise SettingError(
+                f"{self.name} has no form of calibration {calibration}",
+                remedy=f"its calibrations are: {', '.join(self.calibrations)}",
+            )
+        if isinstance(found, str):
+            module, name = found.split(":")
+            found = getattr(import_module(module), name)
+        made: Form = found(self)
+        return made
+
+    def _form_of(self, public: Public) -> Form:
+        """`form`, though a setting of that name may hide it: `one-bit` has one."""
+        return type(self).form(self, public.calibration)
+
     def plan(self, public: Public) -> Plan:
         """The rounds, known before any rating is touched."""
+        return self._form_of(public).plan(public)
 
     def first_state(self, public: Public) -> State:
         """What is public before any round; its class is the state of the method's family."""
-        return State()
+        if not type(self).forms:
+            return State()
+        return self._form_of(public).first_state(public)
 
-    @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
+        return self._form_of(public).finish(public, state)
 
     def fit(
         self,
@@ -201,26 +238,48 @@ class Method(ABC):
 
     @property
     def fitted(self) -> Model:
-        if not hasattr(self, "model_"):
+        """The model, once `fit` has made it."""
+        if "model_" not in vars(self):
             raise SettingError("this model is not fitted yet", remedy="call fit first")
         model: Model = self.model_
         return model
 
     @property
-    def statement_(self) -> Any:
+    def statement_(self) -> Statement:
+        """What was promised, to whom, by which mechanism."""
         return self.fitted.statement
 
-    def recommend(self, ratings: Any, n: int = 10, **options: Any) -> Any:
-        return self.fitted.recommend(ratings, n, **options)
+    def recommend(
+        self,
+        ratings: OwnRatings,
+        n: int = 10,
+        *,
+        by: str | None = None,
+        only: Iterable[str] | None = None,
+        exclude: Iterable[str] | None = None,
+        reasons: int = 2,
+    ) -> list[Recommendation]:
+        """The best n items that this person has not rated, from her own ratings."""
+        return self.fitted.recommend(
+            ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
+        )
 
-    def predict(self, ratings: Any, items: Any = None) -> Any:
+    def predict(
+        self, ratings: OwnRatings, items: Sequence[str] | None = None
+    ) -> list[Prediction | UnknownItem]:
+        """Expected ratings with standard errors, of all items unless some are named."""
         return self.fitted.predict(ratings, items)
 
-    def explain(self, ratings: Any, item: str) -> Any:
+    def explain(self, ratings: OwnRatings, item: str) -> Explanation | UnknownItem:
+        """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(self, item: str, n: int = 10) -> Any:
+    def similar(
+        self, item: str, n: int = 10
+    ) -> list[tuple[str, str, float]] | UnknownItem:
+        """(id, title, closeness) of the items most like this one."""
         return self.fitted.similar(item, n)
 
-    def save(self, path: Any, *, overwrite: bool = False) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as arrays and JSON, whole or not at all."""
         self.fitted.save(path, overwrite=overwrite)

@@ -21,16 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import (
-    Choice,
-    Event,
-    Gaussian,
-    Laplace,
-    Response,
-    Unbounded,
-)
+from tacit.ledger.account.event import Choice, Event, Gaussian, Laplace
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.interval import exp_minus_rational
+from tacit.noise.release import Noise, draw_noise
 
 CHUNK = 1 << 22
 """Draws held at a time where every device noises a whole vector."""
@@ -38,11 +32,9 @@ CHUNK = 1 << 22
 
 def log_ratio(event: Event) -> float:
     """How far one bit of this event may favour one record over another."""
-    if isinstance(event, Response):
-        return event.epsilon
-    if isinstance(event, Unbounded) and event.noise == "response":
-        return event.scale
-    raise Failure(f"the event of {event.name} is no randomized response")
+    if event.law != "response":
+        raise Failure(f"the event of {event.name} is no randomized response")
+    return event.spread
 
 
 def respond(
@@ -106,47 +98,15 @@ def choice_bound(epsilon: float, choices: int, favoured: int) -> int:
     return (favoured * one << 63) // (favoured * one + (choices - favoured) * high)
 
 
-def own_noise(event: Event, people: int, size: int) -> tuple[NDArray[np.int64], float]:
-    """The sum over `people` devices of a vector of noise that each draws in full; and its
-    standard deviation."""
-    from tacit.noise.release import draw_noise
-
+def own_noise(event: Event, people: int, size: int) -> Noise:
+    """The sum over `people` devices of a vector of noise that each draws in full."""
     if not isinstance(event, Gaussian | Laplace):
         raise Failure(f"the event of {event.name} is no noise that a device adds")
-    total, each = np.zeros(size, np.int64), 0.0
-    for start in range(0, people, max(1, CHUNK // size)):
-        count = min(max(1, CHUNK // size), people - start)
-        noise, each = draw_noise(event, (count, size))
-        total += noise.sum(axis=0)
-    return total, each * sqrt(people)
-
-
-def masked(
-    event: Unbounded,
-    ptr: NDArray[np.int64],
-    index: NDArray[np.int64],
-    whole: NDArray[np.int64],
-    size: int,
-) -> NDArray[np.float64]:
-    """The simple solution of Shin et al. (4.1), summed over some devices: every number
-    noised, and every item's presence answered by randomized response, half of the claimed
-    epsilon each; on a grid of integers.
-    """
-    from tacit.noise.release import draw_noise
-
-    width = whole.shape[1]
-    each = event.claimed_epsilon / 2 / size
-    keep = expm1(each) / (exp(each) + 1)  # 1 - p
-    total = np.zeros((size, width))
-    for person in range(len(ptr) - 1):
-        cells = slice(ptr[person], ptr[person + 1])
-        numbers, present = np.zeros((size, width)), np.full(size, -1.0)
-        numbers[index[cells]] = whole[cells]
-        present[index[cells]] = 1.0
-        noise = draw_noise(
-            event.model_copy(update={"noise": "laplace"}), (size, width)
-        )[0]
-        answer = respond(Response(name=event.name, epsilon=each, reports=1), present)
-        weight = ((answer + 1) / 2 - (1 - keep) / 2) / keep
-        total += weight[:, None] * (numbers + noise)
-    return total
+    total = np.zeros(size, np.int64)
+    each = 0.0
+    at_once = max(1, CHUNK // size)
+    for start in range(0, people, at_once):
+        noise = draw_noise(event, (min(at_once, people - start), size))
+        total += noise.steps.sum(axis=0)
+        each = noise.sd
+    return Noise(total, each * sqrt(people))

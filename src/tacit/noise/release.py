@@ -5,19 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import (
-    Event,
-    Gaussian,
-    KNorm,
-    Laplace,
-    Selection,
-    Unbounded,
-)
+from tacit.ledger.account.event import Event, Selection
 from tacit.noise import bits
 from tacit.rounds.round import Released
 
@@ -37,6 +31,7 @@ class Charge:
         """Hash of the ledger entry; empty for an owner-only evaluation, which publishes nothing."""
 
     def draw(self, name: str) -> Event | None:
+        """The event of a release, once; None where noise is off."""
         event = self._open.pop(name, None)
         if event is None:
             raise Failure(
@@ -47,13 +42,11 @@ class Charge:
                 f"the release {name} stands instead of {event.instead}, which was already drawn"
             )
         place = event.instead or name
-        if (
-            place in self._replaced
-        ):  # a plan may have 10,000 rounds: look through the rest only where it matters
-            for other in [
-                each.name for each in self._open.values() if each.instead == place
-            ]:
-                del self._open[other]
+        # A plan may have 10,000 rounds: look through the rest only where it matters.
+        if place in self._replaced:
+            rivals = [e.name for e in self._open.values() if e.instead == place]
+            for rival in rivals:
+                del self._open[rival]
         return event
 
 
@@ -78,11 +71,7 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
 
         chosen = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
         return Released(np.array([[float(chosen)]]), 0.0, private=not bits.injected())
-    if getattr(event, "draws", sums.size) != sums.size:
-        raise Failure(
-            f"the release {name} has {sums.size} numbers, but "
-            f"{getattr(event, 'draws', 0)} were paid for"
-        )
+    _check_numbers(name, event, sums.size)
     noise, sd = draw_noise(event, sums.shape)
     return Released((sums + noise) / steps, sd / steps, private=not bits.injected())
 
@@ -99,17 +88,12 @@ class GramRelease:
         self._steps = steps
         self._done: set[int] = set()
         numbers = size * (size + 1 - 2 * self._first) // 2
-        if (
-            self._event is not None
-            and getattr(self._event, "draws", numbers) != numbers
-        ):
-            raise Failure(
-                f"the release {name} has {numbers} numbers, but another number was paid for"
-            )
+        if self._event is not None:
+            _check_numbers(name, self._event, numbers)
         self.private = self._event is not None and not bits.injected()
         self.sd = 0.0
         if self._event is not None:
-            self.sd = draw_noise(self._event, (1,))[1] / steps
+            self.sd = draw_noise(self._event, (1,)).sd / steps
 
     def band(
         self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]
@@ -128,41 +112,42 @@ class GramRelease:
         noise = (
             np.zeros(0, np.int64)
             if self._event is None
-            else draw_noise(self._event, (count,))[0]
+            else draw_noise(self._event, (count,)).steps
         )
         finish_band(sums, noise, first + self._first, self._steps, out)
 
 
-def tape(name: str, charge: Charge, draws: int) -> NDArray[np.float64]:
-    """Real-valued draws for a sequential epoch, as a paper prints them; booked as
-    unbounded. In steps."""
-    event = charge.draw(name)
-    if event is None:
-        return np.zeros(draws)
-    if not isinstance(event, Unbounded):
-        raise Failure(f"the event of {name} certifies a tape, which nothing can")
-    return draw_noise(event, (draws,))[0].astype(np.float64)
+def _check_numbers(name: str, event: Event, numbers: int) -> None:
+    if event.numbers != numbers:
+        raise Failure(
+            f"the release {name} has {numbers} numbers, but {event.numbers} were paid for"
+        )
 
 
-def draw_noise(event: Event, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], float]:
-    """Noise in steps with its standard deviation per number."""
+class Noise(NamedTuple):
+    """Integers in steps, and the standard deviation of each."""
+
+    steps: NDArray[np.int64]
+    sd: float
+
+
+def draw_noise(event: Event, shape: tuple[int, ...]) -> Noise:
+    """The noise of an event for an array of this shape. Rows of K-norm noise are those of
+    the last axis."""
     from tacit.noise.gaussian import discrete_gaussian
     from tacit.noise.knorm import knorm
     from tacit.noise.laplace import discrete_laplace
 
     size = int(np.prod(shape))
-    kind = event.noise if isinstance(event, Unbounded) else event.kind
-    if kind == "none":
-        return np.zeros(shape, np.int64), 0.0
-    if isinstance(event, Gaussian):
-        scale = event.sigma
-    elif isinstance(event, Laplace | KNorm | Unbounded):
-        scale = event.scale
-    else:
-        raise Failure(f"no noise is defined for the event {event.name}")
-    if kind == "gaussian":
-        return discrete_gaussian(size, scale).reshape(shape), scale
-    if kind == "laplace":
-        return discrete_laplace(size, scale).reshape(shape), scale * sqrt(2)
-    width = shape[-1]
-    return knorm(size // width, width, scale).reshape(shape), scale * sqrt(width + 1)
+    scale = event.spread
+    if event.law == "none":  # printed without any
+        return Noise(np.zeros(shape, np.int64), 0.0)
+    if event.law == "gaussian":
+        return Noise(discrete_gaussian(size, scale).reshape(shape), scale)
+    if event.law == "laplace":
+        return Noise(discrete_laplace(size, scale).reshape(shape), scale * sqrt(2))
+    if event.law == "knorm":
+        width = shape[-1]
+        drawn = knorm(size // width, width, scale).reshape(shape)
+        return Noise(drawn, scale * sqrt(width + 1))
+    raise Failure(f"no noise is defined for the event {event.name}")

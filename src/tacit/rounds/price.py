@@ -1,11 +1,15 @@
 """From a plan and a budget to events: how much noise each part gets, so that all of them
-together cost the budget."""
+together cost the budget.
+
+Gaussian parts share mu^2 of the whole, pure ones share epsilon (docs/proofs/first-order.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf, sqrt
 
+from tacit.bound.base import Sensitivity
 from tacit.errors import SettingError
 from tacit.ledger.account.event import (
     Choice,
@@ -15,96 +19,126 @@ from tacit.ledger.account.event import (
     Laplace,
     Response,
     Selection,
-    Unbounded,
 )
-from tacit.rounds.round import (
-    Budget,
-    Cohort,
-    Coin,
-    Kind,
-    Part,
-    Plan,
-    Round,
-    Slice,
-    Turns,
-    is_beside,
-)
+from tacit.rounds.people import Coin
+from tacit.rounds.plan import Budget, Plan, is_beside
+from tacit.rounds.round import Kind, Part, Round
 
 SCALES = (2.0**-8, 2.0**47)
 """Least and largest noise in steps, well inside what `tacit.noise` draws: refused here,
 before anything is charged."""
+FINEST = 16
+"""Steps of a discrete Gaussian's sigma from which its closed form holds."""
+SURELY = 1 - 1e-9
+"""So that rounding never makes a plan cost more than its budget, or a round more than the
+one whose place it takes."""
+NOTHING = 1e-12
+"""A rest of the budget below which no Gaussian part is left: shares are sums of floats."""
+PURE = (Kind.REPORT, Kind.INPUT, Kind.OBJECTIVE, Kind.OUTPUT, Kind.SELECTION)
+"""One unit moves one number or one short row: pure noise is the smaller, whatever delta
+allows."""
+BY_ROWS = (Kind.OBJECTIVE, Kind.OUTPUT)
+"""Noise is drawn row by row, and epsilon adds up over the rows that move."""
+MOST_GAIN = 1e4
+"""How much more mu than without a coin is looked for."""
+CLOSE = 1e-6
+"""How closely the largest mu that a coin allows is found."""
 
 
 def events(plan: Plan, budget: Budget) -> dict[str, Event]:
     """The event of each part, keyed `round/part`, so that all of them together cost at most
     `budget`."""
     from tacit.ledger.account.account import epsilon as account
-    from tacit.ledger.account.calibrate import gaussian_mu
 
-    priced = [(r, p) for r in plan.rounds for p in r.parts]
-    whole = plan.whole or 1.0
-    pure = {id(p) for _, p in priced if p.claim is None and _is_pure(p, budget)}
-    pure_share = (
-        sum(p.share for r, p in priced if id(p) in pure and not is_beside(r)) / whole
-    )
-    rest = 1 - pure_share
-    mu = (
-        gaussian_mu(budget.epsilon * rest, budget.delta)
-        if rest > 1e-12 and budget.delta > 0
-        else 0.0
-    )
-    mu *= 1 - 1e-9  # so that rounding never makes a plan cost more than its budget
-    each = _each_report(plan, budget)
-
-    def at(level: float) -> dict[str, Event]:
-        events: dict[str, Event] = {}
-        for r, p in priced:
-            share = p.share / whole
-            turns = r.takes_part.most if isinstance(r.takes_part, Turns) else 1
-            part_mu = level * sqrt(share / rest / turns) if rest > 1e-12 else 0.0
-            if r.instead:
-                part_mu *= (
-                    1 - 1e-9
-                )  # so that rounding never makes it cost more than the round it replaces
-            event = _event(
-                plan,
-                r,
-                p,
-                each or budget.epsilon * share / turns,
-                part_mu,
-                id(p) in pure,
-            )
-            if turns > 1:
-                event = event.model_copy(update={"times": turns})
-            if r.instead:
-                event = event.model_copy(
-                    update={"instead": f"{r.instead}/{plan.first_of(r).parts[0].name}"}
-                )
-            elif is_beside(r):
-                event = event.model_copy(
-                    update={"beside": _lead(plan, r, p, event, events)}
-                )
-            events[event.name] = event
-        return events
-
-    if (
-        any(isinstance(r.takes_part, Coin) for r in plan.rounds) and mu > 0
-    ):  # a coin buys more mu for the same epsilon
+    pricing = _Pricing(plan, budget)
+    level = pricing.level()
+    coins = any(isinstance(r.takes_part, Coin) for r in plan.rounds)
+    if coins and level > 0:  # a coin buys more mu for the same epsilon
 
         def fits(level: float) -> bool:
-            return (
-                account(tuple(at(level).values()), budget.delta, unit=plan.unit)
-                <= budget.epsilon
-            )
+            made = tuple(pricing.at(level).values())
+            return account(made, budget.delta, unit=plan.unit) <= budget.epsilon
 
-        low, high = mu, 2 * mu
-        while fits(high) and high < 1e4 * mu:
-            low, high = high, 2 * high
-        while high > (1 + 1e-6) * low:
-            middle = (low + high) / 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        mu = low
-    return at(mu)
+        level = _raised(level, fits)
+    return pricing.at(level)
+
+
+def _raised(level: float, fits: Callable[[float], bool]) -> float:
+    """The largest level that fits, from one that does."""
+    low, high = level, 2 * level
+    while fits(high) and high < MOST_GAIN * level:
+        low, high = high, 2 * high
+    while high > (1 + CLOSE) * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+class _Pricing:
+    """The split of one budget over the parts of one plan."""
+
+    def __init__(self, plan: Plan, budget: Budget) -> None:
+        self.plan = plan
+        self.budget = budget
+        self.whole = plan.whole or 1.0
+        pure = sum(
+            p.share
+            for r, p in plan.parts
+            if p.printed is None and _is_pure(p, budget) and not is_beside(r)
+        )
+        self.rest = 1 - pure / self.whole
+        """Of epsilon, what the Gaussian parts share."""
+        self.each = _each_report(plan, budget)
+
+    def level(self) -> float:
+        """The mu of all Gaussian parts together, as if no coin were tossed."""
+        from tacit.ledger.account.calibrate import gaussian_mu
+
+        if self.rest <= NOTHING or self.budget.delta <= 0:
+            return 0.0
+        mu = gaussian_mu(self.budget.epsilon * self.rest, self.budget.delta)
+        return mu * SURELY
+
+    def at(self, level: float) -> dict[str, Event]:
+        """The events if all Gaussian parts together have this mu."""
+        made: dict[str, Event] = {}
+        for round_, part in self.plan.parts:
+            event = self._event(round_, part, level)
+            times = round_.takes_part.times
+            if times > 1:
+                event = event.model_copy(update={"times": times})
+            if round_.instead:
+                first = self.plan.first_of(round_).parts[0].name
+                replaced = {"instead": f"{round_.instead}/{first}"}
+                event = event.model_copy(update=replaced)
+            elif is_beside(round_):
+                lead = _lead(self.plan, round_, part, event, made)
+                event = event.model_copy(update={"beside": lead})
+            made[event.name] = event
+        return made
+
+    def _event(self, round_: Round, part: Part, level: float) -> Event:
+        """The frozen event from which the noise of this part will be drawn."""
+        name = f"{round_.name}/{part.name}"
+        if part.printed is not None:
+            return part.printed.event(name, part)
+        if round_.takes_part.printed:
+            raise SettingError(
+                f"{round_.takes_part.printed} exist in `paper` calibration only"
+            )
+        times = round_.takes_part.times
+        share = part.share / self.whole
+        mu = level * sqrt(share / self.rest / times) if self.rest > NOTHING else 0.0
+        if round_.instead:
+            mu *= SURELY
+        epsilon = self.each or self.budget.epsilon * share / times
+        pure = _is_pure(part, self.budget)
+        needed = _needed(self.plan, name, part, pure)
+        _check_scale(name, needed / (epsilon if pure else mu))
+        sampled = round_.takes_part.chance
+        if pure:
+            return _pure_event(name, part, needed, epsilon, sampled)
+        return _gaussian(name, part, needed, mu, sampled)
 
 
 def _each_report(plan: Plan, budget: Budget) -> float | None:
@@ -112,9 +146,9 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
     so delta buys more."""
     from tacit.ledger.account.calibrate import response_epsilon
 
-    paid = [p for r in plan.rounds for p in r.parts if not is_beside(r)]
+    paid = [p for r, p in plan.parts if not is_beside(r)]
     alike = all(
-        p.kind is Kind.REPORT and p.claim is None and p.share == paid[0].share
+        p.kind is Kind.REPORT and p.printed is None and p.share == paid[0].share
         for p in paid
     )
     if len(paid) < 2 or not alike or budget.delta == 0:
@@ -123,103 +157,58 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
 
 
 def _lead(
-    plan: Plan, later: Round, part: Part, event: Event, events: Mapping[str, Event]
+    plan: Plan, later: Round, part: Part, event: Event, made: Mapping[str, Event]
 ) -> str:
-    """The same part in slice 0 of the same partition, which must exist and cost as much."""
-    if isinstance(
-        later.takes_part, Turns
-    ):  # the first turn is charged for all turns that one device may take
-        names = [f"{r.name}/{part.name}" for r in plan.first_turns]
-        equal = [
-            n
-            for n in names
-            if n in events
-            and events[n].model_copy(update={"name": event.name}) == event
-        ]
-        if not equal:
-            raise SettingError(
-                f"{later.name}/{part.name} has no equal part in the first turn"
-            )
-        return equal[0]
-    assert isinstance(later.takes_part, Slice)
-    for r in plan.rounds:
-        name = f"{r.name}/{part.name}"
-        first = isinstance(r.takes_part, Slice) and (
-            r.takes_part.index,
-            r.takes_part.of,
-        ) == (
-            0,
-            later.takes_part.of,
-        )
-        if first and name in events:
-            alike = events[name].model_copy(update={"name": event.name})
-            if alike == event:
-                return name
+    """The same part in the first slice or turn, which must exist and cost as much."""
+    for first in plan.firsts:
+        name = f"{first.name}/{part.name}"
+        if name not in made or not first.takes_part.is_first_of(later.takes_part):
+            continue
+        if made[name].model_copy(update={"name": event.name}) == event:
+            return name
     raise SettingError(
-        f"{later.name}/{part.name} has no equal part in slice 0 of its partition"
+        f"{later.name}/{part.name} has no equal part in {later.takes_part.first}"
     )
 
 
 def _is_pure(part: Part, budget: Budget) -> bool:
-    if part.kind in (
-        Kind.REPORT,
-        Kind.INPUT,
-        Kind.OBJECTIVE,
-        Kind.OUTPUT,
-        Kind.SELECTION,
-    ):
-        # one unit moves one number or one short row: pure noise is the smaller, whatever
-        # delta allows
-        return True
-    return budget.delta == 0
+    return part.kind in PURE or budget.delta == 0
 
 
-def _event(
-    plan: Plan, round_: Round, part: Part, epsilon: float, mu: float, pure: bool
-) -> Event:
-    """The frozen event from which the noise of this part will be drawn."""
-    name = f"{round_.name}/{part.name}"
-    draws = part.tape if part.kind.paper_only else part.numbers
-    if part.claim is not None:
-        claim = part.claim
-        return Unbounded(
-            name=name,
-            claimed_epsilon=claim.epsilon,
-            claimed_delta=claim.delta,
-            reason=claim.reason,
-            noise=claim.noise,
-            scale=claim.scale * part.bound.steps,
-            draws=draws,
-        )
-    if part.kind.paper_only:
-        raise SettingError(
-            f"{part.kind.value} releases exist in `paper` calibration only"
-        )
-    if isinstance(round_.takes_part, Cohort):
-        raise SettingError("cohorts of one item exist in `paper` calibration only")
-    sampled, steps = getattr(round_.takes_part, "rate", 1.0), part.bound.steps
-    size = part.bound.sensitivity(plan.unit, plan.limited)
+def _needed(plan: Plan, name: str, part: Part, pure: bool) -> float:
+    """How far one unit can move the part, in the norm of its noise."""
+    size: Sensitivity = part.bound.sensitivity(plan.unit, plan.limited)
     needed = size.l1 if pure else size.l2
-    if part.kind in (Kind.OBJECTIVE, Kind.OUTPUT):
-        needed = size.by_rows(
-            part.size
-        )  # noise is drawn row by row, and epsilon adds up over the rows that move
+    if part.kind in BY_ROWS:
+        needed = size.by_rows(part.size)
     if part.kind is Kind.INPUT and plan.unit != "value":
         raise SettingError(
             f"{name} lists every cell, so who rated what must be public",
             remedy="use --unit value",
         )
     if needed == inf:
+        kind = "pure" if pure else "finite"
         raise SettingError(
-            f"the part {name} has no {'pure' if pure else 'finite'} bound at the unit {plan.unit}",
+            f"the part {name} has no {kind} bound at the unit {plan.unit}",
             remedy="ask for a positive --delta" if pure else "choose another unit",
         )
-    if not SCALES[0] <= (scale := needed / (epsilon if pure else mu)) <= SCALES[1]:
+    return needed
+
+
+def _check_scale(name: str, scale: float) -> None:
+    least, largest = SCALES
+    if not least <= scale <= largest:
         raise SettingError(
             f"the noise of {name} would be {scale:.3g} steps of its grid, more or less "
             "than can be drawn",
             remedy="ask for an epsilon between a millionth and a million",
         )
+
+
+def _pure_event(
+    name: str, part: Part, needed: float, epsilon: float, sampled: float
+) -> Event:
+    """A report, a selection, K-norm noise by rows, or Laplace noise."""
     if part.kind is Kind.REPORT and part.choices:
         return Choice(
             name=name, epsilon=epsilon, choices=part.choices, favoured=part.favoured
@@ -231,11 +220,11 @@ def _event(
             name=name,
             sensitivity=needed,
             epsilon=epsilon,
-            candidates=draws,
+            candidates=part.numbers,
             sampled=sampled,
-            steps=steps,
+            steps=part.bound.steps,
         )
-    if part.kind in (Kind.OBJECTIVE, Kind.OUTPUT):
+    if part.kind in BY_ROWS:
         return KNorm(
             name=name,
             sensitivity=needed,
@@ -243,30 +232,31 @@ def _event(
             dimension=part.width,
             rows=part.size,
             sampled=sampled,
-            steps=steps,
+            steps=part.bound.steps,
         )
-    if pure:
-        return Laplace(
-            name=name,
-            sensitivity=needed,
-            scale=needed / epsilon,
-            draws=draws,
-            sampled=sampled,
-            steps=steps,
-        )
-    sigma = sqrt((needed / mu) ** 2 + 4) * (
-        1 + 1e-12
-    )  # the closed form for the discrete Gaussian uses sigma^2 - 4
-    if sigma < 16:
+    return Laplace(
+        name=name,
+        sensitivity=needed,
+        scale=needed / epsilon,
+        draws=part.numbers,
+        sampled=sampled,
+        steps=part.bound.steps,
+    )
+
+
+def _gaussian(name: str, part: Part, needed: float, mu: float, sampled: float) -> Event:
+    """The closed form for the discrete Gaussian uses sigma^2 - 4."""
+    sigma = sqrt((needed / mu) ** 2 + 4) * (1 + 1e-12)
+    if sigma < FINEST:
         raise SettingError(
-            f"the grid of {name} is too coarse for so little noise: {sigma:.3g} steps, 16 "
-            "are needed"
+            f"the grid of {name} is too coarse for so little noise: {sigma:.3g} steps, "
+            f"{FINEST} are needed"
         )
     return Gaussian(
         name=name,
         sensitivity=needed,
         sigma=sigma,
-        draws=draws,
+        draws=part.numbers,
         sampled=sampled,
-        steps=steps,
+        steps=part.bound.steps,
     )

@@ -25,7 +25,8 @@ from tacit.errors import Failure
 T = TypeVar("T")
 Arrays = Mapping[str, NDArray[Any]]
 DERIVED = "derived"
-"""Mark of a field that everybody computes from the others, so that it is never sent."""
+"""Mark of a field that follows from what earlier rounds told: whoever followed them all, as
+a device of the local model does, need not be sent it."""
 
 
 class NotYet:
@@ -46,7 +47,7 @@ NOT_YET = NotYet()
 
 
 def later(*, derived: bool = False) -> Any:
-    """A field that a later round fills. `derived`: from what is sent, on every side."""
+    """A field that a later round fills. `derived`: see `DERIVED`."""
     return field(default=NOT_YET, metadata={DERIVED: derived})
 
 
@@ -65,9 +66,10 @@ class State:
         """The next state."""
         return replace(self, **changes)
 
-    def packed(self) -> dict[str, NDArray[Any]]:
-        """The fields that are filled, as arrays by dotted name; derived ones are left out."""
-        return dict(_flat(self, ""))
+    def packed(self, *, derived: bool = True) -> dict[str, NDArray[Any]]:
+        """The fields that are filled, as arrays by dotted name; without what is `derived`,
+        those that somebody who saw every round cannot make alone."""
+        return dict(_flat(self, "", derived))
 
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Self:
@@ -79,14 +81,18 @@ class State:
         return found
 
 
-def _flat(value: Any, prefix: str) -> typing.Iterator[tuple[str, NDArray[Any]]]:
+def _flat(
+    value: Any, prefix: str, derived: bool
+) -> typing.Iterator[tuple[str, NDArray[Any]]]:
     for each in fields(value):
         held = getattr(value, each.name)
-        if held is None or isinstance(held, NotYet) or each.metadata.get(DERIVED):
+        if held is None or isinstance(held, NotYet):
+            continue
+        if each.metadata.get(DERIVED) and not derived:
             continue
         name = f"{prefix}{each.name}"
         if is_dataclass(held):
-            yield from _flat(held, f"{name}.")
+            yield from _flat(held, f"{name}.", derived)
         else:
             yield name, np.asarray(held)
 

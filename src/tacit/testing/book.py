@@ -26,9 +26,9 @@ from tacit.ledger.account.event import (
     Reserve,
     Skellam,
     Unbounded,
-    Unit,
 )
 from tacit.ledger.book.book import Book, Receipt, open_book
+from tacit.units import Unit
 
 MakeBook = Callable[..., Book]
 ARTEFACT = "ab" * 32
@@ -55,7 +55,7 @@ def charge(
     *events: Event,
     unit: Unit = "user",
     limit: int | None = None,
-    **options: bool,
+    **options: Any,
 ) -> Receipt:
     return book.reserve(
         events,

@@ -12,7 +12,8 @@ import pytest
 from tacit.bound import RowClip, Rows
 from tacit.errors import Failure
 from tacit.noise.release import Charge, NoNoise
-from tacit.rounds.round import Block, Budget, Part, Plan, Released, Round
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:

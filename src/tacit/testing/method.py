@@ -20,7 +20,7 @@ from tacit.ledger.account import account
 from tacit.ledger.book.book import open_book
 from tacit.methods.base import Method, Public
 from tacit.model.model import Model, UnknownItem, load
-from tacit.rounds.round import Budget
+from tacit.rounds.plan import Budget
 
 
 class MethodTests:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tacit.data.features import design
+from tacit.methods.first_order.choice import left_out_rows
 from tacit.methods.refine.choose import COVER_WEIGHT, NOMINAL, REACH
 from tacit.model.person.gaussian import (
     FEATURES,
     GaussianModel,
     fold_in,
     influence,
-    left_out_rows,
     loadings,
     predict,
     predict_cells,

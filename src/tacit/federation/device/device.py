@@ -8,8 +8,8 @@ honest fraction that its owner does not accept and a plan whose noise is too sma
 cap, and pays its own ledger before any noise is drawn. Of two rounds of which one stands
 instead of the other it answers one, and only the one that the released state calls for.
 Asked again for the same round and state, it sends the very words it sent before (of all
-attempts at a round one sum is ever revealed); if it has lost them it pays again. In `paper`
-calibration the rows of its rated items are visible, as printed.
+attempts at a round one sum is ever revealed); if it has lost them it pays again. Where a
+printed scheme shows its people's items, the rows of its rated items are visible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import floor
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,38 +25,28 @@ from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
 from tacit.engine.gram import Factors
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.federation.agreed.expect import check_state, state_of
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import own_report
+from tacit.federation.agreed.scheme import Asked
+from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.masks import mask, round_key
-from tacit.federation.protocol.task import Assembled
 from tacit.federation.protocol.wire import (
     Announcement,
     Layout,
     Upload,
     digest,
     pack,
-    unpack_state,
     words,
 )
-from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam, Unbounded
-from tacit.noise.device import own_noise
-from tacit.noise.portion import looks_exponential, mixing, mixture, portion
-from tacit.rounds.round import Block, Part, Round, Slice, Turns
+from tacit.ledger.account.event import Event, Unbounded
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Slice, Turns
+from tacit.rounds.round import Block, Part, Round
+from tacit.rounds.state import State
 
-
-@dataclass(frozen=True)
-class Policy:
-    """What the owner of a device accepts; the device refuses anything weaker."""
-
-    epsilon: float = 10.0
-    delta: float = 1e-5
-    """The cap of the device's own ledger."""
-    least: int = 2
-    """The smallest cohort to hide in."""
-    honest: float = 0.95
-    """The largest fraction of a cohort that it believes to be honest."""
-    accept_unbounded: bool = False
-    """Take part in a `paper` training, which no theorem covers."""
+PLACE_DIGITS = 13
+"""Hexadecimal digits of a device's place: below 2^53, so that JSON holds it exactly."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +92,12 @@ class Device:
         self.sent: Sent | None = None
         self.turns = 0
         self.key_name = ""
-        """Of the key that masks are made with: words under an older one are of no use to anyone."""
+        """Of the key that masks are made with: words under an older one are of no use to
+        anyone."""
         self.ran: set[str] = set()
         """Names of the rounds that it has answered."""
-        self.place = int(digest(b"place", secret, made.task.name.encode())[:13], 16)
+        drawn = digest(b"place", secret, made.task.name.encode())
+        self.place = int(drawn[:PLACE_DIGITS], 16)
         """Drawn once for a task, never from ratings: in which slice of the people it is."""
         self.check_task()
 
@@ -116,127 +107,31 @@ class Device:
         from tacit.bound.limit import mix
 
         key = np.uint64(int.from_bytes(self._secret[:8], "little"))
-        chosen = np.sort(
-            np.argsort(mix(self.items.astype(np.uint64) ^ key), kind="stable")[:most]
-        )
+        order = np.argsort(mix(self.items.astype(np.uint64) ^ key), kind="stable")
+        chosen = np.sort(order[:most])
         self.items, self.values = self.items[chosen], self.values[chosen]
         self.times = self.times[chosen] if self.times is not None else None
 
     def check_task(self) -> None:
         """Refuse a task that is weaker than the owner accepts, before anything is computed."""
-        task = self.made.task
-        policy = self.policy
-        alone = self.made.method.local
-        if task.least < policy.least and not alone:
-            raise SettingError(
-                f"the task hides a person among {task.least}; this device asks for {policy.least}"
-            )
-        if task.honest > policy.honest and self.made.events and not alone:
-            raise SettingError(
-                f"the task takes {task.honest:g} of a cohort to be honest; this device "
-                f"{policy.honest:g}"
-            )
-        if (
-            any(isinstance(event, Unbounded) for event in self.made.events.values())
-            and not policy.accept_unbounded
-        ):
-            raise BudgetError(
-                "nothing bounds what this task reveals",
-                remedy="--accept-unbounded, if you mean it",
-            )
-        if not self.made.events and not policy.accept_unbounded:
-            raise BudgetError(
-                "this task adds no noise at all: NOT PRIVATE",
-                remedy="--accept-unbounded, if you mean it",
-            )
-        price = self.made.price(policy.delta)
-        if price > policy.epsilon * (1 + 1e-9):
-            raise BudgetError(
-                "the noise of this task is too small: all of it would cost epsilon "
-                f"{price:.3g} at delta "
-                f"{policy.delta:g}; this device's cap is {policy.epsilon:g}",
-                remedy="a larger --cap, if you mean it",
-            )
+        self.policy.check(self.made)
+
+    # ---------------------------------------------------------------- what it is asked
 
     def asked(self, told: Announcement, payload: memoryview) -> str:
-        return digest(
-            f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}".encode(),
-            payload,
-        )
+        """A digest of all that the words for this announcement depend on."""
+        terms = f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
+        return digest(terms.encode(), payload)
 
     def known(self, told: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
         return self.sent is not None and self.sent.asked == self.asked(told, payload)
 
-    def _check_choice(self, round_: Round, payload: memoryview) -> None:
-        """A slice must be this device's own; of rounds that stand for one another one is
-        answered, the right one."""
-        part = round_.takes_part
-        if (
-            isinstance(part, Slice)
-            and not part.index <= self.place % part.of < part.index + part.width
-        ):
-            raise SettingError(
-                "a round was announced to a device that is in another slice of the people"
-            )
-        rivals = {
-            r.name
-            for r in self.made.plan.rounds
-            if r.instead and round_.name in (r.name, r.instead)
-        }
-        if not rivals:
-            return
-        lost = self.sent is not None and self.sent.round == self.made.plan.rounds.index(
-            round_
-        )  # asked anew
-        run = self.ran - ({round_.name} if lost else set())
-        rivals |= {round_.instead} if round_.instead else {round_.name}
-        if rivals & run or self.made.plan.passed_over(
-            round_, state_of(self.made, payload), run
-        ):
-            raise SettingError(
-                f"the round {round_.name} was announced where another takes its place"
-            )
-
-    def turns_left(self, index: int) -> bool:
-        """Whether it may take part in this round: of a series it takes as many turns as the
-        plan has priced."""
-        round_ = self.made.round(index)
-        part = round_.takes_part
-        if not isinstance(part, Turns) or self.made.layouts(index)[0].sparse:
-            return True
-        start = index - part.index
-        series = self.made.plan.rounds[start:]
-        names = {
-            r.name
-            for k, r in enumerate(series)
-            if isinstance(r.takes_part, Turns) and r.takes_part.index == k
-        }
-        return len(names & self.ran - {round_.name}) < part.most
-
-    @property
-    def retired(self) -> bool:
-        """Whether no round that may still come is one for this device."""
-        first = 0 if self.sent is None else self.sent.round
-        if self.made.layouts(first)[0].sparse:  # printed rounds have no turns to keep
-            return False
-        return not any(
-            self.turns_left(index) for index in range(first, len(self.made.plan.rounds))
-        )
-
-    def _check_turns(self, told: Announcement) -> None:
-        if not self.turns_left(told.round):
-            raise BudgetError(
-                "this device has taken all the turns that the plan has priced"
-            )
-
     def events(self, told: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
-        what the plan does not."""
+        what the plan does not ask for."""
         round_ = self._round(told)
-        self._check_turns(told)
-        check_state(self.made, told.round, payload)
-        self._check_choice(round_, payload)
+        self._checked(told, payload)
         paths = [f"{round_.name}/{part.name}" for part in round_.parts]
         found = [self.made.events[path] for path in paths if path in self.made.events]
         return [
@@ -250,12 +145,9 @@ class Device:
         task = self.made.task
         if told.task != task.name or not 0 <= told.round < len(self.made.plan.rounds):
             raise SettingError("a round of another task was announced")
-        shared = (
-            not self.made.method.local
-        )  # in the local model nobody's noise but one's own counts
-        if told.least != task.least or (
-            shared and told.enough > floor(task.honest * told.least + 1e-9)
-        ):
+        shared = not self.made.method.local  # else nobody's noise but one's own counts
+        enough = floor(task.honest * told.least + 1e-9)
+        if told.least != task.least or (shared and told.enough > enough):
             raise SettingError(
                 "the announced cohort or noise is not the one of the task"
             )
@@ -265,27 +157,84 @@ class Device:
             )
         return self.made.round(told.round)
 
+    def _checked(self, told: Announcement, payload: memoryview) -> Announced:
+        """What the announcement brought, if this device may answer it."""
+        if not self.turns_left(told.round):
+            raise BudgetError(
+                "this device has taken all the turns that the plan has priced"
+            )
+        found = announced(self.made, told.round, payload)
+        round_ = self.made.round(told.round)
+        self._check_slice(round_)
+        self._check_choice(told.round, found.state)
+        return found
+
+    def _check_slice(self, round_: Round) -> None:
+        part = round_.takes_part
+        if not isinstance(part, Slice):
+            return
+        if not part.index <= self.place % part.of < part.index + part.width:
+            raise SettingError(
+                "a round was announced to a device that is in another slice of the people"
+            )
+
+    def _check_choice(self, index: int, state: State) -> None:
+        """Of rounds that stand for one another one is answered, the right one."""
+        plan, round_ = self.made.plan, self.made.round(index)
+        first = round_.instead or round_.name
+        others = {each.name for each in plan.rounds if each.instead == first}
+        if not others:
+            return
+        lost = self.sent is not None and self.sent.round == index  # asked anew
+        run = self.ran - ({round_.name} if lost else set())
+        if (others | {first}) & run or passed_over(plan, round_, state, run):
+            raise SettingError(
+                f"the round {round_.name} was announced where another takes its place"
+            )
+
+    def turns_left(self, index: int) -> bool:
+        """Whether it may take part in this round: of a series it takes as many turns as the
+        plan has priced."""
+        round_ = self.made.round(index)
+        part = round_.takes_part
+        if not isinstance(part, Turns) or self.made.scheme.shows_items:
+            return True
+        series = self.made.plan.rounds[index - part.index :]
+        names = {
+            each.name
+            for k, each in enumerate(series)
+            if isinstance(each.takes_part, Turns) and each.takes_part.index == k
+        }
+        return len(names & self.ran - {round_.name}) < part.most
+
+    @property
+    def retired(self) -> bool:
+        """Whether no round that may still come is one for this device."""
+        if self.made.scheme.shows_items:  # printed rounds have no turns to keep
+            return False
+        first = 0 if self.sent is None else self.sent.round
+        last = len(self.made.plan.rounds)
+        return not any(self.turns_left(index) for index in range(first, last))
+
+    # ---------------------------------------------------------------- what it answers
+
     def answer(
         self, told: Announcement, payload: memoryview, mask_secret: bytes
     ) -> bytes:
-        """The upload for an announcement. The caller has paid for `events` unless it is `known`."""
-        round_, asked = self._round(told), self.asked(told, payload)
+        """The upload for an announcement. The caller has paid for `events` unless it is
+        `known`."""
+        round_ = self._round(told)
         if self.sent is None or not self.known(told, payload):
-            self._check_turns(told)
-            check_state(self.made, told.round, payload)
-            self._check_choice(round_, payload)
-            before = self.personal
-            if (
-                self.sent is not None and self.sent.round == told.round
-            ):  # asked anew: start from where it started
-                before = dict(self.sent.before)
-            arrays = unpack_state(payload)
-            key = round_key(
-                mask_secret, told.task, told.round, told.nonce, digest(payload)
-            )
+            found = self._checked(told, payload)
+            before: Mapping[str, NDArray[np.float64]] = self.personal
+            if self.sent is not None and self.sent.round == told.round:
+                before = self.sent.before  # asked anew: start from where it started
             self.personal = {name: array.copy() for name, array in before.items()}
-            rows, words_ = self._words(round_, told, arrays, key)
-            self.sent = Sent(told.round, asked, rows, words_, before)
+            told_digest = digest(payload)
+            key = round_key(mask_secret, told.task, told.round, told.nonce, told_digest)
+            rows, sent = self._words(round_, told, found, key)
+            asked = self.asked(told, payload)
+            self.sent = Sent(told.round, asked, rows, sent, before)
             self.turns += 1
             self.ran.add(round_.name)
         header = Upload(
@@ -299,52 +248,44 @@ class Device:
         return pack(header, self.sent.payload)
 
     def _words(
-        self, round_: Round, told: Announcement, arrays: dict[str, Any], key: bytes
+        self, round_: Round, told: Announcement, found: Announced, key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
-        layouts = self.made.layouts(told.round)
-        sparse = layouts[0].sparse
-        block = self._block(round_, sparse)
-        own = {
-            name: array for name, array in arrays.items() if name not in ("k", "piece")
-        }
-        kind = type(self.made.method.first_state(self.made.public))
-        given = round_.contribute(block, kind.unpacked(own))
+        """Counts of rows, and the payload."""
+        block = self._block(round_)
+        given = round_.contribute(block, found.state)
         for kept in round_.personal:
             self.personal[kept.name] = block.personal[kept.name]
+        asked = Asked(told, found.beside, self.items, self._secret)
         rows, out = list[int](), list[bytes]()
+        layouts = self.made.layouts(told.round)
         for part, layout in zip(round_.parts, layouts, strict=True):
+            path = f"{round_.name}/{part.name}"
             if layout.report:
-                event = self.made.events.get(f"{round_.name}/{part.name}")
-                out.append(
-                    own_report(part, event, given[part.name], self.label)
-                    .astype("<i8")
-                    .tobytes()
-                )
+                event = self.made.events.get(path)
+                report = own_report(part, event, given[part.name], self.label)
+                out.append(report.astype("<i8").tobytes())
                 continue
             whole = self._whole(part, layout, given[part.name], len(self.items))
-            whole += self._noise(round_, part, layout, told, arrays, whole.shape)
-            masked = words(whole, layout.bits) + mask(
-                key, layout.name, len(whole), layout.width, layout.bits
-            )
-            if layout is layouts[0] and "piece" in arrays:
-                masked += arrays["piece"]
+            masked = words(whole, layout.bits)
+            masked += self.made.scheme.added(path, layout, asked, len(whole))
+            masked += mask(key, layout.name, len(whole), layout.width, layout.bits)
             if layout.sparse:
                 rows.append(len(self.items))
                 out.append(self.items.astype("<u4").tobytes())
-            out.append(masked.astype(f"<u{layout.word}").tobytes())
+            out.append(masked.tobytes())
         return tuple(rows), b"".join(out)
 
-    def _block(self, round_: Round, sparse: bool) -> Block:
+    def _block(self, round_: Round) -> Block:
         """A block of one. Where a device gets only the rows of its own items, they are
         numbered from 0."""
         count = len(self.items)
         for kept in round_.personal:
             self.personal.setdefault(kept.name, np.zeros((1, kept.width)))
-        item = np.arange(count, dtype=np.uint32) if sparse else self.items
+        shown = self.made.scheme.shows_items
         return Block(
             np.array([self.label], np.int64),
             np.array([0, count], np.int64),
-            item,
+            np.arange(count, dtype=np.uint32) if shown else self.items,
             self.values,
             self.times,
             0,
@@ -354,11 +295,12 @@ class Device:
     def _whole(
         self, part: Part, layout: Layout, given: Rows, count: int
     ) -> NDArray[np.int64]:
+        """The contribution to a part, clipped and on the grid."""
         from tacit.kernels.rows import add_rows
 
-        if (
-            part.form == "gram"
-        ):  # its own products alone, each once: the bound is on the row, before it is multiplied
+        if part.form == "gram":
+            # its own products alone, each once: the bound is on the row, before it is
+            # multiplied
             factors = Factors(part)
             factors.add(0, given, 1)
             return factors.packed()
@@ -367,49 +309,6 @@ class Device:
         total = np.zeros((size, part.width), np.int64)
         add_rows(given.index, part.bound.apply(given), total)
         return total
-
-    def _noise(
-        self,
-        round_: Round,
-        part: Part,
-        layout: Layout,
-        told: Announcement,
-        arrays: dict[str, Any],
-        shape: tuple[int, ...],
-    ) -> NDArray[np.int64]:
-        event = self.made.events.get(f"{round_.name}/{part.name}")
-        if self.made.method.local and isinstance(
-            event, Gaussian | Laplace
-        ):  # enough for itself alone
-            return own_noise(event, 1, shape[0] * shape[1])[0].reshape(shape)
-        if isinstance(event, Skellam | Laplace):
-            return portion(event, shape[0] * shape[1], self.made.task.enough).reshape(
-                shape
-            )
-        if not isinstance(event, Unbounded) or event.noise == "none":
-            return np.zeros(shape, np.int64)
-        people, rows = (
-            np.maximum(arrays["k"], 1).astype(np.float64),
-            self.items.astype(np.int64),
-        )
-        total = np.zeros(shape)
-        for place, seed in enumerate(told.mixing):
-            mixed = mixing(bytes.fromhex(seed), rows, part.width)
-            if not looks_exponential(mixed):
-                raise SettingError(
-                    "the recommender's mixing numbers are not Exponential(1)"
-                )
-            fixed = (
-                None
-                if place == 0
-                else (digest(self._secret, told.task.encode()).encode()[:32], rows)
-            )
-            if (
-                place == 0 and layout.blind == "add"
-            ):  # the round that makes eta adds eta alone
-                continue
-            total += mixture(event.scale, mixed, people, fixed=fixed)
-        return np.trunc(total).astype(np.int64)
 
 
 def compact(device: Device) -> Device:

@@ -13,35 +13,35 @@ import numpy as np
 
 from tacit.data.ratings import Ratings
 from tacit.errors import BudgetError, Failure, TacitError
-from tacit.federation.device.client import (
-    Away,
-    Link,
-    Server,
-    Vanish,
-    Wallet,
-    enrol_patiently,
-    fetch_task,
-    take_part,
-)
-from tacit.federation.device.device import Device, Policy
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.device.client import Away, Link, Server, fetch_task
+from tacit.federation.device.device import Device
+from tacit.federation.device.part import Vanish, enrol_patiently, take_part
+from tacit.federation.device.policy import Policy
+from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import new_exchange
-from tacit.federation.protocol.task import Assembled
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise import bits
 
+ENROL_AT_ONCE = 64
+"""Devices that enrol at a time."""
+
 
 @dataclass
-class Report:
+class FleetReport:
     """What a fleet saw; counts and bytes, nothing else."""
 
     devices: int = 0
     answered: int = 0
     at_cap: int = 0
+    """Devices that stopped because their own ledger had no more room."""
     failed: list[str] = field(default_factory=list)
+    """What others stopped for."""
     bytes_up: int = 0
     bytes_down: int = 0
     log: list[Any] = field(default_factory=list)
+    """The (round, attempt) of every answer."""
 
 
 def make_devices(
@@ -51,28 +51,19 @@ def make_devices(
     are left out."""
     index = made.public.catalogue.index
     rows = np.array([index.get(name, -1) for name in ratings.items], np.int64)
-    schema, out = made.public.schema, list[Device]()
+    schema = made.public.schema
+    out = list[Device]()
     for person in range(first, min(first + count, ratings.n_users)):
         cells = ratings.row(person)
         own = rows[ratings.item[cells]]
         order = np.argsort(own, kind="stable")
         order = order[own[order] >= 0]
-        value = (
-            ratings.value[cells].astype(np.float64) - schema.middle
-        ) / schema.unit_width
+        value = ratings.value[cells].astype(np.float64)
+        value = (value - schema.middle) / schema.unit_width
         time = None if ratings.time is None else ratings.time[cells][order]
+        items, values = own[order].astype(np.uint32), value[order]
         secret = bits.fresh().token(32)
-        out.append(
-            Device(
-                made,
-                person,
-                own[order].astype(np.uint32),
-                value[order],
-                time,
-                policy,
-                secret,
-            )
-        )
+        out.append(Device(made, person, items, values, time, policy, secret))
     return out
 
 
@@ -91,10 +82,14 @@ async def run_fleet(
     first: int = 0,
     privates: Sequence[bytes] | None = None,
     aggregator_pin: str | None = None,
-) -> Report:
+) -> FleetReport:
     """Enrol and take part with many devices until the training is over or `rounds` were
-    answered by each."""
-    policy, report = policy or Policy(), Report()
+    answered by each.
+
+    The devices are those of `devices` people from the person `first` on. `privates` are
+    their keys, if they have been here before; `book` is where their ledgers are kept.
+    """
+    policy = policy or Policy()
     async with Web(ca) as web:
         recommender = Server(url.rstrip("/"), pin)
         try:
@@ -107,43 +102,53 @@ async def run_fleet(
                 remedy="check its address and --ca",
             ) from None
         fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
-        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
-        wallet = Wallet(books)
-        report.devices = len(fleet)
-        keys = (
-            list(privates)
-            if privates is not None
-            else [new_exchange()[0] for _ in fleet]
-        )
+        keys = privates or [new_exchange()[0] for _ in fleet]
         links = [Link(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
-        gate = asyncio.Semaphore(64)
-
-        async def enrol(link: Link) -> None:
-            async with gate:
-                await enrol_patiently(link, token)
-
-        async def one(place: int) -> None:
-            try:
-                await take_part(
-                    links[place],
-                    fleet[place],
-                    place,
-                    wallet,
-                    rounds=rounds,
-                    log=report.log,
-                    vanish=vanish,
-                )
-            except BudgetError:
-                report.at_cap += 1
-            except TacitError as error:
-                report.failed.append(error.message)
-
+        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
+        report = FleetReport(devices=len(fleet))
         try:
-            await asyncio.gather(*(enrol(link) for link in links))
-            await asyncio.gather(*(one(place) for place in range(len(fleet))))
+            await _enrol(links, token)
+            wallet = Wallet(books)
+            await asyncio.gather(
+                *(
+                    _one(report, links[place], device, place, wallet, rounds, vanish)
+                    for place, device in enumerate(fleet)
+                )
+            )
         finally:
             books.close()
         report.answered = len(report.log)
         report.bytes_up = sum(link.bytes_up for link in links)
         report.bytes_down = sum(link.bytes_down for link in links)
     return report
+
+
+async def _enrol(links: Sequence[Link], token: str | None) -> None:
+    """Make all devices known, some at a time."""
+    gate = asyncio.Semaphore(ENROL_AT_ONCE)
+
+    async def one(link: Link) -> None:
+        async with gate:
+            await enrol_patiently(link, token)
+
+    await asyncio.gather(*(one(link) for link in links))
+
+
+async def _one(
+    report: FleetReport,
+    link: Link,
+    device: Device,
+    place: int,
+    wallet: Wallet,
+    rounds: int | None,
+    vanish: Vanish,
+) -> None:
+    """One device; what stops it is written down, and stops no other."""
+    try:
+        await take_part(
+            link, device, place, wallet, rounds=rounds, log=report.log, vanish=vanish
+        )
+    except BudgetError:
+        report.at_cap += 1
+    except TacitError as error:
+        report.failed.append(error.message)

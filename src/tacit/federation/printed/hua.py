@@ -14,19 +14,46 @@ exponential, which lazy cheats fail and clever ones pass.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
+from tacit.federation.agreed.scheme import (
+    Arrays,
+    Asked,
+    Attempt,
+    Bare,
+    Notes,
+    Received,
+    Scheme,
+    Told,
+)
+from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import Layout
+from tacit.federation.protocol.wire import (
+    Layout,
+    Section,
+    digest,
+    pack_state,
+    unpack_state,
+    words,
+)
+from tacit.ledger.account.event import Unbounded
+from tacit.noise import bits
+from tacit.noise.printed import looks_exponential, mixing, mixture
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Part, Round
+from tacit.rounds.state import State
 
 Items = Mapping[str, NDArray[np.uint32]]
+COUNTS = "k"
+"""Name of the array of cohort sizes, one for each of a device's items."""
+PIECE = "piece"
+"""Name of the array of pieces of tau."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +63,16 @@ class Tau:
 
     rows: NDArray[np.uint32]
     words: NDArray[Any]
+
+    def packed(self) -> bytes:
+        """As the recommender keeps it."""
+        return pack_state({"rows": self.rows, "words": self.words})
+
+    @classmethod
+    def unpacked(cls, kept: bytes) -> Self:
+        """What was packed."""
+        found = unpack_state(kept)
+        return cls(found["rows"], found["words"])
 
 
 @dataclass(frozen=True)
@@ -62,14 +99,15 @@ class Deal:
         gets what is left."""
         if self._pieces or self.tau is None:
             return self._pieces
-        width, kind = self.layout.width, f"<u{self.layout.word}"
-        left = np.zeros((self.layout.size, width), kind)
+        width = self.layout.width
+        left = self._nothing()
+        left[self.tau.rows] = self.tau.words
         known = np.zeros(self.layout.size, bool)
-        left[self.tau.rows], known[self.tau.rows] = self.tau.words, True
+        known[self.tau.rows] = True
         waiting = self.counts
         for device in sorted(self.joined):
             rows = self.joined[device]
-            key = hmac.new(self.seed, device.encode(), hashlib.sha256).digest()
+            key = derived(self.seed, device)
             piece = mask(key, "piece", len(rows), width, self.layout.bits).copy()
             waiting[rows] -= 1
             last = waiting[rows] == 0
@@ -79,11 +117,167 @@ class Deal:
             self._pieces[device] = piece
         return self._pieces
 
-    def missing(self, arrived: set[str]) -> NDArray[Any]:
+    def missing(self, arrived: Collection[str]) -> NDArray[Any]:
         """Pieces that were dealt to devices which did not arrive: the recommender puts them
         in itself."""
-        total = np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
+        total = self._nothing()
         for device, piece in self.pieces().items():
             if device not in arrived:
                 total[self.joined[device]] += piece
         return total
+
+    def _nothing(self) -> NDArray[Any]:
+        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
+
+
+@dataclass(frozen=True)
+class _ToldEach(Told):
+    """Each device gets the rows of its own items, their cohort sizes, and in S3 its pieces."""
+
+    deal: Deal
+    seeds: tuple[str, ...]
+    by_item: Arrays
+    """State with one row an item, of which a device gets its own."""
+    rest: Arrays
+    counts: NDArray[np.int64]
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    def payload(self, device: str) -> bytes:
+        own = self.deal.joined[device]
+        arrays = {name: array[own] for name, array in self.by_item.items()}
+        arrays |= self.rest
+        arrays[COUNTS] = self.counts[own].astype(np.int32)
+        if self.deal.tau is not None:
+            arrays[PIECE] = self.deal.pieces()[device]
+        packed = pack_state(arrays)
+        self._digests[device] = digest(packed)
+        return packed
+
+    def digest(self, device: str) -> str:
+        if device not in self._digests:
+            self.payload(device)
+        return self._digests[device]
+
+    def taken_off(
+        self, layout: Layout, sum_: Section, arrived: Collection[str]
+    ) -> Bare:
+        rows, whole = sum_
+        if layout.name != self.deal.layout.name:
+            return Bare(whole)
+        if layout.printed == "add":
+            return Bare(whole, Tau(np.asarray(rows, np.uint32), whole[rows]).packed())
+        if self.deal.tau is not None:
+            whole[rows] += self.deal.missing(arrived)[rows]
+        return Bare(whole)
+
+
+class Hua(Scheme):
+    """S2 and S3 as printed; without noise, the same steps and plain sums of them."""
+
+    shows_items = True
+    tables = (
+        "CREATE TABLE blind (task TEXT PRIMARY KEY, seed BLOB NOT NULL, items BLOB)",
+    )
+
+    @classmethod
+    def check(cls, plan: Plan) -> None:
+        """Its own plan, and no other, is what it runs."""
+
+    def layout(self, round_: Round, part: Part) -> Layout:
+        """The rows of a device's own items, in 32-bit words. Of S3's gradients the aggregator
+        adds its alpha when eta is made, and takes it off in every other round."""
+        blind: Literal["", "add", "subtract"] = ""
+        dynamic = round_.takes_part.printed == "S3"
+        if dynamic and self.made.events and part.name == "gradient":
+            blind = "add" if round_.name == "initialise" else "subtract"
+        return Layout(
+            name=part.name,
+            size=part.size,
+            width=part.width,
+            bits=32,
+            sparse=True,
+            blind=blind,
+        )
+
+    def tell(
+        self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
+    ) -> Told:
+        """To each device its own rows and cohort sizes; to all of them the seeds of H, for
+        the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
+        first = self.made.layouts(attempt.index)[0]
+        task = self.made.task.name
+        where = f"{task} {attempt.index} {attempt.number} {attempt.nonce}"
+        seed = derived(secret, f"deal {where}")
+        known = kept is not None and first.printed == "subtract"
+        deal = Deal(
+            first, seed, attempt.joined, Tau.unpacked(kept) if known and kept else None
+        )
+        rho, eta = derived(seed, "rho").hex(), derived(secret, f"eta {task}").hex()
+        seeds: tuple[str, ...] = ()
+        if self.made.events:
+            static = self.made.round(attempt.index).takes_part.printed == "S2"
+            seeds = (rho, eta) if static or first.printed == "add" else (rho,)
+        arrays = state.packed()
+        by_item = {
+            name: array
+            for name, array in arrays.items()
+            if array.ndim and len(array) == first.size and first.size > 1
+        }
+        rest = {name: array for name, array in arrays.items() if name not in by_item}
+        return _ToldEach(deal, seeds, by_item, rest, deal.counts)
+
+    def received(self, payload: bytes | memoryview) -> Received:
+        """The state of the device's own items, with cohort sizes and pieces beside it."""
+        arrays = unpack_state(payload)
+        beside = {n: arrays.pop(n) for n in (COUNTS, PIECE) if n in arrays}
+        return Received(arrays, beside)
+
+    def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+        """Mixed noise as printed, and the pieces of tau that it was dealt."""
+        added = words(self._noise(path, layout, asked, rows), layout.bits)
+        if layout.printed == "subtract" and PIECE in asked.beside:
+            added += asked.beside[PIECE]
+        return added
+
+    def _noise(
+        self, path: str, layout: Layout, asked: Asked, rows: int
+    ) -> NDArray[np.int64]:
+        total = np.zeros((rows, layout.width))
+        event = self.made.events.get(path)
+        if not isinstance(event, Unbounded) or event.noise == "none":
+            return total.astype(np.int64)
+        people = np.maximum(asked.beside[COUNTS], 1).astype(np.float64)
+        items = asked.items.astype(np.int64)
+        own = digest(asked.secret, asked.told.task.encode()).encode()[:32]
+        for place, seed in enumerate(asked.told.mixing):
+            mixed = mixing(bytes.fromhex(seed), items, layout.width)
+            if not looks_exponential(mixed):
+                raise SettingError(
+                    "the recommender's mixing numbers are not Exponential(1)"
+                )
+            if place == 0 and layout.printed == "add":
+                continue  # the round that makes eta adds eta alone
+            fixed = None if place == 0 else (own, items)
+            total += mixture(event.scale, mixed, people, fixed=fixed)
+        return np.trunc(total).astype(np.int64)
+
+    @classmethod
+    def summed(cls, notes: Notes, task: str, layout: Layout, sum_: Section) -> Section:
+        """With alpha, a secret vector for each item: added when eta is made, and taken off
+        in every round."""
+        rows, found = sum_
+        if not layout.printed or rows is None:
+            return sum_
+        kept = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
+        if kept:
+            seed, items = bytes(kept[0][0]), np.frombuffer(bytes(kept[0][1]), "<u4")
+        elif layout.printed == "subtract":
+            return sum_
+        else:
+            seed, items = bits.fresh().token(32), rows
+            listed = rows.astype("<u4").tobytes()
+            notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, seed, listed)
+        alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)[rows]
+        alpha = np.where(np.isin(rows, items)[:, None], alpha, 0)
+        total = found + alpha if layout.printed == "add" else found - alpha
+        return Section(rows, total.astype(found.dtype))

@@ -33,7 +33,12 @@ class Answer:
 
 
 class _Line(asyncio.Protocol):
-    """One connection, with one request on its way at a time."""
+    """One connection, with one request on its way at a time.
+
+    A connection is in the list of idle ones, or has exactly one request waiting. Whatever is
+    strange about an answer ends both the request and the connection, so that no answer can
+    meet a later request.
+    """
 
     def __init__(self, idle: list[_Line]) -> None:
         self._idle = idle
@@ -109,7 +114,11 @@ class _Place:
 
 
 class Web:
-    """Connections to a few servers; `ca` is a file of certificates to trust beside the system's."""
+    """Connections to a few servers.
+
+    `ca` is a file of certificates to trust beside the system's. `seconds` is how long an
+    answer may take, a new connection included; None leaves it to the caller.
+    """
 
     def __init__(self, ca: str | None = None, seconds: float | None = 60.0) -> None:
         self._ca, self._seconds = ca, seconds
@@ -123,6 +132,7 @@ class Web:
         await self.close()
 
     async def close(self) -> None:
+        """End all connections."""
         for place in self._places.values():
             for line in list(place.idle):
                 # nothing is on its way; the farewell of TLS would outlive the loop
@@ -130,6 +140,7 @@ class Web:
         await asyncio.sleep(0)  # let the connections end before the loop does
 
     async def get(self, base: str, path: str) -> Answer:
+        """The answer, whatever its status; an `OSError` if none came in time."""
         return await self._ask("GET", base, path, b"", {})
 
     async def post(

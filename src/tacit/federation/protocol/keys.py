@@ -54,6 +54,7 @@ class Secrets:
 
 
 def secrets(private: bytes, public: bytes) -> Secrets:
+    """What the owner of one key shares with the owner of the other."""
     shared = _loaded(private).exchange(X25519PublicKey.from_public_bytes(public))
     kept = [
         HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
@@ -68,12 +69,20 @@ def _loaded(private: bytes) -> X25519PrivateKey:
     return X25519PrivateKey.from_private_bytes(private)
 
 
+def public_of(private: bytes) -> bytes:
+    """The public half of an exchange key."""
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+
+
 def new_exchange() -> tuple[bytes, bytes]:
     """(private, public), from fresh entropy."""
     private = bits.fresh().token(32)
-    return private, X25519PrivateKey.from_private_bytes(
-        private
-    ).public_key().public_bytes_raw()
+    return private, public_of(private)
+
+
+def derived(secret: bytes, label: str) -> bytes:
+    """A key of its own for what the label names: a MAC of it under the secret."""
+    return hmac.digest(secret, label.encode(), "sha256")
 
 
 def tag(key: bytes, *parts: bytes) -> str:
@@ -82,6 +91,7 @@ def tag(key: bytes, *parts: bytes) -> str:
 
 
 def same(one: str, other: str) -> bool:
+    """Whether two tags are equal, in a time that does not tell where they differ."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
@@ -120,10 +130,7 @@ class Identity:
                 remedy="restore it from a copy",
             ) from None
         self.public = self._sign.public_key().public_bytes_raw()
-        publics = [
-            X25519PrivateKey.from_private_bytes(each).public_key().public_bytes_raw()
-            for each in self.exchange
-        ]
+        publics = [public_of(each) for each in self.exchange]
         self.by_name = {
             name_of(public): private
             for public, private in zip(publics, self.exchange, strict=True)
@@ -154,6 +161,7 @@ class Identity:
         self._read()
 
     def sign(self, *parts: bytes) -> str:
+        """A signature over parts that cannot run into one another."""
         return self._sign.sign(_joined(parts)).hex()
 
     def card(self) -> dict[str, Any]:
@@ -166,6 +174,7 @@ class Identity:
 
 
 def verify(identity: bytes, signature: str, *parts: bytes) -> bool:
+    """Whether `Identity.sign` of the owner of this identity made the signature."""
     try:
         Ed25519PublicKey.from_public_bytes(identity).verify(
             bytes.fromhex(signature), _joined(parts)

@@ -9,13 +9,13 @@ which it takes the masks of exactly the devices that were summed.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
+
+from tacit.federation.protocol.keys import derived
 
 _START = bytes(16)
 
@@ -27,14 +27,12 @@ def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> b
     again; another state never meets the same mask, for the difference of two vectors under
     one mask hides nothing.
     """
-    return hmac.new(
-        secret, f"{task} {round_} {nonce} {told}".encode(), hashlib.sha256
-    ).digest()
+    return derived(secret, f"{task} {round_} {nonce} {told}")
 
 
 def stream(key: bytes, label: str) -> Any:
     """The keystream of one part; `keystream` reads on from where the last call ended."""
-    own = hmac.new(key, label.encode(), hashlib.sha256).digest()
+    own = derived(key, label)
     return Cipher(algorithms.AES256(own), modes.CTR(_START)).encryptor()
 
 
@@ -44,4 +42,5 @@ def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
 
 
 def mask(key: bytes, label: str, rows: int, width: int, bits: int) -> NDArray[Any]:
+    """The mask of a whole part: uniform words of its shape."""
     return keystream(stream(key, label), rows * width, bits).reshape(rows, width)

@@ -1,9 +1,20 @@
 """What goes over the wire: small JSON headers checked by pydantic, and vectors as raw
 little-endian words.
 
-A frame is `TACIT1`, the length of the header (4 bytes), the header (JSON), the payload. A
-message names the protocol version, the task and the round, so that none can be taken for
-another. `docs/protocol.md` has the whole conversation.
+A frame:
+
+    TACIT1 | length of the header, 4 bytes | header, JSON | payload
+
+A message names the protocol version, the task and the round, so that none can be taken for
+another. One round of a training, message by message (`docs/protocol.md` has the whole
+conversation):
+
+    recommender  ── Opening ──────────►  aggregator      /v1/open
+    device       ── Join ─────────────►  recommender     /v1/join
+    recommender  ── Announcement ─────►  device          (the answer to it)
+    device       ── Upload ───────────►  aggregator      /v1/upload
+    recommender  ── Closing ──────────►  aggregator      /v1/close
+    aggregator   ── Sum ──────────────►  recommender     (the answer to it)
 """
 
 from __future__ import annotations
@@ -12,7 +23,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +34,11 @@ from tacit.errors import UsageError
 VERSION = 1
 """Of the protocol; a server answers for this one and the one before it."""
 MAGIC = b"TACIT1"
+"""How every frame begins."""
 HEADER_LIMIT = 1 << 20
+"""Bytes of the longest header that is read."""
+ROW_BYTES = 4
+"""Of a row's number, where a part is sparse."""
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
 M = TypeVar("M", bound=BaseModel)
@@ -37,8 +52,11 @@ _KINDS["|b1"] = "BOOL"
 
 
 class WireError(UsageError):
-    """A message that is no message of this protocol; the sender gets a refusal, never a
-    traceback."""
+    """A message that is no message of this protocol.
+
+    The sender gets a short refusal with this status, never a traceback, and nothing of what
+    it sent is repeated.
+    """
 
     status = 400
 
@@ -50,14 +68,24 @@ class VersionError(WireError):
 
 
 class Message(BaseModel):
+    """A header: what every message says of itself.
+
+    Members that are not known are refused, and so is a number that is none: what is read is
+    what was meant, or nothing.
+    """
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     version: Literal[1] = 1
 
 
 class Layout(BaseModel):
-    """One part of a round as it is summed: `size` rows of `width` words of `bits` bits."""
+    """One part of a round as it is summed: `size` rows of `width` words of `bits` bits.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Every side derives it from the task. The recommender opens a round with its layouts, and
+    an upload names the print of those that the device has derived (`layouts_print`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     name: Name
     size: int = Field(ge=1, le=10**8)
     width: int = Field(ge=1, le=10**6)
@@ -68,16 +96,19 @@ class Layout(BaseModel):
     report: bool = False
     """Not summed: one (label, answer) of each device, randomized by itself, so in the open
     and kept as it is."""
-    blind: Literal["", "add", "subtract"] = ""
-    """The aggregator's own secret vector (alpha of S3), added to this sum or taken from it."""
+    printed: Literal["", "add", "subtract"] = Field(default="", alias="blind")
+    """What a printed scheme has the aggregator do to this sum, with a secret vector of its
+    own: empty in every sound plan. (Its name on the wire is older than its name here.)"""
 
     @property
     def word(self) -> int:
+        """Bytes of one word."""
         return self.bits // 8
 
 
 class Opening(Message):
-    """The recommender opens a round at the aggregator."""
+    """The recommender opens an attempt at a round at the aggregator, which takes uploads for
+    it from here on. Signed by the recommender's identity."""
 
     task: Hex
     round: int = Field(ge=0)
@@ -88,8 +119,11 @@ class Opening(Message):
 
 
 class Join(Message):
-    """A device asks for the next round. `items` (rows of the catalogue) only where the plan
-    shows who rated what."""
+    """A device asks for the next round, and waits for the answer, an `Announcement`.
+
+    The payload lists rows of the catalogue where the scheme shows who rated what, and is
+    empty otherwise. The MAC of the device is on all of it.
+    """
 
     task: Hex
     stamp: int
@@ -121,13 +155,16 @@ class Announcement(Message):
     seconds: float
     """Until the upload is late."""
     mixing: tuple[Hex, ...] = ()
-    """Seeds of Hua et al.'s H: for the noise of this round and, where it is made or fixed, for eta.
-    """
+    """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
+    a sound plan."""
 
 
 class Upload(Message):
-    """A masked contribution; the payload is, part by part, the row numbers (where sparse)
-    and the words."""
+    """A masked contribution, under the device's MAC.
+
+    The payload is, part by part, the row numbers (where sparse) and the words: contribution,
+    noise and mask, added modulo 2^bits.
+    """
 
     task: Hex
     round: int = Field(ge=0)
@@ -142,8 +179,11 @@ class Upload(Message):
 
 
 class Sum(Message):
-    """What the aggregator reveals: the payload is the device ids (16 bytes each), then part
-    by part rows and words."""
+    """What the aggregator reveals, signed by its identity.
+
+    The payload is the ids of the devices that are in the sum (16 bytes each), then, part by
+    part, rows (where sparse) and words.
+    """
 
     task: Hex
     round: int
@@ -165,9 +205,18 @@ class Closing(Message):
     give_up: bool = False
 
 
+class Section(NamedTuple):
+    """One part of a payload."""
+
+    rows: Any
+    """Which rows follow, where the part is sparse; None for all of them."""
+    words: Any
+
+
 def pack(header: BaseModel | Mapping[str, Any], payload: bytes = b"") -> bytes:
+    """A frame."""
     text = (
-        header.model_dump_json().encode()
+        header.model_dump_json(by_alias=True).encode()
         if isinstance(header, BaseModel)
         else json.dumps(header).encode()
     )
@@ -183,9 +232,7 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
     if length > min(HEADER_LIMIT, len(frame) - start):
         raise WireError("a truncated frame")
     try:
-        return kind.model_validate_json(frame[start : start + length]), memoryview(
-            frame
-        )[start + length :]
+        header = kind.model_validate_json(frame[start : start + length])
     except ValidationError as error:
         if any(
             fault["loc"] == ("version",)
@@ -197,16 +244,22 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
         raise WireError(
             f"a malformed {kind.__name__.lower()}: {error.error_count()} faults in its header"
         ) from None
+    return header, memoryview(frame)[start + length :]
 
 
 def layouts_print(parts: tuple[Layout, ...]) -> str:
     """What an upload must name. Who opens a round could else have words listed that were
     meant to be summed, or summed in longer words, whose carries tell more than the sum."""
-    return digest("\n".join(part.model_dump_json() for part in parts).encode())[:32]
+    told = "\n".join(part.model_dump_json(by_alias=True) for part in parts)
+    return digest(told.encode())[:32]
 
 
 def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
-    """Integers modulo 2^bits."""
+    """Integers modulo 2^bits.
+
+    Sums of words are sums of integers as long as those stay within half the range on either
+    side of zero, which is what the length of a word is chosen for.
+    """
     whole = np.ascontiguousarray(values, np.int64).view(np.uint64)
     return whole.astype("<u4") if bits == 32 else whole.astype("<u8")
 
@@ -238,6 +291,7 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
+    """The arrays of `pack_state`, or of any other writer of safetensors."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
@@ -248,6 +302,7 @@ def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
 
 
 def digest(*parts: bytes | memoryview) -> str:
+    """SHA-256 of the parts, one after another."""
     found = hashlib.sha256()
     for part in parts:
         found.update(part)
@@ -263,41 +318,39 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
 
 def sections(
     parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryview
-) -> list[tuple[Any, Any]]:
-    """(row numbers or None, words) of each part; refuses any other length."""
-    sparse = sum(part.sparse for part in parts)
-    if len(rows) != sparse:
-        raise WireError("a wrong number of sparse parts")
-    counts = iter(rows)
-    sizes = []
-    at = 0
-    for part in parts:
-        count = next(counts) if part.sparse else part.size
-        if not 0 <= count <= part.size:
-            raise WireError("a part with a wrong number of rows")
-        sizes.append(count)
+) -> list[Section]:
+    """Each part of a payload; refuses any other length."""
+    counts = _counts(parts, rows)
     whole = sum(
-        n * (p.width * p.word + (4 if p.sparse else 0))
-        for n, p in zip(sizes, parts, strict=True)
+        count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
+        for count, part in zip(counts, parts, strict=True)
     )
     if len(payload) != whole:
         raise WireError(f"a payload of {len(payload)} bytes where {whole} belong")
-    out: list[tuple[Any, Any]] = []
-    for part, count in zip(parts, sizes, strict=True):
+    out: list[Section] = []
+    at = 0
+    for part, count in zip(parts, counts, strict=True):
         index = None
         if part.sparse:
-            index = np.frombuffer(payload[at : at + 4 * count], "<u4")
-            at += 4 * count
+            index = np.frombuffer(payload[at : at + ROW_BYTES * count], "<u4")
+            at += ROW_BYTES * count
             if not ascending(index, part.size):
                 raise WireError("row numbers that do not ascend inside the part")
         end = at + count * part.width * part.word
-        out.append(
-            (
-                index,
-                np.frombuffer(payload[at:end], f"<u{part.word}").reshape(
-                    count, part.width
-                ),
-            )
-        )
+        found = np.frombuffer(payload[at:end], f"<u{part.word}")
+        out.append(Section(index, found.reshape(count, part.width)))
         at = end
     return out
+
+
+def _counts(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> list[int]:
+    """How many rows of each part are sent: as many as are named where it is sparse."""
+    if len(rows) != sum(part.sparse for part in parts):
+        raise WireError("a wrong number of sparse parts")
+    named = iter(rows)
+    counts = [next(named) if part.sparse else part.size for part in parts]
+    if any(
+        not 0 <= count <= part.size for count, part in zip(counts, parts, strict=True)
+    ):
+        raise WireError("a part with a wrong number of rows")
+    return counts

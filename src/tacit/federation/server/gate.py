@@ -1,5 +1,9 @@
 """The gate of both servers: who is this, is it whole, is it too much. Refusals are short
-and say nothing private."""
+and say nothing private.
+
+A device is who its MAC says: the key of the MAC follows from its own exchange key and the
+server's, so nobody else can make it. The other server is who its signature says.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +27,12 @@ from tacit.federation.protocol.keys import (
 )
 from tacit.federation.protocol.wire import VERSION, WireError
 from tacit.federation.server.store import Refusal, Session, Store
+from tacit.serving.http.limits import Buckets, Limits
 from tacit.serving.http.plain import Call, Handler, Plain, Reply
 from tacit.serving.http.watch import LOG, Metrics
 
-DEVICES = (
-    (
-        "CREATE TABLE IF NOT EXISTS device (id TEXT PRIMARY KEY, public BLOB NOT NULL, "
-        "enrolled INTEGER NOT NULL)"
-    ),
-)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Of what one sender may do."""
-
-    body: int = 64 << 20
-    """Bytes of one message."""
-    body_seconds: float = 30.0
-    rate: float = 50.0
-    """Requests a second of one device, with bursts of twice as many."""
-    enrol_rate: float = 2000.0
-    """New devices a second, from all addresses together."""
-    devices: int = 10_000_000
+KEY_BODY = 4096
+"""Bytes of the longest message that brings a key."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +41,18 @@ class Caller:
 
     device: str
     mac: bytes
+    """The key of the device's messages."""
     request: str
+    """The MAC of this one, which the answer repeats."""
 
 
 class Gate:
-    """See the module."""
+    """See the module. `role` is the server's name, `token` what devices need to enrol.
+
+    Keys of devices are kept in memory too: one look for each request would cost more than
+    the request. Another process on the same store may enrol devices or take their new keys,
+    so whoever is not known, or does not verify, is looked up once more.
+    """
 
     def __init__(
         self,
@@ -77,7 +71,7 @@ class Gate:
         self.ready = True
         self._plain: dict[tuple[str, str], Handler] = {}
         self._publics: dict[str, bytes] = {}
-        self._buckets: dict[str, tuple[float, float]] = {}
+        self._buckets = Buckets()
         for device, public in store.now(
             lambda s: s.run("SELECT id, public FROM device")
         ):
@@ -131,7 +125,7 @@ class Gate:
                 answer = Reply.facts({"error": error.message}, error.status)
             except StorageError:
                 answer = Reply.facts({"error": "the store is away; try again"}, 503)
-            except Exception as error:  # noqa: BLE001 - its words could quote a message: neither logged nor sent
+            except Exception as error:  # noqa: BLE001 - its words could quote a message
                 LOG.exception("failed")
                 answer = Reply.facts({"error": type(error).__name__}, 500)
             self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
@@ -140,7 +134,10 @@ class Gate:
         self._plain[method, path] = guarded
 
     async def body(self, request: Call, limit: int | None = None) -> bytes:
-        """The whole body, unless it is too long or too slow."""
+        """The whole body, unless it is too long or too slow.
+
+        What is announced as too long is not read at all; what turns out to be is not read on.
+        """
         most = limit or self.limits.body
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > most:
@@ -167,14 +164,11 @@ class Gate:
         """The device whose MAC this request carries."""
         device = request.headers.get("tacit-device", "")
         public = self._publics.get(device)
-        caller = (
-            self._verified(request, body, device, public)
-            if public is not None
-            else None
-        )
-        if (
-            caller is None
-        ):  # enrolled, or its key rotated, at another process on the same store
+        caller = None
+        if public is not None:
+            caller = self._verified(request, body, device, public)
+        if caller is None:
+            # enrolled, or its key rotated, at another process on the same store
             rows = await self.store.read(
                 lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
             )
@@ -183,14 +177,15 @@ class Gate:
                 caller = self._verified(request, body, device, self._publics[device])
         if caller is None:
             raise Refusal(401, "unknown device or wrong MAC")
-        self._throttle(
-            device, self.limits.rate
-        )  # only now: a stranger must not use up another's allowance
+        # only now: a stranger must not use up another's allowance
+        self._throttle(device, self.limits.rate)
         return caller
 
     def _verified(
         self, request: Call, body: bytes, device: str, public: bytes
     ) -> Caller | None:
+        """The caller, if the owner of this public key made the request's MAC. The request
+        names the server's key that it was made with."""
         name = request.headers.get("tacit-key", "")
         if name not in self.identity.by_name:
             self.identity.refresh()  # rotated by another process of this server
@@ -222,10 +217,11 @@ class Gate:
             raise Refusal(401, "not signed by the pinned server")
 
     def public(self, device: str) -> bytes | None:
+        """The key of an enrolled device."""
         return self._publics.get(device)
 
     async def _enrol(self, request: Call) -> Reply:
-        body = await self.body(request, 4096)
+        body = await self.body(request, KEY_BODY)
         self._throttle("enrolment", self.limits.enrol_rate)
         public, device = _public(body), request.headers.get("tacit-device", "")
         if self.token is not None and not same(
@@ -253,7 +249,7 @@ class Gate:
 
     async def _rotate(self, request: Call) -> Reply:
         """A device's new key, proven under the old one; its id stays."""
-        body = await self.body(request, 4096)
+        body = await self.body(request, KEY_BODY)
         caller, public = await self.caller(request, body), _public(body)
         await self.store.write(
             lambda s: s.run(
@@ -264,15 +260,8 @@ class Gate:
         return self.reply(caller, b"{}")
 
     def _throttle(self, who: str, rate: float) -> None:
-        """A bucket that refills at `rate` a second and holds twice that."""
-        now = time.monotonic()
-        level, last = self._buckets.get(who, (2 * rate, now))
-        level = min(2 * rate, level + (now - last) * rate)
-        if level < 1:
+        if not self._buckets.take(who, rate):
             raise Refusal(429, "too many requests")
-        if len(self._buckets) > 100_000:  # strangers may not fill the memory
-            self._buckets.clear()
-        self._buckets[who] = (level - 1, now)
 
 
 def _public(body: bytes) -> bytes:

@@ -3,67 +3,52 @@ statement."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tacit.federation.protocol.task import Assembled
-from tacit.federation.server.store import Store
-from tacit.ledger.book.book import Receipt
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.server.rounds import Rounds
+from tacit.ledger.book.book import Receipt, open_book
 from tacit.rounds.state import State
 
+FIRST_ROUNDS = 20
+"""Rounds that a statement lists; thousands of them are alike."""
 
-def reserve(
-    made: Assembled,
-    store: Store,
-    book: tuple[str | None, str] | None,
-    accept_unbounded: bool,
-) -> Receipt | None:
+
+@dataclass(frozen=True)
+class Charged:
+    """The book that is charged: its place, its population, and whether it may hold what
+    nothing bounds."""
+
+    location: str | None
+    population: str
+    accept_unbounded: bool = False
+
+
+def is_published(out: Path) -> bool:
+    """Whether the model is there, whole."""
+    return (out / "model.json").is_file()
+
+
+def reserve(rounds: Rounds, book: Charged | None) -> Receipt | None:
     """Charge the plan once: a restart finds the receipt in the store."""
-    import json
-
-    from tacit.ledger.book.book import open_book
-
+    made = rounds.made
     task, budget = made.task, made.public.budget
     if book is None or budget is None:
         return None
-    rows = store.now(
-        lambda s: s.run("SELECT receipt FROM task WHERE id = ?", task.name)
-    )
-    if rows and rows[0][0]:
-        return Receipt(**json.loads(rows[0][0]))
-    receipt = open_book(*book).reserve(
+    if known := rounds.receipt():
+        return Receipt(**json.loads(known))
+    receipt = open_book(book.location, book.population).reserve(
         made.events.values(),
         unit=task.unit,
         budget=(budget.epsilon, budget.delta),
         purpose=task.purpose or f"federated {task.method}",
         method=task.method,
         limit=task.max_ratings,
-        accept_unbounded=accept_unbounded,
+        accept_unbounded=book.accept_unbounded,
     )
-    text = json.dumps(
-        {
-            "population": receipt.population,
-            "number": receipt.number,
-            "hash": receipt.hash,
-        }
-    )
-    from tacit.federation.agreed.expect import first_state
-    from tacit.federation.protocol.wire import pack_state
-
-    document, start = (
-        task.model_dump_json().encode(),
-        pack_state(first_state(made).packed()),
-    )
-    store.now(
-        lambda s: s.run(
-            "INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
-            task.name,
-            document,
-            start,
-        )
-    )
-    store.now(
-        lambda s: s.run("UPDATE task SET receipt = ? WHERE id = ?", text, task.name)
-    )
+    rounds.keep_receipt(json.dumps(asdict(receipt)))
     return receipt
 
 
@@ -72,58 +57,31 @@ def publish(
     state: State,
     receipt: Receipt | None,
     out: Path,
-    book: tuple[str | None, str] | None,
-    private: bool,
+    book: Charged | None,
     spoilt: int = 0,
 ) -> None:
     """Write the model folder, whole; a second time is no time. `spoilt` rounds were out of
     range, and for nothing."""
-    from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.statement import build_statement
     from tacit.model.model import Model
 
-    if (out / "model.json").is_file():
+    if is_published(out):
         return
     shared = made.method.finish(made.public, state)
     task, budget = made.task, made.public.budget
-    bounds = [
-        f"{r.name}/{p.name}: {p.bound.words()}"
-        for r in made.plan.rounds[:20]
-        for p in r.parts
-    ]
-    most = max(
-        sum(
-            0 if one.sparse else one.size * one.width * one.word
-            for one in made.layouts(index)
-        )
-        for index in range(min(len(made.plan.rounds), 20))
-    )
-    engine, noise = "federated", f"{task.enough} honest shares of the noise suffice"
-    if made.method.local:
-        engine, noise = "local", "each adds the noise of its own answer"
     statement = build_statement(
         method=task.method,
         unit=made.public.unit,
-        engine=engine,
+        engine="local" if made.method.local else "federated",
         events=tuple(made.events.values()),
         calibration=made.public.calibration,
         budget=(budget.epsilon, budget.delta) if budget else None,
-        per_person=bounds,
-        settings=[
-            *made.plan.story,
-            *(f"{k} = {v}" for k, v in made.method.settings.model_dump().items()),
-            f"cohorts of {task.least} to {task.cohort} devices; {noise}",
-            *(
-                [f"a device sends up to {most:,} bytes in a round, whatever it rated"]
-                if most
-                else []
-            ),
-            *(
-                [f"sums out of range, taken as nothing: {spoilt} rounds"]
-                if spoilt
-                else []
-            ),
+        per_person=[
+            f"{r.name}/{p.name}: {p.bound.words()}"
+            for r in made.plan.rounds[:FIRST_ROUNDS]
+            for p in r.parts
         ],
+        settings=_settings(made, spoilt),
         public=[
             "the rating scale",
             "the catalogue of items",
@@ -132,9 +90,27 @@ def publish(
         ],
         purpose=task.purpose,
         receipt=receipt,
-        real_noise=private and bool(made.events),
+        real_noise=bool(made.events),
         local=made.method.local,
     )
     if receipt is not None and book is not None:
-        open_book(*book).commit(receipt, shared.digest())
+        open_book(book.location, book.population).commit(receipt, shared.digest())
     Model(shared, statement).save(out)
+
+
+def _settings(made: Assembled, spoilt: int) -> list[str]:
+    """How the training was set up and what came of it, in sentences."""
+    task = made.task
+    noise = f"{task.enough} honest shares of the noise suffice"
+    if made.method.local:
+        noise = "each adds the noise of its own answer"
+    listed = min(len(made.plan.rounds), FIRST_ROUNDS)
+    most = max(made.bytes_of(index) for index in range(listed))
+    given = made.method.settings.model_dump()
+    out = [*made.plan.story, *(f"{name} = {value}" for name, value in given.items())]
+    out.append(f"cohorts of {task.least} to {task.cohort} devices; {noise}")
+    if most:
+        out.append(f"a device sends up to {most:,} bytes in a round, whatever it rated")
+    if spoilt:
+        out.append(f"sums out of range, taken as nothing: {spoilt} rounds")
+    return out

@@ -34,7 +34,8 @@ from tacit.ledger.account.accountants import (
     LossDistributions,
 )
 from tacit.ledger.account.cost import Cost, cost
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 PROFILE_DELTAS = tuple(float(f"1e-{k}") for k in range(4, 13))
 ACCOUNTANTS: tuple[Accountant, ...] = (ClosedForm(), Composed(), Divergences())

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from math import exp, expm1, fsum, inf, log, log1p
 
 from tacit.errors import SettingError
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 RESERVE_DRAWS = 10**12
 """Draws that an envelope of Gaussian rounds stands for; they cost less than 1e-20 of epsilon."""

@@ -13,9 +13,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-Unit = Literal["user", "rating", "value"]
-UNITS: tuple[Unit, ...] = ("user", "rating", "value")
-
 
 class _Event(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -34,6 +31,21 @@ class _Event(BaseModel):
     steps: int = Field(default=1, ge=1)
     """Grid steps per unit of what is released: only how words are set, never what it costs."""
 
+    @property
+    def law(self) -> str:
+        """The noise that is drawn for it; empty where none is."""
+        return ""
+
+    @property
+    def spread(self) -> float:
+        """The one parameter of that law, in steps (of a report: its log-ratio)."""
+        return 0.0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it pays for, each drawn once."""
+        return 0
+
 
 class Gaussian(_Event):
     """Discrete Gaussian on `draws` integers, standard deviation `sigma` steps, L2
@@ -43,6 +55,18 @@ class Gaussian(_Event):
     sensitivity: float = Field(gt=0)
     sigma: float = Field(ge=16)
     draws: int = Field(ge=1)
+
+    @property
+    def law(self) -> str:
+        return "gaussian"
+
+    @property
+    def spread(self) -> float:
+        return self.sigma
+
+    @property
+    def numbers(self) -> int:
+        return self.draws
 
 
 class Skellam(_Event):
@@ -55,6 +79,10 @@ class Skellam(_Event):
     l1: float = Field(gt=0)
     variance: float = Field(ge=1)
     draws: int = Field(ge=1)
+
+    @property
+    def numbers(self) -> int:
+        return self.draws
 
 
 class Laplace(_Event):
@@ -70,6 +98,18 @@ class Laplace(_Event):
     def epsilon(self) -> float:
         """The pure epsilon of one release."""
         return self.sensitivity / self.scale
+
+    @property
+    def law(self) -> str:
+        return "laplace"
+
+    @property
+    def spread(self) -> float:
+        return self.scale
+
+    @property
+    def numbers(self) -> int:
+        return self.draws
 
 
 class KNorm(_Event):
@@ -87,6 +127,18 @@ class KNorm(_Event):
         """The pure epsilon of one release."""
         return self.sensitivity / self.scale
 
+    @property
+    def law(self) -> str:
+        return "knorm"
+
+    @property
+    def spread(self) -> float:
+        return self.scale
+
+    @property
+    def numbers(self) -> int:
+        return self.rows * self.dimension
+
 
 class Response(_Event):
     """Randomized response: each of `reports` one-bit reports of a person has log-ratio
@@ -95,6 +147,14 @@ class Response(_Event):
     kind: Literal["response"] = "response"
     epsilon: float = Field(gt=0)
     reports: int = Field(ge=1)
+
+    @property
+    def law(self) -> str:
+        return "response"
+
+    @property
+    def spread(self) -> float:
+        return self.epsilon
 
 
 class Choice(_Event):
@@ -121,6 +181,10 @@ class Selection(_Event):
     sensitivity: float = Field(gt=0)
     epsilon: float = Field(gt=0)
     candidates: int = Field(ge=2)
+
+    @property
+    def numbers(self) -> int:
+        return self.candidates
 
 
 class Reserve(_Event):
@@ -156,6 +220,18 @@ class Unbounded(_Event):
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
     draws: int = Field(default=0, ge=0)
+
+    @property
+    def law(self) -> str:
+        return self.noise
+
+    @property
+    def spread(self) -> float:
+        return self.scale
+
+    @property
+    def numbers(self) -> int:
+        return self.draws
 
 
 class Evaluation(_Event):

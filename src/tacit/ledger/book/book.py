@@ -22,7 +22,7 @@ from typing import Any
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import EVENTS, UNITS, Event, Unit
+from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
 from tacit.ledger.book.chain import append, load, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
@@ -32,6 +32,7 @@ from tacit.ledger.book.recheck import recheck
 from tacit.ledger.book.rules import ROUNDING, State, admit, check_details
 from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Session, Store, open_store
+from tacit.units import UNITS, Unit
 
 __all__ = ["Book", "Receipt", "Spent", "Verified", "open_book"]
 

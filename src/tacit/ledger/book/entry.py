@@ -14,7 +14,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tacit.ledger.account.event import Event, Unit
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 Relation = Literal["person", "participant", "record"]
 """What two neighbouring data sets differ in: `person`, one person (or cell) more or less;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.ledger.account.event import Unit
 from tacit.ledger.book.rules import UnitSpent
+from tacit.units import Unit
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from tacit.errors import BudgetError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.calibrate import remaining
 from tacit.ledger.account.cost import Cost, cost, group, total
-from tacit.ledger.account.event import UNITS, Event, Reserve, Unit
+from tacit.ledger.account.event import Event, Reserve
 from tacit.ledger.book.entry import Entry
+from tacit.units import UNITS, Unit
 
 ROUNDING = 1 + 1e-12
 """On a total: ten tenths of a cap are the cap."""

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import EVENTS, Event, Unbounded, Unit
+from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book, Receipt
@@ -145,6 +146,8 @@ def build_statement(
     unit: Unit,
     engine: str,
     events: Iterable[Event],
+    like: str = "",
+    trust: str = "",
     calibration: Calibration = "sound",
     budget: tuple[float, float] | None = None,
     per_person: Iterable[str] = (),
@@ -163,10 +166,13 @@ def build_statement(
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
     the reservation that paid.
 
-    `real_noise` is False where noise was switched off or its bits were injected by a test,
-    `local` is False where simulated devices share their noise.
+    `like` and `trust` are for an engine of another package: the engine whose neighbouring
+    data sets it has, and who must be trusted. `real_noise` is False where noise was switched
+    off or its bits were injected by a test, `local` is False where simulated devices share
+    their noise.
     """
-    if engine not in words.ENGINES:
+    known = engine if engine in words.ENGINES else like
+    if known not in words.ENGINES or (known != engine and not trust):
         raise SettingError(
             f"the engine {engine!r} is unknown",
             remedy=f"choose one of {', '.join(words.ENGINES)}",
@@ -182,8 +188,8 @@ def build_statement(
         calibration=calibration,
         engine=engine,
         unit=unit,
-        neighbours=words.neighbours(engine, unit, local),
-        trust=words.trust(engine),
+        neighbours=words.neighbours(known, unit, local),
+        trust=words.trust(engine) if known == engine else trust,
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
         profile=tuple(profile(listed, unit=unit)) if sound else (),

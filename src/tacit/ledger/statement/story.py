@@ -121,9 +121,11 @@ def _running(s: Statement) -> list[list[str]]:
         more = f"; {s.total.uncovered} more have no bound" if s.total.uncovered else ""
         told.append(
             [
-                f"With this release the population has spent epsilon {s.total.epsilon:.4g}"
-                f"{cap} at delta {s.total.delta:g}, over {s.total.entries} in all{more}. "
-                f"They are added up for this: {s.relation}."
+                (
+                    f"With this release the population has spent epsilon {s.total.epsilon:.4g}"
+                    f"{cap} at delta {s.total.delta:g}, over {s.total.entries} in all{more}. "
+                    f"They are added up for this: {s.relation}."
+                )
             ]
         )
     if s.starts:

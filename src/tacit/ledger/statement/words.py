@@ -14,8 +14,8 @@ from tacit.ledger.account.event import (
     Selection,
     Skellam,
     Unbounded,
-    Unit,
 )
+from tacit.units import Unit
 
 ENGINES = ("threads", "spark", "federated", "local", "simulate")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,23 @@ from tacit.bound import Bound, CellClip, OwnMeans, RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import cell_rows, person_weights
+from tacit.methods.first_order.rule import is_pure
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State, later
 
 MEAN_SHRINK = 5
+"""Fictitious ratings in a person's own mean."""
+WEIGHTS_SHARE, MEAN_SHARE = 0.9, 0.1
+"""Of the budget: the weights are thousands of numbers, the mean is one."""
+LIMIT = 2.0
+"""Half the inner scale: bounds a mean."""
 
 
 class Settings(BaseSettings):
+    """What `popularity` can be told."""
+
     even: int = Field(30, ge=1)
     """People with up to this many ratings count fully; the weight of a busier person is
     spread over hers."""
@@ -49,20 +58,18 @@ class Popularity(Method):
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def plan(self, public: Public) -> Plan:
-        settings = self.settings
-        assert isinstance(settings, Settings)
+        """One round of two parts."""
+        even = cast("Settings", self.settings).even
         whole_person = public.unit == "user"
-        pure = public.budget is not None and public.budget.delta == 0
+        pure = is_pure(public.budget)
         bound: Bound = CellClip(1.0)
         if whole_person:
             bound = RowClip(1.0, "l1" if pure else "l2")
 
         def contribute(block: Block, state: Counts) -> Mapping[str, Rows]:
-            weights = (
-                person_weights(block, settings.even, pure)
-                if whole_person
-                else np.ones(len(block.item))
-            )
+            weights = np.ones(len(block.item))
+            if whole_person:
+                weights = person_weights(block, even, pure)
             return {
                 "weights": cell_rows(block, weights),
                 "mean": Rows(block.ptr, block.item * 0, block.value[:, None]),
@@ -72,12 +79,12 @@ class Popularity(Method):
             total = released["mean"].value[0, 0] / state.people
             return state.after(
                 weights=released["weights"].value[:, 0],
-                mean=float(np.clip(total, -2, 2)),
+                mean=float(np.clip(total, -LIMIT, LIMIT)),
             )
 
         parts = (
-            Part("weights", public.items, bound, share=0.9),
-            Part("mean", 1, OwnMeans(2.0, MEAN_SHRINK), share=0.1),
+            Part("weights", public.items, bound, share=WEIGHTS_SHARE),
+            Part("mean", 1, OwnMeans(LIMIT, MEAN_SHRINK), share=MEAN_SHARE),
         )
         story = (
             (
@@ -88,9 +95,11 @@ class Popularity(Method):
         return Plan(public.unit, (Round("items", parts, contribute, absorb),), story)
 
     def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
         return Counts()
 
     def finish(self, public: Public, state: Counts) -> Shared:
+        """The weights, and a mean that is everybody's."""
         arrays = {"weight": np.asarray(state.weights, np.float32)}
         return Shared(
             self.name,

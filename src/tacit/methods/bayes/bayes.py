@@ -1,10 +1,11 @@
 """Bayes: the flagship for ratings. The items' side by empirical Bayes, a personal Gaussian
 model on each person's side.
 
-After the first-order rounds of `bias` it learns second-order structure: how tastes vary
-between people (moments), which items are liked together (covariance), and how each item
-answers to tastes (sweeps). Which of these a plan has, and their shares, follow by rule from
-people x budget, the unit, and whether the items have features: `bayes_plan`.
+After the first-order rounds it learns second-order structure: how tastes vary between
+people (moments), which items are liked together (covariance), and how each item answers to
+tastes (sweeps). Which of these a plan has, and their shares, follow by rule from people x
+budget, the unit, and whether the items have features: `tacit.methods.bayes.plan`. Why each
+release is bounded: docs/proofs/bayes.md.
 """
 
 from __future__ import annotations
@@ -14,27 +15,29 @@ from functools import partial
 from math import sqrt
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tacit.methods.base import Public
+from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.baselines.bias import Bias, strength
-from tacit.methods.bayes.plan import split
+from tacit.methods.bayes.likings import Likings
+from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.first_order.rounds import FirstOrder, public_design
+from tacit.methods.bayes.state import BayesState
+from tacit.methods.bayes.sweeps import Sweeps
+from tacit.methods.first_order.choice import choice_round, first_groups, published
+from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.started import first_rounds
 from tacit.methods.first_order.started import story as started
-from tacit.model.person.gaussian import GaussianModel
-from tacit.rounds.round import Plan, Round
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 
 class Settings(BaseSettings):
-    pass
+    """`bayes` has none: rules choose everything."""
 
 
-class Bayes(Bias):
+class Bayes(Method):
     """Item effects, learned tastes and personal levels: the most accurate at every budget."""
 
     name = "bayes"
@@ -43,56 +46,63 @@ class Bayes(Bias):
     Settings: ClassVar[type[BaseSettings]] = Settings
 
     def plan(self, public: Public) -> Plan:
-        mu = strength(public.budget)
-        features = public_design(public)
-        pure = public.budget is not None and public.budget.delta == 0
-        first = FirstOrder(public, features, pure)
+        """First-order rounds; the second-order ones that pay; how widely people differ."""
+        first = FirstOrder.of(public)
         second = SecondOrder(first)
-        columns = 2 + (features.width if features is not None else 0)
+        mu = strength(public.budget)
+        known_columns = len(first_groups(first))
         shares = split(
-            public.unit, public.schema.users, mu, public.items, columns, pure
+            public.unit,
+            public.schema.users,
+            mu,
+            public.items,
+            known_columns,
+            first.pure,
         )
-        rounds = first_rounds(first, shares.level, shares.weights, tastes=True)
-        for i, share in enumerate(shares.effects, 1):
-            rounds.append(first.effects(f"effects {i}", share, 1 / (mu * sqrt(share))))
-        tastes = shares.second
-        if tastes.moments:
-            rounds.append(second.moments(tastes.moments, tastes.moment_axes))
-        if tastes.covariance:
-            rounds += self._covariance(second, tastes.covariance, tastes.rows, mu)
-        for i, share in enumerate(tastes.sweeps, 1):
-            rounds.append(
-                second.sweep(f"sweep {i}", share, tastes.axes, 1 / (mu * sqrt(share)))
-            )
-        rounds.append(self.choice(first, shares.choice))
+        rounds = [
+            *first_rounds(first, shares.level, shares.weights, tastes=True),
+            *(
+                first.effects(f"effects {i}", share, 1 / (mu * sqrt(share)))
+                for i, share in enumerate(shares.effects, 1)
+            ),
+            *_second_rounds(second, shares.second, mu),
+            choice_round(
+                first, shares.choice, second.groups(known_columns), second.grouped
+            ),
+        ]
         return Plan(public.unit, tuple(rounds), shares.story() + started(public))
 
-    def _covariance(
-        self, second: SecondOrder, share: float, rows: int, mu: float
-    ) -> list[Round]:
-        """The covariance; or, where released weights say that it would drown, one more
-        release of item sums."""
-        spread = 1 / (mu * sqrt(share))
-        other = second.first.effects("effects instead", share, spread)
-        chosen = partial(second.no_likings, share_sd=spread, rows=rows)
-        return [
-            second.covariance(share, rows),
-            replace(other, instead="covariance", chosen=chosen),
-        ]
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return BayesState()
 
-    def _loadings(
-        self, first: FirstOrder, state: State | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        if state is None or "loadings" not in state:
-            made, _ = super()._loadings(first, state)
-        else:
-            made = state["loadings"]
-        return made, np.minimum(
-            np.arange(made.shape[1]), 1
-        )  # the level, and all tastes together
+    def finish(self, public: Public, state: BayesState) -> Shared:
+        """The personal Gaussian model of what was released."""
+        first = FirstOrder.of(public)
+        return published(self, first, state, SecondOrder(first).model(state))
 
-    def _model(
-        self, first: FirstOrder, state: State
-    ) -> tuple[GaussianModel, NDArray[np.int64]]:
-        model = SecondOrder(first).model(state)
-        return model, self._loadings(first, state)[1]
+
+def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
+    """The rounds that learn tastes, as far as the split pays for them."""
+    rounds = list[Round]()
+    if shares.moments:
+        rounds.append(second.moments(shares.moments, shares.moment_axes))
+    if shares.covariance:
+        rounds += _covariance(second, shares, mu)
+    sweeps = Sweeps(second, shares.axes)
+    for i, share in enumerate(shares.sweeps, 1):
+        rounds.append(sweeps.sweep(f"sweep {i}", share, 1 / (mu * sqrt(share))))
+    return rounds
+
+
+def _covariance(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
+    """The covariance; or, where released weights say that it would drown, one more release
+    of item sums."""
+    likings = Likings(second, shares.rows)
+    spread = 1 / (mu * sqrt(shares.covariance))
+    other = second.first.effects("effects instead", shares.covariance, spread)
+    drowns = partial(likings.drown, share_sd=spread)
+    return [
+        likings.covariance(shares.covariance),
+        replace(other, instead="covariance", chosen=drowns),
+    ]

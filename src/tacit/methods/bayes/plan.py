@@ -2,25 +2,68 @@
 same for all data.
 
 A stage gets a share only where it can pay: its signal grows with people x mu (`reach`), its
-noise does not. Constants were set on other splits of ML-1M than are reported; the rule is
-the same for every data set. A stage that does not pay on some data shrinks itself to
-nothing, and costs its share.
+noise does not. All constants below were set on other splits of ML-1M than those of
+docs/results/bayes.md; the rule is the same for every data set. A stage that does not pay on
+some data shrinks itself to nothing, and costs its share.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import numpy as np
 
-from tacit.ledger.account.event import Unit
-from tacit.methods.baselines.bias import level_share
+from tacit.methods.first_order.rule import level_share
+from tacit.units import Unit
 
 UNKNOWN_PEOPLE = 5_000
 """Assumed for the split alone where the number of people is not declared."""
+CHOICE_SHARE = 0.04
+"""Of what the level leaves: how widely people differ."""
+WEIGHTS_SHARE = 0.22
+"""The items' weights, of what is left for first-order rounds."""
+WEIGHTS_LEAST, WEIGHTS_MOST = 0.12, 0.5
+"""At least so much of the whole budget, but no more than so much of what is left."""
+MUCH_REACH = 4000
+"""From here on fewer releases of item sums are enough, and more sweeps pay."""
+MANY_SUMS, FEW_SUMS = 3, 2
+"""Releases of item sums, below `MUCH_REACH` and from there on."""
+FEW_SWEEPS, MANY_SWEEPS = 2, 3
+"""The same of sweeps over tastes."""
+
+COLUMNS_WITHOUT_FEATURES = 2
+"""Level and popularity: with more columns the items have features."""
+MOMENTS_FROM, MOMENTS_SHARE = 400, 0.03
+"""How tastes for features vary: from this reach on, and its share."""
 MOST_AXES = 20
-MOST_ROWS = 4_000
+"""Of these moments: their number grows with the square."""
+TASTES_FROM = 2000
+"""Reach from which learned tastes pay at the unit `user`."""
+TASTES_SHARE, TASTES_HALF = 0.72, 4000.0
+"""Their share at most, and the reach at which they get half of it."""
+COVARIANCE_BESIDE_FEATURES = 8000
+"""Where items have features, the covariance pays from this reach on only."""
+COVARIANCE_FEATURED, COVARIANCE_PLAIN = 0.25, 0.4
+"""Of the share of tastes, with features and without."""
+USER_ROWS, RATING_ROWS = 0.1, 0.3
+"""Rows of the covariance by reach (at `user` also by the root of its share)."""
+LEAST_ROWS, MOST_ROWS = 50, 4_000
+"""Bounds of their number."""
+ALL_ROWS = 300
+"""So few items may all be rows."""
+ROWS_OF_ITEMS = 0.8
+"""Of more items, so many at most are rows: the rest would add noise alone."""
+REACH_OF_AN_AXIS = 750
+"""One axis in the sweeps for each so much reach."""
+LEAST_SWEPT, MOST_SWEPT = 3, 10
+"""Bounds of the number of these axes."""
+RATING_FROM = 200
+"""At the unit `rating`: the reach from which the covariance pays."""
+RATING_SHARE, RATING_HALF = 0.7, 400.0
+"""Its share there at most, and the reach at which it gets half of it."""
+GREAT_REACH = 1e5
+"""Beyond it, nothing changes: stands for infinite."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +79,7 @@ class Second:
 
     @property
     def taken(self) -> float:
+        """All of them together."""
         return self.moments + self.covariance + sum(self.sweeps)
 
 
@@ -106,7 +150,7 @@ def split(
     reach = (users or UNKNOWN_PEOPLE) * mu
     level = level_share(users, mu)
     rest = 1 - level
-    choice = 0.04 * rest
+    choice = CHOICE_SHARE * rest
     second = Second()
     if not pure:
         second = (
@@ -115,48 +159,50 @@ def split(
             else _rating(reach, rest, items)
         )
     left = rest - choice - second.taken
-    weights = max(0.22 * left, min(0.5 * left, 0.12))
-    effects = 3 if reach < 4000 else 2
-    return Split(
-        reach, level, weights, ((left - weights) / effects,) * effects, choice, second
-    )
+    weights = max(WEIGHTS_SHARE * left, min(WEIGHTS_MOST * left, WEIGHTS_LEAST))
+    sums = MANY_SUMS if reach < MUCH_REACH else FEW_SUMS
+    effects = ((left - weights) / sums,) * sums
+    return Split(reach, level, weights, effects, choice, second)
 
 
 def _user(reach: float, rest: float, items: int, columns: int) -> Second:
-    featured = columns > 2
-    moments, axes = (
-        (0.03 * rest, min(columns, MOST_AXES)) if featured and reach > 400 else (0.0, 0)
-    )
-    if reach < 2000:
-        return Second(moments, axes)
-    whole = 0.72 * rest * (1.0 if reach == inf else reach**2 / (reach**2 + 4000.0**2))
-    covariance = (
-        0.0 if featured and reach < 8000 else (0.25 if featured else 0.4) * whole
-    )
-    rows = _rows(0.1 * reach * sqrt(covariance), items) if covariance else 0
-    times = 2 if reach < 4000 else 3
-    swept = ((whole - covariance) / times,) * times
-    return Second(
-        moments,
-        axes,
-        covariance,
-        rows,
-        swept,
-        int(np.clip(min(reach, 1e5) / 750, 3, 10)),
+    """The second-order stages that a whole person's data pay for."""
+    featured = columns > COLUMNS_WITHOUT_FEATURES
+    second = Second()
+    if featured and reach > MOMENTS_FROM:
+        second = Second(MOMENTS_SHARE * rest, min(columns, MOST_AXES))
+    if reach < TASTES_FROM:
+        return second
+    whole = TASTES_SHARE * rest * _rising(reach**2, TASTES_HALF**2)
+    covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * whole
+    if featured and reach < COVARIANCE_BESIDE_FEATURES:
+        covariance = 0.0
+    rows = _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
+    times = FEW_SWEEPS if reach < MUCH_REACH else MANY_SWEEPS
+    axes = np.clip(min(reach, GREAT_REACH) / REACH_OF_AN_AXIS, LEAST_SWEPT, MOST_SWEPT)
+    return replace(
+        second,
+        covariance=covariance,
+        rows=rows,
+        sweeps=((whole - covariance) / times,) * times,
+        axes=int(axes),
     )
 
 
 def _rating(reach: float, rest: float, items: int) -> Second:
-    if reach < 200:
+    """The same for one rating: the covariance alone."""
+    if reach < RATING_FROM:
         return Second()
-    share = 0.7 * rest * (1.0 if reach == inf else reach / (reach + 400.0))
-    return Second(covariance=share, rows=_rows(0.3 * reach, items))
+    share = RATING_SHARE * rest * _rising(reach, RATING_HALF)
+    return Second(covariance=share, rows=_rows(RATING_ROWS * reach, items))
+
+
+def _rising(reach: float, half: float) -> float:
+    """From 0 to 1, one half at `half`."""
+    return 1.0 if reach == inf else reach / (reach + half)
 
 
 def _rows(wanted: float, items: int) -> int:
     """How many items the covariance has; four in five at most, but few items may all be in it."""
-    return int(
-        np.clip(
-            wanted, min(50, items), max(min(0.8 * items, MOST_ROWS), min(items, 300))
-        )
-    )
+    most = max(min(ROWS_OF_ITEMS * items, MOST_ROWS), min(items, ALL_ROWS))
+    return int(np.clip(wanted, min(LEAST_ROWS, items), most))

@@ -1,67 +1,57 @@
-"""Matrix factorization without holding ratings (Hua, Xia & Zhong 2015, schemes S2 and S3),
-and its sound form.
+"""Matrix factorization without holding ratings, after Hua, Xia & Zhong 2015.
 
-`paper`: in every round each online person sends, for each item she rated, the gradient of
-its profile plus pieces of noise; which items she rated is visible. `sound`: her whole
-gradient over *all* items is one clipped row with her share of Skellam noise; nothing shows
-which items she rated, and she counts her turns.
+As printed (`factorization/printed/hua.py`), in every round each online person sends, for
+each item she rated, the gradient of its profile plus pieces of noise; which items she rated
+is visible. The sound form is here: her whole gradient over *all* items is one clipped row
+with her share of Skellam noise; nothing shows which items she rated, and she counts her
+turns (docs/proofs/federated.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from math import sqrt
 from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from tacit.bound import RowClip, Rows
-from tacit.bound.fixed import FixedPoint
-from tacit.errors import SettingError
-from tacit.methods.base import Method, Public
+from tacit.bound import RowClip
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.factorization.base import Forms, first_rounds, rule_width, shares
 from tacit.methods.factorization.projected import projected
+from tacit.methods.factorization.publish import publish
+from tacit.methods.factorization.rounds import Learning, learning_round
+from tacit.methods.factorization.state import FactorState
 from tacit.model.shared import Shared
-from tacit.rounds.round import (
-    Block,
-    Claim,
-    Part,
-    Personal,
-    Plan,
-    Released,
-    Round,
-    Turns,
-)
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
-GRID = 2**10
-"""Steps per unit of a printed gradient: the sum over 10^5 raters and its noise stay inside 32 bits.
-"""
-SOUND_GRID = 2**13
+GRID = 2**13
 """Steps per unit of a clipped gradient: 32 bits hold the sums of 10^5 devices."""
-OFFSET = 3.0
-"""The printed factorization is of ratings from 1 to 5; inside, mid-scale is 0."""
-REASON = (
-    "the recommender knows the mixing numbers, so to it the noise is Gaussian; the claim "
-    "is for one round of many; "
-    "profiles are not bounded; which items a person rated is visible"
-)
+ROUNDS = 2
+"""Of factors, unless said."""
+WORD = 4
+"""Bytes of a number that is sent."""
 
 
 class FederatedSettings(BaseSettings):
+    """What `mf-federated` can be told; most of it is for the printed schemes."""
+
     scheme: Literal["S2", "S3"] = "S2"
-    """`paper`: S2 has everybody in every round, S3 whoever is online."""
+    """`paper`: the first has everybody in every round, the second whoever is online."""
     third_party: bool = True
-    """`paper`, S2: false is equation 13, where every rater's own noise hides her from the
-    recommender (`simulate`)."""
+    """`paper`, everybody in every round: false is equation 13, where every rater's own noise
+    hides her from the recommender (`simulate`)."""
     factors: int | None = Field(None, ge=1, le=200)
     """Unset: 50 as printed, and by rule in `sound`."""
     rounds: int | None = Field(None, ge=1, le=100_000)
-    """Unset: 100 (S2) or 10,000 (S3) as printed; in `sound`, 2 rounds of factors."""
+    """Unset: as printed, 100 of everybody or 10,000 of whoever is online; in `sound`, 2
+    rounds of factors."""
     cohort: int | None = Field(None, ge=2)
-    """At most this many devices in a round; unset, everybody (S2, sound) or 100 (S3)."""
+    """At most this many devices in a round; unset, everybody, or as printed 100 of those who
+    are online."""
     turns: int | None = Field(None, ge=1)
     """`sound`: at most so many rounds of factors for one device; unset, all of them."""
     rate: float = Field(2.0**-5, gt=0)
@@ -78,11 +68,81 @@ class FederatedSettings(BaseSettings):
     ridge: float = Field(0.001, ge=0)
     """lambda and mu."""
     join: float = Field(0.005, ge=0, le=1)
-    """S3 in `simulate`: chance of coming online between rounds."""
+    """Whoever is online, in `simulate`: chance of coming online between rounds."""
     leave: float = Field(0.01, ge=0, le=1)
+    """The same of going offline."""
     project: int | None = Field(None, ge=8)
     """`sound`: project the items onto so many random directions, which shrinks what a device sends.
     """
+
+
+class ClippedGradients(Form):
+    """The sound form: everybody takes part in the rounds of `bias`, and at most `turns`
+    times in a round of gradients."""
+
+    settings: FederatedSettings
+
+    def learning(self, public: Public) -> Learning:
+        """Right-hand sides from random profiles, then gradients at the released ones.
+
+        Left-hand sides would make what a device sends grow with the square of the factors.
+        """
+        width = rule_width(public, self.settings.factors)
+        return Learning(width, self.method.seed, second=0.0, gradient=True)
+
+    def plan(self, public: Public) -> Plan:
+        """Level, weights and effects, then the rounds of factors."""
+        given = self.settings
+        count = given.rounds or ROUNDS
+        turns = min(given.turns or count, count)
+        split = shares(public, count)
+        how = self.learning(public)
+        # Everybody takes part in these once, and shows by it only that she is there.
+        begun = [
+            replace(r, takes_part=Turns(0, 1))
+            for r in first_rounds(public, split.first)
+        ]
+        learned = [
+            self.gradient_round(public, how, Turns(k, turns, given.cohort), count)
+            for k in range(len(split.factors))
+        ]
+        size = (given.project or public.items) * how.columns * WORD
+        story = (
+            f"{100 * split.first:.0f} % of the budget go to level, weights and effects of "
+            f"items; a device takes {turns} "
+            f"of {count} turns at factors and sends {size:,} bytes in each, whatever it rated."
+        )
+        return Plan(public.unit, (*begun, *learned), (story,))
+
+    def gradient_round(
+        self, public: Public, how: Learning, turn: Turns, count: int
+    ) -> Round:
+        """One turn. The first is charged for all turns that one device may take, so each
+        has the whole share."""
+        made = learning_round(
+            public,
+            how,
+            f"factors {turn.index + 1}",
+            1 - shares(public, count).first,
+            first=turn.index == 0,
+            last=turn.index + 1 == count,
+            takes_part=turn,
+        )
+        # Numbers travel in 32 bits, so the grid is coarser than a curator's.
+        coarse = RowClip(how.clip, "l2", GRID)
+        parts = tuple(replace(part, bound=coarse) for part in made.parts)
+        made = replace(made, parts=parts)
+        if self.settings.project is None:
+            return made
+        return projected(made, self.settings.project, self.method.seed)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return FactorState()
+
+    def finish(self, public: Public, state: FactorState) -> Shared:
+        """Item profiles for everybody's own ridge solve."""
+        return publish(self.method, public, state)
 
 
 class FederatedMF(Method):
@@ -96,234 +156,13 @@ class FederatedMF(Method):
     calibrations = ("sound", "paper", "none")
     engines = ("simulate", "federated")
     Settings: ClassVar[type[BaseSettings]] = FederatedSettings
+    forms: ClassVar[Forms] = {
+        "sound": ClippedGradients,
+        "paper": "tacit.methods.factorization.printed.hua:VisibleGradients",
+        "none": "tacit.methods.factorization.printed.hua:VisibleGradients",
+    }
 
     @property
     def shows_items(self) -> bool:
         """Whether a device sends the rows of its own items alone, as printed."""
         return self.calibration != "sound"
-
-    @property
-    def chosen(self) -> FederatedSettings:
-        given = self.settings
-        assert isinstance(given, FederatedSettings)
-        return given
-
-    def first_state(self, public: Public) -> State:
-        """Random item profiles of length 1, from the public seed."""
-        if not self.shows_items:
-            return {}
-        from tacit.methods.factorization.kernels_turns import first_profile
-
-        rows = np.empty((public.items, self.chosen.factors or 50))
-        for item in range(public.items):
-            first_profile(self.seed + 1, item, rows[item])
-        return {"items": rows.astype(np.float32)}
-
-    def plan(self, public: Public) -> Plan:
-        return self._printed(public) if self.shows_items else self._sound(public)
-
-    def _printed(self, public: Public) -> Plan:
-        given, budget = self.chosen, public.budget
-        width = given.factors or 50
-        dynamic = given.scheme == "S3"
-        count = given.rounds or (10_000 if dynamic else 100)
-        weights = self._weights(public)
-        bounded = budget is not None if given.bounded is None else given.bounded
-        scheme: Literal["S2", "S3", "direct"] = (
-            given.scheme if given.third_party else "direct"
-        )
-        bound = FixedPoint(2.0**15, GRID)
-        noisy = silent = None
-        if budget is not None:
-            span = 4.0  # on the inner scale, whatever the data's is
-            scale = 2 * span * sqrt(width) / budget.epsilon
-            noisy = Claim("laplace", scale, budget.epsilon, 0.0, REASON)
-            silent = Claim(
-                "none",
-                0.0,
-                budget.epsilon,
-                0.0,
-                "the size of an item's cohort is visible, as printed",
-            )
-
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            from tacit.methods.factorization.kernels_turns import take_step
-
-            out = np.empty((len(block.item), width))
-            take_step(
-                block.people,
-                block.ptr,
-                block.item,
-                block.value + OFFSET,
-                np.asarray(state["items"], np.float32),
-                block.personal["profile"],
-                self.seed,
-                given.rate,
-                given.ridge,
-                weights,
-                bounded,
-                out,
-            )
-            return {
-                "gradient": Rows(block.ptr, block.item, out),
-                "raters": Rows(block.ptr, block.item, np.ones((len(block.item), 1))),
-            }
-
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            raters = np.round(released["raters"].value)
-            items = state["items"].astype(np.float64)
-            each, over, kept, pull = weights
-            if given.step == "scaled":  # equation 1 for those who are here
-                over, pull = given.ridge * raters.sum(), raters.sum()
-            some = np.maximum(raters, 1)
-            step = (
-                released["gradient"].value
-                + 2 * given.ridge * (kept * some + pull) * items
-            ) / (each * some + over)
-            return {
-                **state,
-                "items": np.where(raters > 0, items - given.rate * step, items).astype(
-                    np.float32
-                ),
-            }
-
-        def nothing(block: Block, state: State) -> Mapping[str, Rows]:
-            return {
-                "gradient": Rows(
-                    block.ptr, block.item, np.zeros((len(block.item), width))
-                )
-            }
-
-        parts = (
-            Part("gradient", public.items, bound, width, 0.5, claim=noisy),
-            Part("raters", public.items, FixedPoint(1.0, 1), 1, 0.5, claim=silent),
-        )
-        cohort = given.cohort or (100 if dynamic else None)
-        join, leave = (given.join, given.leave) if dynamic else (0.0, 0.0)
-        rounds = [
-            Round(
-                f"step {k}",
-                parts,
-                contribute,
-                absorb,
-                Turns(k, count + 1, cohort, join, leave, scheme),
-                (Personal("profile", width),),
-            )
-            for k in range(count)
-        ]
-        if dynamic and budget is not None:
-            start = Turns(0, count + 1, cohort, join, leave, "S3")
-            rounds.insert(
-                0,
-                Round(
-                    "initialise",
-                    parts[:1],
-                    nothing,
-                    lambda state, released: state,
-                    start,
-                ),
-            )
-        return Plan(
-            public.unit,
-            tuple(rounds),
-            (f"Scheme {given.scheme} as printed, {count} rounds.",),
-        )
-
-    def _weights(self, public: Public) -> tuple[float, float, float, float]:
-        """Of a step over n gradients: it is divided by `each` n + `over`, and its ridge
-        weighs `kept` n + `pull`."""
-        given = self.chosen
-        if not given.third_party and (
-            given.scheme == "S3" or self.engine == "federated"
-        ):
-            raise SettingError(
-                "equation 13 is of S2 and has no servers here",
-                remedy="use --engine simulate",
-            )
-        if given.step in ("mean", "sum"):
-            return (
-                (1.0, 0.0, 1.0, 0.0) if given.step == "mean" else (0.0, 1.0, 0.0, 1.0)
-            )
-        if public.pattern is None:
-            raise SettingError(
-                f"step={given.step} weighs the ridge with the number of ratings, which is "
-                "not public here",
-                remedy="use --calibration paper and --engine simulate",
-            )
-        everything = float(max(1, len(public.pattern.item)))
-        if given.step == "objective":
-            return 0.0, everything, 0.0, everything
-        return 1.0, given.ridge * everything, 0.0, everything
-
-    def _sound(self, public: Public) -> Plan:
-        from tacit.methods.factorization.base import first_rounds, rule_width, shares
-        from tacit.methods.factorization.rounds import Learning, learning_round
-
-        given = self.chosen
-        count = given.rounds or 2
-        turns = min(given.turns or count, count)
-        first, rest = shares(public, count)
-        how = Learning(
-            rule_width(public, given.factors, 15), self.seed, second=0.0, gradient=True
-        )
-        rounds = [
-            replace(r, takes_part=Turns(0, 1)) for r in first_rounds(public, first)
-        ]
-        for k in range(count if rest else 0):
-            learned = learning_round(
-                public,
-                how,
-                f"factors {k + 1}",
-                1 - first,
-                first=k == 0,
-                last=k + 1 == count,
-                takes_part=Turns(k, turns, given.cohort),
-            )
-            coarse = tuple(
-                replace(p, bound=RowClip(p.bound.limit, "l2", SOUND_GRID))
-                for p in learned.parts
-            )
-            learned = replace(learned, parts=coarse)
-            rounds.append(
-                projected(learned, given.project, self.seed)
-                if given.project
-                else learned
-            )
-        size = (given.project or public.items) * how.columns * 4
-        story = (
-            (
-                f"{100 * first:.0f} % of the budget go to level, weights and effects of "
-                f"items; a device takes {turns} "
-                f"of {count} turns at factors and sends {size:,} bytes in each, whatever it rated."
-            ),
-        )
-        return Plan(public.unit, tuple(rounds), story)
-
-    def finish(self, public: Public, state: State) -> Shared:
-        if not self.shows_items:
-            from tacit.methods.factorization.base import publish
-
-            return publish(self, public, state)
-        # u = argmin |r - V u|^2 + ridge |u - start|^2 as the personal Gaussian model says
-        # it: loadings scaled, and the baseline what somebody without ratings would give:
-        # the profile that comes nearest to mid-scale everywhere.
-        noise, ridge = 0.8, 4.0
-        items = np.nan_to_num(
-            np.asarray(state["items"], np.float32), posinf=0.0, neginf=0.0
-        )  # it may have diverged
-        wide = items.astype(np.float64)
-        start = np.linalg.lstsq(wide, np.full(public.items, OFFSET), rcond=1e-3)[0]
-        arrays = {
-            "baseline": (wide @ start - OFFSET).astype(np.float32),
-            "variance": np.zeros(public.items, np.float32),
-            "loadings": (items * np.float32(sqrt(noise / ridge))),
-        }
-        return Shared(
-            self.name,
-            "gaussian",
-            arrays,
-            {"noise": noise},
-            public.schema,
-            public.catalogue,
-            self.settings.model_dump(),
-        )

@@ -5,72 +5,97 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from tacit.ledger.account.event import Unit
-from tacit.methods.base import Public
-from tacit.methods.factorization.base import FactorMethod, publish
+from tacit.methods.base import Form, Public
+from tacit.methods.factorization.base import FactorMethod, Forms, Settings
 from tacit.methods.factorization.noisy import factors_from_noisy
-from tacit.methods.factorization.printed.descent import preprocessed_descent
-from tacit.methods.factorization.printed.least_squares import preprocessed_output_plan
-from tacit.methods.factorization.twin import TwinKind
+from tacit.methods.factorization.publish import publish
+from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
+from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
+from tacit.units import Unit
 
-ITEM_SHARE, OWN_SHARE = 0.14, 0.14
+ITEM_SHARE = 0.14
+OWN_SHARE = 0.14
+"""Of the budget, for the averages of items and of people: as the printed form has it."""
 RESIDUAL = 1.0
 """B: residuals from the private averages are clamped to +-B, so their noise is a quarter of
 a plain rating's."""
+FACTORS = 10
+EPOCHS = {"descent": 20, "least squares": 8}
+"""Of the training on noisy residuals, unless said."""
+
+
+class NoisyResiduals(Form):
+    """The sound form: averages of items and people are released; each residual from them is
+    clamped and noised once (which the authors found best); training on the noisy residuals
+    is post-processing."""
+
+    settings: Settings
+    trainer: ClassVar[Literal["descent", "least squares"]]
+
+    def plan(self, public: Public) -> Plan:
+        """Averages, then residuals."""
+        rounds = (
+            item_sums(public, ITEM_SHARE),
+            own_averages(public, OWN_SHARE),
+            input_round(public, 1 - ITEM_SHARE - OWN_SHARE, RESIDUAL),
+        )
+        story = "Averages first; then every residual is clamped and noised once."
+        return Plan("value", rounds, (story,))
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return ValueState()
+
+    def finish(self, public: Public, state: ValueState) -> Shared:
+        """Factors trained on the noisy residuals, for everybody's own ridge solve."""
+        epochs = self.settings.epochs or EPOCHS[self.trainer]
+        width = self.settings.factors or FACTORS
+        state = factors_from_noisy(
+            public, state, self.trainer, width, epochs, self.method.seed
+        )
+        return publish(self.method, public, state)
+
+
+class NoisyDescent(NoisyResiduals):
+    """Gradient descent on noisy residuals."""
+
+    trainer = "descent"
+
+
+class NoisyLeastSquares(NoisyResiduals):
+    """Alternating least squares on noisy residuals."""
+
+    trainer = "least squares"
 
 
 class InputSGD(FactorMethod):
-    """Averages of items and people are released; each residual from them is clamped and
-    noised once (which the authors found best); gradient descent on the noisy residuals is
-    post-processing."""
+    """Input perturbation, then gradient descent."""
 
     name = "mf-input-sgd"
     source = "Berlioz et al. 2015 (PSGD in Xian et al.)"
     units: ClassVar[tuple[Unit, ...]] = ("value",)
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
-    twin: ClassVar[TwinKind] = "svd"
-    trainer: ClassVar[Literal["descent", "least squares"]] = "descent"
-
-    def sound_plan(self, public: Public) -> Plan:
-        values = input_round(public, 1 - ITEM_SHARE - OWN_SHARE, RESIDUAL)
-        rounds = (
-            item_sums(public, ITEM_SHARE),
-            own_averages(public, OWN_SHARE),
-            values,
-        )
-        return Plan(
-            "value",
-            rounds,
-            ("Averages first; then every residual is clamped and noised once.",),
-        )
-
-    def sound_finish(self, public: Public, state: State) -> Shared:
-        epochs = self.chosen.epochs or (20 if self.trainer == "descent" else 8)
-        width = self.chosen.factors or 10
-        return publish(
-            self,
-            public,
-            factors_from_noisy(public, state, self.trainer, width, epochs, self.seed),
-        )
-
-    def paper_plan(self, public: Public) -> Plan:
-        make = (
-            preprocessed_descent
-            if self.trainer == "descent"
-            else preprocessed_output_plan
-        )
-        return make(public, self.printed(public))
+    forms: ClassVar[Forms] = {
+        "sound": NoisyDescent,
+        "paper": "tacit.methods.factorization.printed.descent:PreprocessedDescent",
+        "none": "tacit.methods.factorization.twin:DescentTwin",
+    }
 
 
-class InputALS(InputSGD):
-    """The same with alternating least squares."""
+class InputALS(FactorMethod):
+    """Input perturbation, then alternating least squares."""
 
     name = "mf-input-als"
     source = "Berlioz et al. 2015 (PALS in Xian et al.)"
-    twin: ClassVar[TwinKind] = "als"
-    trainer = "least squares"
+    units: ClassVar[tuple[Unit, ...]] = ("value",)
+    calibrations = ("sound", "paper", "none")
+    paper_unit = "value"
+    forms: ClassVar[Forms] = {
+        "sound": NoisyLeastSquares,
+        "paper": "tacit.methods.factorization.printed.least_squares:PreprocessedOutput",
+        "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
+    }

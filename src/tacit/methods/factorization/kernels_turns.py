@@ -74,11 +74,10 @@ def take_step(
             for a in range(width):
                 out[cell, a] = -2.0 * u[a] * error
                 change[a] -= 2.0 * v[a] * error
-        cells, total = float(max(last - first, 1)), 0.0
-        share, pull = (
-            weights[0] * cells + weights[1],
-            2.0 * ridge * (weights[2] * cells + weights[3]),
-        )
+        cells = float(max(last - first, 1))
+        share = weights[0] * cells + weights[1]
+        pull = 2.0 * ridge * (weights[2] * cells + weights[3])
+        total = 0.0
         for a in range(width):
             u[a] -= rate * (change[a] + pull * u[a]) / share
             total += u[a] * u[a]

@@ -1,176 +1,186 @@
 """The implicit-feedback form of private least squares: top-n from likes.
 
 Everybody solves her vector against the public factors over all items (1 for liked, 0 for
-the rest) and scales it to length 1. Released are, for each item, the sum of its likers'
-vectors and, once a round, everybody's second moment.
+the rest; Hu, Koren & Volinsky 2008) and scales it to length 1. Released are, for each item,
+the sum of its likers' vectors and, once a round, everybody's second moment.
 
 Guarantee: a person's likes enter the weights, and her vectors the sums, as rows of L2 norm
-at most 1; her second moment uu' has Frobenius norm at most 1.
+at most 1; her second moment uu' has Frobenius norm at most 1 (docs/proofs/mf.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
-from tacit.methods.base import Public
+from tacit.methods.base import Method, Public
+from tacit.methods.factorization.base import shares
+from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.rounds import Learning
-from tacit.methods.factorization.twin import LIKE_RIDGE, LIKE_WEIGHT
+from tacit.methods.factorization.state import LikesState
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.refine.factors import clip_spectrum, item_factors, unpack
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
-from tacit.rounds.state import State
-
-if TYPE_CHECKING:
-    from tacit.methods.base import Method
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import known
 
 Floats = NDArray[np.float64]
 FACTORS_FROM = 1500.0
 """People times mu below which likes get no factors: less than for ratings, since popularity
-alone ranks worse than item effects predict."""
+alone ranks worse than item effects predict (docs/results/mf.md)."""
+LIKE_WEIGHT = 8.0
+"""How much more a like weighs than the absence of one."""
+LIKE_RIDGE = 20.0
+"""Of an item's solve, and of everybody's without noise: found on one split of ML-1M, as the
+twin's."""
 EVEN = 30
+"""Below so many likes a person's weight stops growing."""
 TYPICAL = 30.0
 """Likes of a typical person: a public guess, used where a weight must become a count."""
+OWN_RIDGE = 1e-3
+OWN_RIDGE_EACH = 0.01
+"""Ridge of a person's own solve: a little, and this share of the factors' mean square."""
+START = 0.1
+"""Standard deviation of the first, random factors."""
+SUMS_SHARE = 0.95
+MOMENT_SHARE = 0.05
+"""Of a round, for the items' sums and for the one second moment."""
+LEAST_MOMENT = 0.01
+"""Eigenvalues of the second moment of unit vectors, at the least."""
 
 
 def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
-    from tacit.methods.factorization.base import shares
-
-    first, rest = shares(public, epochs, FACTORS_FROM)
+    """The items' weights, then rounds of factors if they pay."""
+    split = shares(public, epochs, FACTORS_FROM)
     rounds = [
-        _round(public, how, f"likes {k + 1}", share, first=k == 0)
-        for k, share in enumerate(rest)
+        likes_round(public, how, f"likes {k}", share, first=k == 1)
+        for k, share in enumerate(split.factors, 1)
     ]
-    story = (f"{100 * first:.0f} % of the budget go to the items' weights.",)
-    return Plan(public.unit, (_weights(public, first), *rounds), story)
+    story = f"{100 * split.first:.0f} % of the budget go to the items' weights."
+    weights = weights_round(public, split.first)
+    return Plan(public.unit, (weights, *rounds), (story,))
 
 
-def _weights(public: Public, share: float) -> Round:
+def weights_round(public: Public, share: float) -> Round:
+    """How much each item is liked."""
     items = public.items
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         return {"weights": cell_rows(block, person_weights(block, EVEN))}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        people, part = float(state["people"][0]), released["weights"]
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+        part = released["weights"]
         weights = denoise_weights(
             part.value[:, 0],
             max(part.sd, TINY),
             low=0.5 / sqrt(EVEN),
-            high=people / sqrt(EVEN),
-            mean=people * TYPICAL / sqrt(EVEN) / items,
+            high=state.people / sqrt(EVEN),
+            mean=state.people * TYPICAL / sqrt(EVEN) / items,
             doubt=1.0,
         )
-        return {**state, "weight": weights.mean}
+        return state.after(weight=weights.mean)
 
-    return Round(
-        "weights",
-        (Part("weights", items, RowClip(1.0), share=share),),
-        contribute,
-        absorb,
-    )
+    part = Part("weights", items, RowClip(1.0), share=share)
+    return Round("weights", (part,), contribute, absorb)
 
 
-def _round(
+def likes_round(
     public: Public, how: Learning, name: str, share: float, *, first: bool
 ) -> Round:
+    """One round. The `first` starts from random factors."""
     items = public.items
     width = how.width
-    packed = how.width * (how.width + 1) // 2
-    upper = np.triu_indices(width)
-    double = np.where(upper[0] == upper[1], 1.0, sqrt(2.0))
+    rows, columns = np.triu_indices(width)
+    double = np.where(rows == columns, 1.0, sqrt(2.0))
 
-    def vectors(block: Block, state: State) -> Floats:
-        from tacit.kernels.als import half_step_likes
-
-        factors = (
-            state["factors"]
-            if not first
-            else np.random.default_rng(how.seed).standard_normal((items, width)) * 0.1
-        )
-        out = np.zeros((len(block.people), width))
-        everywhere = factors.T @ factors
-        people = len(block.people)
-        half_step_likes(
-            block.ptr,
-            block.item,
-            factors,
-            everywhere,
-            LIKE_WEIGHT,
-            1e-3 + 0.01 * np.trace(everywhere) / width,
-            0,
-            people,
-            out,
-        )
-        return np.asarray(
-            out / np.maximum(np.sqrt((out**2).sum(axis=1)), 1e-12)[:, None], np.float64
-        )
-
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        own = vectors(block, state)
-        lines = (
-            np.repeat(own, np.diff(block.ptr), axis=0)
-            * person_weights(block, EVEN)[:, None]
-        )
-        moment = own[:, upper[0]] * own[:, upper[1]] * double
+    def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
+        factors = _random(items, how) if first else state.factors
+        # Unit vectors times 1/sqrt(c) for each of c likes: a row of norm at most 1.
+        own = unit_vectors(block, factors)
+        weights = person_weights(block, EVEN)
+        lines = np.repeat(own, np.diff(block.ptr), axis=0) * weights[:, None]
+        moment = own[:, rows] * own[:, columns] * double
         return {
             "sums": Rows(block.ptr, block.item, lines),
             "everyone": Rows.one_each(moment),
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        people, weight = float(state["people"][0]), state["weight"]
-        sums, sd = released["sums"].value, max(released["sums"].sd, TINY)
-        moment = clip_spectrum(
-            unpack(released["everyone"].value[0], width) / people, 0.01, 1.0
-        )
-        mean = sums.sum(axis=0) / max(float(weight.sum()), TINY)
-        left = weight[:, None, None] * np.eye(width)
-        noise = (weight / sqrt(EVEN))[:, None, None] * moment + sd**2 * np.eye(width)
-        likers = (
-            mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
-        )  # mean vector of an item's likers
-        count = weight * sqrt(TYPICAL)
-        system = (
-            people * moment
-            + (LIKE_WEIGHT * count)[:, None, None] * moment
-            + LIKE_RIDGE * np.eye(width)
-        )
-        factors = np.linalg.solve(
-            system, ((1 + LIKE_WEIGHT) * count)[:, None, None] * likers[:, :, None]
-        )[:, :, 0]
-        return {
-            **state,
-            "factors": np.maximum(factors, 0.0) if how.nonnegative else factors,
-        }
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+        everyone = unpack(released["everyone"].value[0], width) / state.people
+        moment = clip_spectrum(everyone, LEAST_MOMENT, 1.0)
+        sums = released["sums"].value
+        sd = max(released["sums"].sd, TINY)
+        factors = solve_items(state, sums, sd, moment)
+        if how.nonnegative:
+            factors = np.maximum(factors, 0.0)
+        return state.after(factors=factors)
 
+    bound = RowClip(1.0)
     parts = (
-        Part("sums", items, RowClip(1.0), width=width, share=0.95 * share),
-        Part("everyone", 1, RowClip(1.0), width=packed, share=0.05 * share),
+        Part("sums", items, bound, width=width, share=SUMS_SHARE * share),
+        Part("everyone", 1, bound, width=len(rows), share=MOMENT_SHARE * share),
     )
     return Round(name, parts, contribute, absorb)
 
 
-def likes_finish(method: Method, public: Public, state: State) -> Shared:
-    factors = state.get("factors", np.zeros((public.items, 1)))
-    arrays = {
-        "factors": np.asarray(factors, np.float32),
-        "weight": np.asarray(state["weight"], np.float32),
-    }
-    ridge = 1e-3 + 0.01 * float((factors**2).sum()) / factors.shape[1]
-    return Shared(
-        method.name,
-        "liked factors",
-        arrays,
-        {"weight": LIKE_WEIGHT, "ridge": ridge},
-        public.schema,
-        public.catalogue,
-        method.settings.model_dump(),
+def _random(items: int, how: Learning) -> Floats:
+    return np.random.default_rng(how.seed).standard_normal((items, how.width)) * START
+
+
+def unit_vectors(block: Block, factors: Floats) -> Floats:
+    """Everybody's vector from her likes, of length 1."""
+    from tacit.kernels.als import half_step_likes  # compiled on first use
+
+    people = len(block.people)
+    width = factors.shape[1]
+    out = np.zeros((people, width))
+    everywhere = factors.T @ factors
+    half_step_likes(
+        block.ptr,
+        block.item,
+        factors,
+        everywhere,
+        LIKE_WEIGHT,
+        OWN_RIDGE + OWN_RIDGE_EACH * np.trace(everywhere) / width,
+        0,
+        people,
+        out,
     )
+    length = np.maximum(np.sqrt((out**2).sum(axis=1)), 1e-12)
+    return np.asarray(out / length[:, None], np.float64)
+
+
+def solve_items(state: LikesState, sums: Floats, sd: float, moment: Floats) -> Floats:
+    """Factors of the items, each against all people: its likers' mean vector by empirical
+    Bayes, then weighted least squares over likes and absences."""
+    weight = state.weight
+    unit = np.eye(sums.shape[1])
+    mean = sums.sum(axis=0) / max(float(weight.sum()), TINY)
+    left = weight[:, None, None] * unit
+    noise = (weight / sqrt(EVEN))[:, None, None] * moment + sd**2 * unit
+    # Likers of an item are everybody's mean, and what stands out of the noise.
+    likers = mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
+    count = weight * sqrt(TYPICAL)
+    # Everybody counts as an absence of weight 1, and a liker for LIKE_WEIGHT more.
+    liked = (LIKE_WEIGHT * count)[:, None, None] * moment
+    system = state.people * moment + liked + LIKE_RIDGE * unit
+    right = ((1 + LIKE_WEIGHT) * count)[:, None, None] * likers[:, :, None]
+    return np.asarray(np.linalg.solve(system, right)[:, :, 0], np.float64)
+
+
+def likes_finish(method: Method, public: Public, state: LikesState) -> Shared:
+    """Factors and weights for everybody's own solve; without factors, the weights rank."""
+    factors = np.zeros((public.items, 1))
+    if known(state.factors):
+        factors = state.factors
+    square = float((factors**2).sum())
+    ridge = OWN_RIDGE + OWN_RIDGE_EACH * square / factors.shape[1]
+    arrays = {"factors": factors, "weight": state.weight}
+    numbers = {"weight": LIKE_WEIGHT, "ridge": ridge}
+    return shared_model(method, public, "liked factors", arrays, numbers)

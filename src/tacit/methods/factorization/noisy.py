@@ -8,165 +8,209 @@ out of the noise, there are none.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
-from tacit.methods.factorization.printed.descent import scalar_lift
-from tacit.methods.factorization.value import people_of
+from tacit.methods.factorization.implicit import scalar_lift
+from tacit.methods.factorization.state import ValueState
+from tacit.methods.factorization.value import pattern_of, people_of
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint32]
+Mask = NDArray[np.bool_]
 Trainer = Literal["descent", "least squares", "svdpp", "scalar"]
 """`svdpp` learns implicit factors; `scalar` is descent with the implicit term that Xian et
 al. print."""
 HELD = 0.1
+"""Share of the noisy ratings that judges."""
 STANDS_OUT = 2.0
 """Standard errors by which factors must win."""
-RIDGE, RIDGE_EACH = 3.0, 0.05
+RIDGE = 3.0
+"""Of a row in least squares, without noise; as the twin's."""
+RIDGE_EACH = 0.05
+"""More of it for each rating of the row, and the ridge of descent; as the twin's."""
 TRIED = (1.0, 0.4)
 """Multiples of the ridge that the noise asks for."""
+RATE = 0.01
+"""Of descent without noise; it falls with the root of the noise."""
+DECAY = 0.95
+"""Of the rate, from epoch to epoch."""
+START = 0.1
+"""Standard deviation of the first, random factors."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training leaves."""
+
+    own: Floats
+    """People's vectors: from noisy ratings, so public."""
+    factors: Floats
+    implicit: Floats | None = None
+    """Of SVD++."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A training on nine tenths, and what the last tenth says about it."""
+
+    noise: float
+    made: Trained
+    gain: float
+    """In standard errors."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """One way to train, on the noisy ratings of one release."""
+
+    public: Public
+    state: ValueState
+    trainer: Trainer
+    width: int
+    epochs: int
+    seed: int
+
+    def run(self, noise: float, kept: Mask) -> Trained:
+        """Train on the `kept` ratings, at a ridge `noise` times that of plain ones."""
+        from threadpoolctl import threadpool_limits
+
+        # The kept ratings as compressed rows: everybody stays, with fewer of her own.
+        pattern = pattern_of(self.public)
+        people = people_of(self.public)
+        user = np.repeat(np.arange(people), np.diff(pattern.ptr))[kept]
+        counts = np.bincount(user, minlength=people)
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        value = self.state.values.noisy[kept].astype(np.float32)
+        item = pattern.item[kept]
+        if self.trainer != "least squares":
+            return self._descend(ptr, item, value, noise)
+        with threadpool_limits(1):
+            return self._alternate(ptr, item, value, noise)
+
+    def _alternate(
+        self, ptr: Ints, item: Codes, value: Singles, noise: float
+    ) -> Trained:
+        """Alternating least squares."""
+        from tacit.kernels.als import half_step
+        from tacit.kernels.order import by_item
+
+        items = self.public.items
+        rng = np.random.default_rng(self.seed)
+        own = np.zeros((people_of(self.public), self.width), np.float32)
+        factors = _random(rng, items, self.width)
+        order = by_item(ptr, item, items)
+        own_ridge = self._ridge(ptr, noise)
+        ridge = self._ridge(order.ptr, noise)
+        by_items = value[order.cell]
+        for _ in range(self.epochs):
+            half_step(ptr, item, value, factors, own_ridge, 0, len(own), own)
+            half_step(order.ptr, order.person, by_items, own, ridge, 0, items, factors)
+        return Trained(own.astype(np.float64), factors.astype(np.float64))
+
+    def _ridge(self, ptr: Ints, noise: float) -> Singles:
+        each = (RIDGE + RIDGE_EACH * np.diff(ptr)) * noise
+        return np.repeat(each[:, None], self.width, 1).astype(np.float32)
+
+    def _descend(self, ptr: Ints, item: Codes, value: Singles, noise: float) -> Trained:
+        """Gradient descent, person by person."""
+        from tacit.methods.factorization.kernels_sgd import biased_epoch
+        from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
+
+        people = people_of(self.public)
+        items = self.public.items
+        rng = np.random.default_rng(self.seed)
+        factors = _random(rng, items, self.width)
+        own = _random(rng, people, self.width)
+        level = np.zeros(people, np.float32)
+        bias = np.zeros(items, np.float32)
+        implicit = np.zeros((items, self.width), np.float32)
+        rate = RATE / np.sqrt(noise)
+        ridge = RIDGE_EACH * noise
+        count = np.diff(ptr)[:, None]
+        lift = np.zeros((people, 1), np.float32)
+        if self.trainer == "scalar":
+            lift = scalar_lift(count).astype(np.float32)
+        own += lift
+        for _ in range(self.epochs):
+            order = rng.permutation(people)
+            given = (ptr, item, value, order, level, bias, own, factors)
+            if self.trainer == "svdpp":
+                svdpp_epoch(*given, implicit, rate, ridge, ridge)
+            else:
+                biased_epoch(*given, rate, ridge, ridge)
+                # People shrink toward their lift, not to 0.
+                shrunk = max(0.0, 1 - rate * ridge) ** count
+                own += (1 - shrunk).astype(np.float32) * lift
+            rate *= DECAY
+        learned = implicit.astype(np.float64) if self.trainer == "svdpp" else None
+        return Trained(own.astype(np.float64), factors.astype(np.float64), learned)
+
+
+def _random(rng: np.random.Generator, rows: int, width: int) -> Singles:
+    return (rng.standard_normal((rows, width)) * START).astype(np.float32)
 
 
 def factors_from_noisy(
-    public: Public, state: State, trainer: Trainer, width: int, epochs: int, seed: int
-) -> State:
-    """The state with `factors` (and `implicit`) for people of unit prior variance, or
-    without any."""
-    assert public.pattern is not None
-    rng = np.random.default_rng(seed)
-    held = rng.random(len(state["values"])) < HELD
-    extra = float(state["values_sd"][0]) ** 2
-    tried = []
-    for multiple in TRIED:
-        noise = multiple * (1 + extra / NOISE)
-        made = _train(public, state, trainer, width, epochs, seed, noise, ~held)
-        tried.append((_gain(state, made, public, held), noise, made))
-    gain, noise, made = max(tried, key=lambda one: one[0])
-    if not gain > STANDS_OUT:
-        return state
-    if (
-        trainer != "svdpp"
-    ):  # a third training of these would cost more than a tenth of the ratings is worth
-        made = _train(
-            public, state, trainer, width, epochs, seed, noise, np.ones(len(held), bool)
-        )
-    own, factors, implicit = made
-    moment = (own.T @ own + 1e-9 * np.eye(width)) / max(len(own), 1)
-    root = np.linalg.cholesky(moment)
-    new: dict[str, Floats] = {"factors": factors @ root}
-    if implicit is not None:
-        new["implicit"] = np.linalg.solve(root, implicit.T).T
-    if trainer == "scalar":
-        new["lift"] = np.linalg.solve(root, np.ones(width))
-    return {**state, **new}
-
-
-def _train(
     public: Public,
-    state: State,
+    state: ValueState,
     trainer: Trainer,
     width: int,
     epochs: int,
     seed: int,
-    noise: float,
-    kept: NDArray[np.bool_],
-) -> tuple[Floats, Floats, Floats | None]:
-    """People's vectors, item factors, and implicit factors for SVD++."""
-    from threadpoolctl import threadpool_limits
-
-    assert public.pattern is not None
-    items = public.items
-    people = people_of(public)
-    rng = np.random.default_rng(seed)
-    user = np.repeat(np.arange(people), np.diff(public.pattern.ptr))[kept]
-    item = public.pattern.item[kept]
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=people))])
-    value = state["values"][kept].astype(np.float32)
-    own = np.zeros((people, width), np.float32)
-    factors = (rng.standard_normal((items, width)) * 0.1).astype(np.float32)
-    if trainer == "least squares":
-        with threadpool_limits(1):
-            _least_squares(ptr, item, value, own, factors, noise, epochs)
-        return own.astype(np.float64), factors.astype(np.float64), None
-    from tacit.methods.factorization.kernels_sgd import biased_epoch
-    from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
-
-    own = (rng.standard_normal((people, width)) * 0.1).astype(np.float32)
-    level, bias = np.zeros(people, np.float32), np.zeros(items, np.float32)
-    implicit = np.zeros((items, width), np.float32)
-    rate, ridge = 0.01 / np.sqrt(noise), RIDGE_EACH * noise
-    count = np.diff(ptr)[:, None]
-    lift = (
-        scalar_lift(count).astype(np.float32)
-        if trainer == "scalar"
-        else np.zeros((people, 1), np.float32)
-    )
-    own += lift
-    for _ in range(epochs):
-        given = (ptr, item, value, rng.permutation(people), level, bias, own, factors)
-        if trainer == "svdpp":
-            svdpp_epoch(*given, implicit, rate, ridge, ridge)
-        else:
-            biased_epoch(*given, rate, ridge, ridge)
-            shrunk = max(0.0, 1 - rate * ridge) ** count
-            own += (1 - shrunk).astype(np.float32) * lift  # shrink toward it, not to 0
-        rate *= 0.95
-    return (
-        own.astype(np.float64),
-        factors.astype(np.float64),
-        implicit.astype(np.float64) if trainer == "svdpp" else None,
-    )
+) -> ValueState:
+    """The state with `factors` (and `implicit`) for people of unit prior variance, or
+    without any."""
+    # A noisy rating has the noise of its release beside its own: the ridge grows with both.
+    training = Training(public, state, trainer, width, epochs, seed)
+    held = np.random.default_rng(seed).random(len(state.values.noisy)) < HELD
+    plain = 1 + state.values.sd**2 / NOISE
+    tried = []
+    for noise in (multiple * plain for multiple in TRIED):
+        found = training.run(noise, ~held)
+        tried.append(Tried(noise, found, _gain(public, state, found, held)))
+    best = max(tried, key=lambda one: one.gain)
+    if not best.gain > STANDS_OUT:
+        return state
+    made = best.made
+    # A third training of SVD++ would cost more than a tenth of the ratings is worth.
+    if trainer != "svdpp":
+        made = training.run(best.noise, np.ones(len(held), bool))
+    # Scaled so that people's vectors have unit second moment, as their prior says.
+    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(len(made.own), 1)
+    root = np.linalg.cholesky(moment)
+    state = state.after(factors=made.factors @ root)
+    if made.implicit is not None:
+        state = state.after(implicit=np.linalg.solve(root, made.implicit.T).T)
+    if trainer == "scalar":
+        state = state.after(lift=np.linalg.solve(root, np.ones(width)))
+    return state
 
 
-def _least_squares(
-    ptr: NDArray[np.int64],
-    item: NDArray[np.uint32],
-    value: NDArray[np.float32],
-    own: NDArray[np.float32],
-    factors: NDArray[np.float32],
-    noise: float,
-    epochs: int,
-) -> None:
-    from tacit.kernels.als import half_step
-    from tacit.kernels.order import by_item
-
-    starts, person, cell = by_item(ptr, item, len(factors))
-    ridges = [
-        np.repeat(
-            ((RIDGE + RIDGE_EACH * np.diff(each)) * noise)[:, None], factors.shape[1], 1
-        ).astype(np.float32)
-        for each in (ptr, starts)
-    ]
-    for _ in range(epochs):
-        half_step(ptr, item, value, factors, ridges[0], 0, len(own), own)
-        half_step(starts, person, value[cell], own, ridges[1], 0, len(factors), factors)
-
-
-def _gain(
-    state: State,
-    made: tuple[Floats, Floats, Floats | None],
-    public: Public,
-    held: NDArray[np.bool_],
-) -> float:
+def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float:
     """By how many standard errors the factors predict the held noisy ratings better than
     nothing does."""
-    assert public.pattern is not None
-    own, factors, implicit = made
-    user = np.repeat(np.arange(len(own)), np.diff(public.pattern.ptr))
-    if implicit is not None:
+    pattern = pattern_of(public)
+    user = np.repeat(np.arange(len(made.own)), np.diff(pattern.ptr))
+    own = made.own
+    # SVD++: n^-1/2 times the sum of the implicit factors of what a person rated.
+    if made.implicit is not None:
         from scipy.sparse import csr_array
 
-        ptr, item = public.pattern.ptr, public.pattern.item
-        rated = csr_array(
-            (np.ones(len(item)), item, ptr), shape=(len(own), len(implicit))
-        )
-        own = own + (rated @ implicit) / np.sqrt(np.maximum(np.diff(ptr), 1))[:, None]
-    told = np.einsum("nd,nd->n", own[user[held]], factors[public.pattern.item[held]])
-    real = state["values"][held]
+        ones = np.ones(len(pattern.item))
+        shape = (len(own), len(made.implicit))
+        rated = csr_array((ones, pattern.item, pattern.ptr), shape=shape)
+        count = np.maximum(np.diff(pattern.ptr), 1)
+        own = own + (rated @ made.implicit) / np.sqrt(count)[:, None]
+    told = np.einsum("nd,nd->n", own[user[held]], made.factors[pattern.item[held]])
+    real = state.values.noisy[held]
     better = real**2 - (real - told) ** 2
     error = float(better.std()) / np.sqrt(max(len(better), 1))
     gain = float(better.mean()) / max(error, 1e-12) if len(better) else 0.0

@@ -5,54 +5,67 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from tacit.methods.base import Public
+from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.base import FactorMethod
+from tacit.methods.factorization.base import (
+    FactorMethod,
+    Forms,
+    factor_plan,
+    rule_width,
+)
 from tacit.methods.factorization.base import Settings as FactorSettings
-from tacit.methods.factorization.printed.descent import Printed
-from tacit.methods.factorization.printed.least_squares import hua_plan
-from tacit.methods.factorization.value import cells_of
-from tacit.rounds.round import Plan
+from tacit.methods.factorization.publish import publish
+from tacit.methods.factorization.rounds import Learning
+from tacit.methods.factorization.state import FactorState
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.state import State
 
 
 class Settings(FactorSettings):
+    """What `mf-objective` can be told."""
+
     noise: Literal["knorm", "laplace"] = "knorm"
     """In `paper`: K-norm noise (Theorem 1) or independent Laplace noise (Lemma 1)."""
 
 
+class ReleasedProfiles(Form):
+    """The sound form: item profiles are released first (a right-hand side alone), everybody
+    solves her vector against them, and one round of noisy statistics makes the final
+    profiles. So people's vectors depend on released profiles only (docs/proofs/mf.md)."""
+
+    settings: Settings
+
+    def plan(self, public: Public) -> Plan:
+        """The rounds of `bias`, two of profiles, the choice."""
+        width = rule_width(public, self.settings.factors)
+        steps = (
+            Learning(width, self.method.seed, second=0.0),
+            Learning(width, self.method.seed),
+        )
+        story = "One round of noisy statistics follows released profiles."
+        return factor_plan(public, steps, "profiles", story)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return FactorState()
+
+    def finish(self, public: Public, state: FactorState) -> Shared:
+        """Item profiles for everybody's own ridge solve."""
+        return publish(self.method, public, state)
+
+
 class ObjectiveMF(FactorMethod):
-    """`sound`: item profiles are released first (a right-hand side alone), everybody solves
-    her vector against them, and one round of noisy statistics makes the final profiles
-    (MECHANISMS 1.1)."""
+    """Item profiles with noise in the objective that they minimise: as statistics of whole
+    people in `sound`, in a linear term of each item as printed."""
 
     name = "mf-objective"
     source = "Hua, Xia & Zhong 2015, S1"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
     Settings: ClassVar[type[BaseSettings]] = Settings
-
-    def sound_plan(self, public: Public) -> Plan:
-        steps = self.learning(public, second=0.0), self.learning(public)
-        return self.factor_plan(
-            public,
-            steps,
-            "profiles",
-            "One round of noisy statistics follows released profiles.",
-        )
-
-    def printed(self, public: Public) -> Printed:
-        """lambda = mu = .001 of a mean over M ratings: a ridge of .001 M. At `value` M is
-        public."""
-        given = self.chosen
-        return Printed(
-            given.factors or 50,
-            given.epochs or 10,
-            self.seed,
-            ridge=0.0,
-            own_ridge=0.001 * cells_of(public),
-        )
-
-    def paper_plan(self, public: Public) -> Plan:
-        return hua_plan(
-            public, self.printed(public), laplace=self.chosen.noise == "laplace"
-        )
+    forms: ClassVar[Forms] = {
+        "sound": ReleasedProfiles,
+        "paper": "tacit.methods.factorization.printed.hua_objective:PerturbedObjective",
+        "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
+    }

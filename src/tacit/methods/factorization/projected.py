@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import Rows
-from tacit.rounds.round import Block, Released, Round
-from tacit.rounds.state import State
+from tacit.rounds.round import AnyState, Block, Released, Round
 
 
 def signs(rows: int, items: int, seed: int) -> NDArray[np.float64]:
     """Columns of length 1 with independent signs: Phi'Phi is the identity in expectation."""
-    drawn = np.random.default_rng([seed, rows, items]).integers(
-        0, 2, (rows, items), dtype=np.int8
-    )
+    rng = np.random.default_rng([seed, rows, items])
+    drawn = rng.integers(0, 2, (rows, items), dtype=np.int8)
     return np.asarray((2.0 * drawn - 1) / sqrt(rows), np.float64)
 
 
@@ -36,33 +34,32 @@ def projected(round_: Round, rows: int, seed: int) -> Round:
         return round_
     matrix = signs(rows, part.size, seed)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+    def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
         given = round_.contribute(block, state)[part.name]
         people = len(given.ptr) - 1
         out = np.zeros((people * rows, part.width))
-        for person in range(
-            people
-        ):  # each alone: a sum over her own cells in their order
-            cells = slice(given.ptr[person], given.ptr[person + 1])
-            for cell in range(cells.start, cells.stop):
-                out[person * rows : (person + 1) * rows] += (
-                    matrix[:, given.index[cell], None] * given.values[cell]
-                )
+        # Each person alone: a sum over her own cells in their order.
+        for person in range(people):
+            own = out[person * rows : (person + 1) * rows]
+            for cell in range(given.ptr[person], given.ptr[person + 1]):
+                own += matrix[:, given.index[cell], None] * given.values[cell]
         ptr = np.arange(people + 1, dtype=np.int64) * rows
-        return {
-            part.name: Rows(ptr, np.tile(np.arange(rows, dtype=np.uint32), people), out)
-        }
+        index = np.tile(np.arange(rows, dtype=np.uint32), people)
+        return {part.name: Rows(ptr, index, out)}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
+    def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
         found = released[part.name]
-        energy = max(
-            float((found.value**2).sum(axis=0).mean()) - rows * found.sd**2, 0.0
-        )
+        # What all items' gradients measure together, less the noise in the measure: the
+        # other items' share of it falls on each item as further noise.
+        square = float((found.value**2).sum(axis=0).mean())
+        energy = max(square - rows * found.sd**2, 0.0)
         spread = sqrt(found.sd**2 + energy / rows)
-        return round_.absorb(
-            state, {part.name: replace(found, value=matrix.T @ found.value, sd=spread)}
-        )
+        back = replace(found, value=matrix.T @ found.value, sd=spread)
+        return round_.absorb(state, {part.name: back})
 
     return replace(
-        round_, parts=(replace(part, size=rows),), contribute=contribute, absorb=absorb
+        round_,
+        parts=(replace(part, size=rows),),
+        contribute=contribute,
+        absorb=absorb,
     )

@@ -1,22 +1,29 @@
-"""Rounds that learn item factors at the unit `user`: noisy statistics (least squares) or
-noisy gradients.
+"""The round that learns item factors at the unit `user`, from noisy statistics (least
+squares) or noisy gradients.
 
-Everybody folds in her own vector from the public profiles and adds, for each item she
-rated, what its factors should be told: the right-hand side w y z and, for least squares,
-the left-hand side w (E[zz'] - I). What is released is turned into factors by empirical
-Bayes with the known noise (`tacit.methods.refine.factors`), so noise that drowns them
-leaves zero.
+A rating of item i by person u, less its baseline, is y = x_i'z_u + noise, z_u ~ N(0, I). Of
+x_i the first columns are settled (her level, her slope on popularity, public features); the
+others are the factors v_i, which a round makes better:
+
+1. `contribute`, on each person's side: she folds in her own vector z from her ratings and
+   the public profiles, and adds, for each item that she rated, the right-hand side w y z of
+   the regression that its factors solve and, for least squares, the left-hand side
+   w (E[zz'] - I). w evens out people and items (`item_weights`).
+2. Her whole row, over all items and columns, is clipped to one norm, summed, and noised.
+3. `absorb`: what was released is turned into factors by empirical Bayes with the known
+   noise (`tacit.methods.refine.factors`), so that noise that drowns them leaves zero.
 
 Guarantee: a person's whole contribution of a round, over all items and columns, is one row
-scaled to an L2 norm of at most `norm`, whatever the kernel computed. The rows of later
-rounds depend on earlier releases, which is composition.
+scaled to an L2 norm of at most `Learning.clip`, whatever the kernel computed. The rows of
+later rounds depend on earlier releases, which is composition (docs/proofs/mf.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +31,12 @@ from numpy.typing import NDArray
 from tacit.bound import RowClip, Rows
 from tacit.data.features import Design
 from tacit.methods.base import Public
-from tacit.methods.factorization.printed.descent import scalar_lift
+from tacit.methods.factorization.implicit import scalar_lift, widened
+from tacit.methods.factorization.state import Chain, FactorState
 from tacit.methods.first_order.rounds import (
     RESIDUAL_LIMIT,
     TINY,
     even_count,
-    kept_weights,
     public_design,
 )
 from tacit.methods.refine.factors import (
@@ -41,33 +48,34 @@ from tacit.methods.refine.factors import (
     unpack,
 )
 from tacit.model.person.gaussian import NOISE, loadings
-from tacit.rounds.round import (
-    Block,
-    Coin,
-    Everyone,
-    Part,
-    Participation,
-    Released,
-    Round,
-)
-from tacit.rounds.state import State
+from tacit.rounds.people import EVERYONE, Participation
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import known
 
 Floats = NDArray[np.float64]
-EVERYONE = Everyone()
 MOMENT = 0.25
 """Typical variance of a folded-in coordinate of prior variance 1, where no left-hand side
 is released."""
+CLIP_EACH = 0.1
+"""Square of the clip, for each factor: of four values that were tried (docs/results/mf.md)."""
+MOST_EMPHASIS = 4.0
+"""A rare item weighs at most so many times a typical one in a person's row."""
+LEAST_COUNT = 2.0
+"""Ratings of a typical person, at the least."""
 
 
 @dataclass(frozen=True)
 class Learning:
-    """How the factors of one plan are learned: public constants."""
+    """How the factors of one round are learned: public constants. How they were chosen:
+    docs/results/mf.md."""
 
     width: int
+    """Factors of each item."""
     seed: int
+    """Of the random profiles that the first round starts from."""
     power: float = 0.4
-    """Adaptive weights: an item's share falls with its released weight to this power
-    (MECHANISMS 8.3)."""
+    """Adaptive weights (Krichene et al. 2023): an item's share of a person's row falls with
+    its released weight to this power."""
     start: float = 0.3
     """Standard moments of what the first, random profiles say about a rating."""
     least: float = 0.2
@@ -80,6 +88,7 @@ class Learning:
     chain: bool = False
     """The factors are the mean over rounds, not the last round's."""
     nonnegative: bool = False
+    """The released factors are projected on what is not negative."""
     implicit: bool = False
     """SVD++ with implicit factors learned for each item (Koren 2008)."""
     scalar: bool = False
@@ -90,59 +99,18 @@ class Learning:
 
     @property
     def clip(self) -> float:
-        return self.norm or sqrt(0.1 * self.width)
+        """The most that one person's row may measure."""
+        return self.norm or sqrt(CLIP_EACH * self.width)
+
+    @property
+    def packed(self) -> int:
+        """Columns of the left-hand side: an upper triangle."""
+        return self.width * (self.width + 1) // 2 if self.second > 0 else 0
 
     @property
     def columns(self) -> int:
-        packed = self.width * (self.width + 1) // 2 if self.second > 0 else 0
-        return self.width + packed + (self.width if self.implicit else 0)
-
-
-def baseline(state: State) -> Floats:
-    """What the first-order rounds say about each item."""
-    known: Floats = float(state["level"][0]) + state["effect"]
-    return known
-
-
-def profiles(state: State, features: Design | None) -> tuple[Floats, int]:
-    """Public item profiles [level | popularity | features | factors] for persons with z ~
-    N(0, I), and how many columns
-    are settled before the factors."""
-    level, learned = float(state["level"][1]), state.get("factors")
-    made, _ = loadings(
-        kept_weights(state).popularity, features, level_variance=level, learned=learned
-    )
-    return made, made.shape[1] - (0 if learned is None else learned.shape[1])
-
-
-def at_least(state: State, size: float) -> Floats:
-    """The factors, scaled up if the ratings say less than `size` by them: for the next
-    round only directions matter."""
-    factors = np.asarray(state["factors"], np.float64)
-    now = sqrt(
-        float(state["weight"] @ (factors**2).sum(axis=1))
-        / max(float(state["weight"].sum()), TINY)
-    )
-    return factors * max(1.0, size / now) if now > TINY else factors
-
-
-def random_profiles(items: int, how: Learning) -> Floats:
-    """Public random rows to start from."""
-    rng = np.random.default_rng(how.seed)
-    return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
-
-
-def item_weights(state: State, power: float) -> Floats:
-    """Weight of each item in a person's row, with mean square 1 over ratings."""
-    weight = np.maximum(state["weight"], 1.0)
-    raw = weight**-power
-    scale = sqrt(float(weight @ raw**2) / float(weight.sum()))
-    return np.asarray(np.minimum(raw / scale, 4.0), np.float64)
-
-
-def weight_of_one(state: State, power: float) -> Floats:
-    """Weight of one rating of each item, of a typical person."""
-    return item_weights(state, power) / sqrt(max(float(state["level"][2]), 2.0))
+        """Of what is released for each item: right-hand side, left-hand side, implicit."""
+        return self.width + self.packed + (self.width if self.implicit else 0)
 
 
 def learning_round(
@@ -158,33 +126,36 @@ def learning_round(
     """One round. The `first` starts from random profiles, which its factors replace; the
     `last` must pay for itself."""
     items = public.items
-    d = how.width
+    width = how.width
     features = public_design(public)
-    rate = takes_part.rate if isinstance(takes_part, Coin) else 1.0
     gradient = how.gradient and not first
 
-    def shown(state: State) -> Floats:
-        return random_profiles(items, how) if first else at_least(state, how.least)
+    def shown(state: FactorState) -> Floats:
+        return random_factors(items, how) if first else at_least(state, how.least)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        from tacit.kernels.factors import person_rows
+    def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
+        from tacit.kernels.factors import person_rows  # compiled on first use
 
-        matrix, fixed = profiles({**state, "factors": shown(state)}, features)
-        implicit = np.zeros((0, matrix.shape[1]))
+        # The public side: what every person folds her ratings into.
+        seen = profiles(state.after(factors=shown(state)), features)
+        implicit = np.zeros((0, seen.matrix.shape[1]))
         if how.implicit:
-            implicit = np.hstack(
-                [np.zeros((items, fixed)), state.get("implicit", np.zeros((items, d)))]
-            )
+            implicit = widened(implicit_so_far(state, width), seen.settled)
+        lift = np.zeros(0)
+        if how.scalar:
+            lift = scalar_lift(np.diff(block.ptr))
+        # Each person alone: her vector, then one row for each of her ratings, from which the
+        # rating itself is left out.
         out = np.empty((len(block.item), how.columns))
         person_rows(
             block.ptr,
             block.item,
-            block.value - baseline(state)[block.item],
-            matrix,
-            1.0 / (NOISE + state["variance"] + state.get("unknown", np.zeros(items))),
-            fixed,
+            block.value - state.baseline[block.item],
+            seen.matrix,
+            1.0 / (NOISE + state.effects.variance + state.doubt),
+            seen.settled,
             implicit,
-            scalar_lift(np.diff(block.ptr)) if how.scalar else np.zeros(0),
+            lift,
             item_weights(state, how.power),
             even_count(state),
             RESIDUAL_LIMIT,
@@ -194,78 +165,81 @@ def learning_round(
         )
         return {"factors": Rows(block.ptr, block.item, out)}
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        value, sd = released["factors"].value, max(released["factors"].sd, TINY)
-        weight = (
-            np.maximum(state["weight"], 0.0) * item_weights(state, how.power) * rate
-        )
-        right = value[:, :d]
+    def absorb(state: FactorState, released: Mapping[str, Released]) -> FactorState:
+        value = released["factors"].value
+        sd = max(released["factors"].sd, TINY)
+        # W_i: what those who rated an item and took part weigh together.
+        weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power)
+        weight = weight * takes_part.chance
+        right = value[:, :width]
         if gradient:  # what the right-hand side would be, had nothing been subtracted
             right = right + MOMENT * weight[:, None] * shown(state)
+        # A chain is judged by the evidence of all its rounds, whose noise averages out.
         seen = 1.0
-        if (
-            how.chain and not first
-        ):  # the mean of the chain after its first step: evidence of all rounds
-            seen = float(state.get("seen", np.zeros(1))[0]) + 1
-            right = (
-                state.get("chain", np.zeros_like(right)) * (1 - 1 / seen) + right / seen
-            )
-            state = {**state, "seen": np.array([seen]), "chain": right}
-        found = evidence(state, right, value[:, d:], weight, sd, how, seen, last)
-        state = {
-            **state,
-            "factors": finish_factors(found, how),
-            "unknown": found.unknown,
-        }
+        if how.chain and not first:
+            state = state.after(chain=_longer(state, right))
+            right = state.chain.mean
+            seen = state.chain.steps
+        sides = Sides(right, value[:, width : width + how.packed], weight, sd, seen)
+        found = solve(state, sides, how, pays=PAYS if last else -inf)
+        factors = np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
+        state = state.after(factors=factors, unknown=found.unknown)
         if how.implicit:
-            state = {
-                **state,
-                "implicit": implicit_factors(state, value[:, -d:], weight, sd, how),
-            }
+            told = implicit_factors(state, value[:, -width:], weight, sd, how)
+            state = state.after(implicit=implicit_so_far(state, width) + told)
         return state
 
     part = Part("factors", items, RowClip(how.clip), width=how.columns, share=share)
     return Round(name, (part,), contribute, absorb, takes_part)
 
 
-def evidence(
-    state: State,
-    right: Floats,
-    rest: Floats,
-    weight: Floats,
-    sd: float,
-    how: Learning,
-    seen: float = 1.0,
-    last: bool = True,
+@dataclass(frozen=True)
+class Sides:
+    """Released sums of each item: the two sides of the regression that its factors solve."""
+
+    right: Floats
+    left: Floats
+    """Packed triangles; no columns where none were released."""
+    weight: Floats
+    """What an item's raters weigh together."""
+    sd: float
+    """Of the noise on each number."""
+    seen: float = 1.0
+    """How many releases the right-hand side is the mean of."""
+
+
+def solve(
+    state: FactorState, sides: Sides, how: Learning, *, pays: float = PAYS
 ) -> ItemFactors:
-    """Factors from right-hand sides (the mean of `seen` releases) and, if they were
-    released, left-hand sides."""
-    d = how.width
-    if how.second > 0:
-        moments = unpack(rest[:, : d * (d + 1) // 2], d) / how.second
-        entry_sd = sd / how.second * np.where(np.eye(d) > 0, 1.0, sqrt(0.5))
-        moment = person_moment(
-            moments.sum(axis=0), float(weight.sum()), sd / how.second * sqrt(len(right))
-        )
-        left = item_moments(moments, weight, moment, entry_sd)
+    """Factors by empirical Bayes: A_i v_i = right_i + noise. Unless they explain the
+    released numbers better by `pays` they are zero; before the last round even directions
+    that do not pay may help."""
+    # The noise is that of the raters' own ratings, and that of the release, which is known.
     own = NOISE * weight_of_one(state, how.power)
-    if how.second > 0:
-        noise = own[:, None, None] * left + sd**2 / seen * np.eye(d)
-    else:
-        left = MOMENT * weight
-        noise = own * left + sd**2 / seen
-    return item_factors(
-        right, left, noise, pays=PAYS if last else -np.inf
-    )  # directions may help later rounds
+    variance = sides.sd**2 / sides.seen
+    if not how.second > 0:
+        left = MOMENT * sides.weight
+        return item_factors(sides.right, left, own * left + variance, pays=pays)
+    left = left_sides(sides, how)
+    noise = own[:, None, None] * left + variance * np.eye(how.width)
+    return item_factors(sides.right, left, noise, pays=pays)
 
 
-def finish_factors(found: ItemFactors, how: Learning) -> Floats:
-    """Non-negative factors are the projection of the posterior mean on what is not negative."""
-    return np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
+def left_sides(sides: Sides, how: Learning) -> Floats:
+    """A_i, from noisy triangles: the second moment of all people's vectors, and what stands
+    out of the noise of an item's own raters."""
+    # Off-diagonal entries were sent times sqrt 2, so that the norm of a triangle is that of
+    # its matrix; unpacked, they have half the variance of the diagonal ones.
+    moments = unpack(sides.left, how.width) / how.second
+    sd = sides.sd / how.second
+    entry_sd = sd * np.where(np.eye(how.width) > 0, 1.0, sqrt(0.5))
+    total_sd = sd * sqrt(len(sides.right))
+    moment = person_moment(moments.sum(axis=0), float(sides.weight.sum()), total_sd)
+    return item_moments(moments, sides.weight, moment, entry_sd)
 
 
 def implicit_factors(
-    state: State, right: Floats, weight: Floats, sd: float, how: Learning
+    state: FactorState, right: Floats, weight: Floats, sd: float, how: Learning
 ) -> Floats:
     """y_i: what having rated an item says about a person's vector, from the mean deviation
     of its raters.
@@ -275,7 +249,75 @@ def implicit_factors(
     over her items.
     """
     noise = MOMENT * weight_of_one(state, how.power) * weight + sd**2
-    found = item_factors(right, weight, noise, shape=False).mean / sqrt(
-        max(float(state["level"][2]), 1.0)
+    found = item_factors(right, weight, noise, shape=False).mean
+    return np.asarray(found / sqrt(max(state.level.count, 1.0)), np.float64)
+
+
+def implicit_so_far(state: FactorState, width: int) -> Floats:
+    """Implicit factors of the rounds before; none before the first."""
+    if known(state.implicit):
+        return state.implicit
+    return np.zeros((len(state.weights.mean), width))
+
+
+class Profiles(NamedTuple):
+    """Public rows of all items."""
+
+    matrix: Floats
+    """[level | popularity | features | factors] for persons with z ~ N(0, I)."""
+    settled: int
+    """How many columns come before the factors."""
+
+
+def profiles(state: FactorState, features: Design | None) -> Profiles:
+    """What is public of each item so far."""
+    learned = state.factors if known(state.factors) else None
+    matrix, _ = loadings(
+        state.weights.popularity,
+        features,
+        level_variance=state.level.variance,
+        learned=learned,
     )
-    return np.asarray(state.get("implicit", np.zeros_like(found)) + found, np.float64)
+    factors = 0 if learned is None else learned.shape[1]
+    return Profiles(matrix, matrix.shape[1] - factors)
+
+
+def random_factors(items: int, how: Learning) -> Floats:
+    """Public random rows to start from."""
+    rng = np.random.default_rng(how.seed)
+    return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
+
+
+def at_least(state: FactorState, size: float) -> Floats:
+    """The factors, scaled up if the ratings say less than `size` by them: for the next
+    round only directions matter."""
+    factors = np.asarray(state.factors, np.float64)
+    weight = state.weights.mean
+    square = float(weight @ (factors**2).sum(axis=1)) / max(float(weight.sum()), TINY)
+    now = sqrt(square)
+    return factors * max(1.0, size / now) if now > TINY else factors
+
+
+def item_weights(state: FactorState, power: float) -> Floats:
+    """Weight of each item in a person's row, with mean square 1 over ratings."""
+    weight = np.maximum(state.weights.mean, 1.0)
+    raw = weight**-power
+    scale = sqrt(float(weight @ raw**2) / float(weight.sum()))
+    return np.asarray(np.minimum(raw / scale, MOST_EMPHASIS), np.float64)
+
+
+def weight_of_one(state: FactorState, power: float) -> Floats:
+    """Weight of one rating of each item, of a typical person."""
+    count = max(state.level.count, LEAST_COUNT)
+    weight: Floats = item_weights(state, power) / sqrt(count)
+    return weight
+
+
+def _longer(state: FactorState, right: Floats) -> Chain:
+    """The chain with one more release: the mean after its first step, so evidence of all
+    rounds."""
+    before = Chain(np.zeros_like(right), 0.0)
+    if known(state.chain):
+        before = state.chain
+    steps = before.steps + 1
+    return Chain(before.mean * (1 - 1 / steps) + right / steps, steps)

@@ -1,206 +1,267 @@
-"""Xian et al. 2017: SVD and SVD++ with noise on the gradients (Algorithm 1: DPSS, DPSS++),
-in the objective (Algorithm 2: DPSAObj, DPSAObj++) or on the output (Algorithm 3: DPSAOut,
-DPSAOut++)."""
+"""Xian et al. 2017: SVD and SVD++ with private noise, as one method of two values.
+
+*Where the noise goes*: on the gradients (Algorithm 1: DPSS, DPSS++), in the objective
+(Algorithm 2: DPSAObj, DPSAObj++) or on the output (Algorithm 3: DPSAOut, DPSAOut++).
+*What is implicit*: nothing (SVD), one number for each person (SVD++ as printed) or factors
+learned for each item (SVD++ as Koren 2008 has it).
+
+| noise     | unit `value`                                       | unit `user`              |
+|-----------|----------------------------------------------------|--------------------------|
+| gradient  | every rating is noised once: k noisy looks at the  | rounds of clipped        |
+|           | same rating only imitate that, at a higher price   | gradients                |
+| objective | people, then items, are solved with K-norm noise   | noisy statistics, as     |
+|           | in the linear term of their objective              | in `als`                 |
+| output    | the same with K-norm noise on every solution,      |                          |
+|           | sized by the ridge's own bound                     |                          |
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from tacit.errors import SettingError
-from tacit.ledger.account.event import Unit
-from tacit.methods.base import Public
-from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.base import FactorMethod, publish
-from tacit.methods.factorization.base import Settings as FactorSettings
-from tacit.methods.factorization.noisy import Trainer, factors_from_noisy
-from tacit.methods.factorization.printed.descent import Printed, gradient_plan
-from tacit.methods.factorization.printed.least_squares import (
-    objective_plan,
-    output_plan,
-)
-from tacit.methods.factorization.rounds import Learning
-from tacit.methods.factorization.twin import TwinKind, TwinSettings
-from tacit.methods.factorization.value import (
-    implicit_from_people,
-    input_round,
-    item_sums,
-    side_rounds,
-)
-from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
-from tacit.rounds.state import State
+import numpy as np
+from numpy.typing import NDArray
 
+from tacit.errors import SettingError
+from tacit.methods.base import Form, Public
+from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.factorization.base import (
+    RULE_FACTORS,
+    FactorMethod,
+    Forms,
+    factor_plan,
+    rule_width,
+)
+from tacit.methods.factorization.base import Settings as FactorSettings
+from tacit.methods.factorization.implicit import Implicit
+from tacit.methods.factorization.noisy import Trainer, factors_from_noisy
+from tacit.methods.factorization.publish import publish
+from tacit.methods.factorization.rounds import Learning
+from tacit.methods.factorization.sides import Sides, implicit_from_people
+from tacit.methods.factorization.state import FactorState, ValueState
+from tacit.methods.factorization.value import input_round, item_sums
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Kind
+from tacit.rounds.state import State, known
+from tacit.units import Unit
+
+Where = Literal["gradient", "objective", "output"]
 FIRST_SHARE = 0.15
 """At `value`, for one noisy sum of each item."""
-
-
-class GradientSVD(FactorMethod):
-    """`value`: true input perturbation, which k noisy looks at the same rating only imitate
-    at a higher price. `user`: rounds of clipped gradients of whole people."""
-
-    name = "svd-gradient"
-    source = "Xian et al. 2017, Algorithm 1 (DPSS)"
-    units: ClassVar[tuple[Unit, ...]] = ("value", "user")
-    calibrations = ("sound", "paper", "none")
-    paper_unit = "value"
-    twin: ClassVar[TwinKind] = "svd"
-    plus: ClassVar[bool] = False
-
-    @property
-    def scalar(self) -> bool:
-        """Whether SVD++ takes the printed scalar; else it learns implicit factors."""
-        given = getattr(self.chosen, "implicit", None)
-        return (
-            self.plus
-            and (given or ("scalar" if self.calibration == "paper" else "learned"))
-            == "scalar"
-        )
-
-    def twin_settings(self, public: Public) -> TwinSettings:
-        return replace(super().twin_settings(public), scalar=self.scalar)
-
-    def sound_plan(self, public: Public) -> Plan:
-        if public.unit == "user":
-            steps = self._steps(public, 0.0, self.chosen.epochs or 3)
-            return self.factor_plan(public, steps, "gradient", "Clipped gradients.")
-        rounds = (item_sums(public, FIRST_SHARE), input_round(public, 1 - FIRST_SHARE))
-        return Plan(
-            "value",
-            rounds,
-            ("Every rating is noised once; the training sees only noisy ratings.",),
-        )
-
-    def _steps(self, public: Public, second: float, count: int) -> tuple[Learning, ...]:
-        """Right-hand sides from random profiles; then what `second` and SVD++ ask for, from
-        released ones."""
-        first = self.learning(public, second=0.0)
-        learned = self.plus and not self.scalar
-        later = self.learning(
-            public,
-            second=second,
-            gradient=not second,
-            implicit=learned,
-            scalar=self.scalar,
-        )
-        return first, *(later,) * (count - 1)
-
-    def sound_finish(self, public: Public, state: State) -> Shared:
-        if public.unit == "value":
-            factors, epochs = self.chosen.factors or 10, self.chosen.epochs or 20
-            trainer: Trainer = (
-                "scalar" if self.scalar else "svdpp" if self.plus else "descent"
-            )
-            state = factors_from_noisy(
-                public, state, trainer, factors, epochs, self.seed
-            )
-        return publish(self, public, state, scalar=self.scalar)
-
-    def printed(self, public: Public) -> Printed:
-        learned = self.plus and not self.scalar
-        given = self.chosen
-        return Printed(
-            given.factors or 5,
-            given.epochs or 20,
-            self.seed,
-            lift=self.scalar,
-            learned=learned,
-        )
-
-    def paper_plan(self, public: Public) -> Plan:
-        return gradient_plan(public, self.printed(public))
+STEPS = {"gradient": 3, "objective": 2}
+"""Rounds of factors at `user`."""
+PLUS_STATISTICS = 7
+"""The most factors by rule, where rows hold both statistics and implicit factors: of 6, 7
+and 8 at epsilon 20 (docs/results/mf.md)."""
+VALUE_FACTORS = 10
+VALUE_EPOCHS = 20
+"""Of the training on noisy ratings, unless said."""
+SIDE_FACTORS = 5
+"""Of noisy solves: as the paper has it."""
+MOST_SIDE_FACTORS = 14
+"""K-norm noise is exact on the grid up to 15 columns, one of which is a person's level."""
 
 
 class Settings(FactorSettings):
+    """What the methods of SVD++ can be told."""
+
     implicit: Literal["learned", "scalar"] | None = None
     """What having rated says: factors learned for each item (Koren 2008), or one number as
     Xian et al. print it; unset, the number in `paper` and learned factors elsewhere."""
 
 
-class GradientSVDPP(GradientSVD):
-    """The same with implicit ratings: learned implicit factors, or in `paper` the scalar
-    that is printed."""
+class SoundSVD(Form):
+    """The sound forms: see the table of the module."""
 
-    Settings: ClassVar[type[BaseSettings]] = Settings
-    name = "svdpp-gradient"
-    source = "Xian et al. 2017, Algorithm 1 (DPSS++)"
-    twin: ClassVar[TwinKind] = "svdpp"
-    plus = True
+    method: XianMethod
+    settings: FactorSettings
 
-
-class ObjectiveSVD(GradientSVD):
-    """`value`: people, then items, are solved with K-norm noise in the linear term of their
-    objective. `user`: noisy statistics, as in `als`."""
-
-    name = "svd-objective"
-    source = "Xian et al. 2017, Algorithm 2 (DPSAObj)"
-    twin: ClassVar[TwinKind] = "als"
-    noise: ClassVar[Literal["objective", "output"]] = "objective"
-
-    def sound_plan(self, public: Public) -> Plan:
+    def plan(self, public: Public) -> Plan:
+        """By unit, and by where the noise goes."""
         if public.unit == "user":
-            steps = self._steps(public, 0.3, self.chosen.epochs or 2)
-            return self.factor_plan(
-                public, steps, "factors", "Noisy statistics follow released profiles."
-            )
-        if self.scalar:
+            return self.whole_people(public)
+        if self.method.where == "gradient":
+            return self.noisy_ratings(public)
+        return self.noisy_sides(public)
+
+    def whole_people(self, public: Public) -> Plan:
+        """Gradients or statistics of whole people."""
+        rounds = self.settings.epochs or STEPS[self.method.where]
+        opening, later = self.steps(public)
+        steps = (opening, *(later,) * (rounds - 1))
+        if self.method.where == "gradient":
+            return factor_plan(public, steps, "gradient", "Clipped gradients.")
+        story = "Noisy statistics follow released profiles."
+        return factor_plan(public, steps, "factors", story)
+
+    def steps(self, public: Public) -> tuple[Learning, Learning]:
+        """Right-hand sides from random profiles; then, from released ones, gradients or
+        statistics, and what SVD++ asks for."""
+        gradient = self.method.where == "gradient"
+        plain = self.method.implicit_side == "nothing"
+        most = RULE_FACTORS if gradient or plain else PLUS_STATISTICS
+        width = rule_width(public, self.settings.factors, most)
+        later = Learning(
+            width,
+            self.method.seed,
+            gradient=gradient,
+            implicit=self.method.implicit_side == "learned",
+            scalar=self.method.implicit_side == "scalar",
+        )
+        if gradient:
+            later = replace(later, second=0.0)
+        return Learning(width, self.method.seed, second=0.0), later
+
+    def noisy_ratings(self, public: Public) -> Plan:
+        """Every rating noised once; `finish` trains on the noisy ones."""
+        rounds = (item_sums(public, FIRST_SHARE), input_round(public, 1 - FIRST_SHARE))
+        story = "Every rating is noised once; the training sees only noisy ratings."
+        return Plan("value", rounds, (story,))
+
+    def noisy_sides(self, public: Public) -> Plan:
+        """Noise in every solve of a person or an item, or on its solution."""
+        if self.method.implicit_side == "scalar":
             raise SettingError(
-                f"{self.name} at the unit value takes implicit factors from the released "
+                f"{self.method.name} at the unit value takes implicit factors from the released "
                 "vectors, which is free",
                 remedy="leave --set implicit=scalar out, or use --unit user or --calibration paper",
             )
-        width = min(
-            self.chosen.factors or 5, 14
-        )  # K-norm noise is exact on the grid up to 15 columns
-        sides = side_rounds(public, self.noise, width, 1 - FIRST_SHARE, self.seed)
-        where = "in the objective" if self.noise == "objective" else "on the solution"
-        return Plan(
-            "value",
-            (item_sums(public, FIRST_SHARE), *sides),
-            (f"Both sides get K-norm noise {where}.",),
-        )
+        width = min(self.settings.factors or SIDE_FACTORS, MOST_SIDE_FACTORS)
+        inside = self.method.where == "objective"
+        kind = Kind.OBJECTIVE if inside else Kind.OUTPUT
+        sides = Sides(public, kind, width, self.method.seed)
+        rounds = (item_sums(public, FIRST_SHARE), *sides.rounds(1 - FIRST_SHARE))
+        where = "in the objective" if inside else "on the solution"
+        return Plan("value", rounds, (f"Both sides get K-norm noise {where}.",))
 
-    def sound_finish(self, public: Public, state: State) -> Shared:
-        if public.unit == "value" and self.plus:
-            state = {**state, "implicit": implicit_from_people(public, state)}
-        return publish(self, public, state, scalar=self.scalar)
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return ValueState() if public.unit == "value" else FactorState()
 
-    def paper_plan(self, public: Public) -> Plan:
-        if self.plus and not self.scalar:
-            raise SettingError(
-                f"the printed solves of {self.name} have no step for learned implicit factors",
-                remedy="leave --set implicit=learned out, or use svdpp-gradient",
+    def finish(self, public: Public, state: FactorState) -> Shared:
+        """Item profiles, and what having rated says, for everybody's own ridge solve."""
+        if isinstance(state, ValueState):
+            state = self.with_factors(public, state)
+        return publish(self.method, public, state, lift=self.lift(state))
+
+    def with_factors(self, public: Public, state: ValueState) -> ValueState:
+        """At `value`: factors from noisy ratings, or implicit factors from noisy vectors."""
+        if self.method.where == "gradient":
+            trainers: dict[Implicit, Trainer] = {
+                "nothing": "descent",
+                "scalar": "scalar",
+                "learned": "svdpp",
+            }
+            trainer = trainers[self.method.implicit_side]
+            width = self.settings.factors or VALUE_FACTORS
+            epochs = self.settings.epochs or VALUE_EPOCHS
+            return factors_from_noisy(
+                public, state, trainer, width, epochs, self.method.seed
             )
-        make = objective_plan if self.noise == "objective" else output_plan
-        return make(public, self.printed(public))
+        if self.method.implicit_side == "learned":
+            return state.after(implicit=implicit_from_people(public, state))
+        return state
+
+    def lift(self, state: FactorState) -> NDArray[np.float64] | None:
+        """The direction of the printed scalar: all factors alike, as they were trained."""
+        if self.method.implicit_side != "scalar" or not known(state.factors):
+            return None
+        if isinstance(state, ValueState) and known(state.lift):
+            return state.lift
+        return np.ones(state.factors.shape[1])
 
 
-class ObjectiveSVDPP(ObjectiveSVD):
-    """The same with implicit ratings; at `value` they are public and free."""
+PRINTED: dict[Where, str] = {
+    "gradient": "tacit.methods.factorization.printed.descent:NoisyErrors",
+    "objective": "tacit.methods.factorization.printed.least_squares:NoisyObjective",
+    "output": "tacit.methods.factorization.printed.least_squares:NoisyOutput",
+}
+"""The three algorithms of the paper."""
 
+
+def _forms(where: Where, twin: str) -> Forms:
+    return {
+        "sound": SoundSVD,
+        "paper": PRINTED[where],
+        "none": f"tacit.methods.factorization.twin:{twin}",
+    }
+
+
+class XianMethod(FactorMethod):
+    """A method of Xian et al. 2017: where the noise goes is `where`; what is implicit is
+    nothing, unless the class takes the `Settings` of this module."""
+
+    units: ClassVar[tuple[Unit, ...]] = ("value", "user")
+    calibrations = ("sound", "paper", "none")
+    paper_unit = "value"
+    where: ClassVar[Where]
+
+    @property
+    def implicit_side(self) -> Implicit:
+        """What having rated says: see the module."""
+        settings = self.settings
+        if not isinstance(settings, Settings):
+            return "nothing"
+        usual: Implicit = "scalar" if self.calibration == "paper" else "learned"
+        return settings.implicit or usual
+
+
+class GradientSVD(XianMethod):
+    """SVD with noise on the gradients."""
+
+    name = "svd-gradient"
+    source = "Xian et al. 2017, Algorithm 1 (DPSS)"
+    where = "gradient"
+    forms: ClassVar[Forms] = _forms("gradient", "DescentTwin")
+
+
+class GradientSVDPP(XianMethod):
+    """SVD++ with noise on the gradients."""
+
+    name = "svdpp-gradient"
+    source = "Xian et al. 2017, Algorithm 1 (DPSS++)"
+    where = "gradient"
+    forms: ClassVar[Forms] = _forms("gradient", "ImplicitTwin")
     Settings: ClassVar[type[BaseSettings]] = Settings
+
+
+class ObjectiveSVD(XianMethod):
+    """SVD with noise in the objective."""
+
+    name = "svd-objective"
+    source = "Xian et al. 2017, Algorithm 2 (DPSAObj)"
+    where = "objective"
+    forms: ClassVar[Forms] = _forms("objective", "LeastSquaresTwin")
+
+
+class ObjectiveSVDPP(XianMethod):
+    """SVD++ with noise in the objective; at `value` what is implicit is public and free."""
+
     name = "svdpp-objective"
     source = "Xian et al. 2017, Algorithm 2 (DPSAObj++)"
-    twin: ClassVar[TwinKind] = "svdpp"
-    rule_factors = 7  # rows of statistics and implicit factors both
-    plus = True
+    where = "objective"
+    forms: ClassVar[Forms] = _forms("objective", "ImplicitTwin")
+    Settings: ClassVar[type[BaseSettings]] = Settings
 
 
-class OutputSVD(ObjectiveSVD):
-    """K-norm noise on every solution, sized by the ridge's own bound on rows whose length
-    is enforced."""
+class OutputSVD(XianMethod):
+    """SVD with noise on the output."""
 
     name = "svd-output"
     source = "Xian et al. 2017, Algorithm 3 (DPSAOut)"
-    units: ClassVar[tuple[Unit, ...]] = ("value",)
-    noise = "output"
+    units = ("value",)
+    where = "output"
+    forms: ClassVar[Forms] = _forms("output", "LeastSquaresTwin")
 
 
-class OutputSVDPP(OutputSVD):
-    """The same with implicit ratings, which are public at `value` and free."""
+class OutputSVDPP(XianMethod):
+    """SVD++ with noise on the output; what is implicit is public at `value` and free."""
 
-    Settings: ClassVar[type[BaseSettings]] = Settings
     name = "svdpp-output"
     source = "Xian et al. 2017, Algorithm 3 (DPSAOut++)"
-    twin: ClassVar[TwinKind] = "svdpp"
-    plus = True
+    units = ("value",)
+    where = "output"
+    forms: ClassVar[Forms] = _forms("output", "ImplicitTwin")
+    Settings: ClassVar[type[BaseSettings]] = Settings

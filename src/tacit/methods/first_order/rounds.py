@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
@@ -30,6 +32,13 @@ from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import known
 
 RESIDUAL_LIMIT = 3.0
+"""Residuals are clipped to this size, on the inner scale."""
+MOST_LOG_COUNT = 12.0
+"""log2 of a person's ratings, beyond which counts are not told apart."""
+USER_SKEW, RATING_SKEW = 1.15, 1.4
+"""People with more ratings than the geometric mean carry more of them: a public rule."""
+LEAST_EVEN = 2.0
+"""At least so many ratings stand for the typical number, in weights."""
 EVEN = 0.25
 """Below this share of the typical number of ratings a person's weight stops growing. Small:
 the clip covers a whole person, so a short row that stays far below it wastes what was paid
@@ -46,6 +55,8 @@ RELEASES = 3.0
 """
 TINY = 1e-6
 """Stands for no noise at all, where a formula divides by it."""
+AnyFirst = TypeVar("AnyFirst", bound=FirstState)
+"""The state of a family that builds on first-order statistics."""
 
 
 def public_design(public: Public) -> Design | None:
@@ -69,7 +80,7 @@ def person_weights(
 
 def even_count(state: FirstState) -> float:
     """The number of ratings below which weights stop growing."""
-    return max(EVEN * state.level.count, 2.0)
+    return max(EVEN * state.level.count, LEAST_EVEN)
 
 
 def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
@@ -79,16 +90,26 @@ def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """The rounds for one plan. `strength` is the plan's mu (see `strength`), or infinite
-    without noise."""
+    """The rounds for one plan."""
 
     public: Public
     features: Design | None
     pure: bool
+    """Whether bounds are of L1, because the budget asks for pure mechanisms."""
+
+    @staticmethod
+    def of(public: Public) -> FirstOrder:
+        """The rounds that these public facts allow."""
+        return FirstOrder(public, public_design(public), is_pure(public.budget))
 
     @property
     def whole_person(self) -> bool:
+        """Whether the promise is about a person with all her ratings."""
         return self.public.unit == "user"
+
+    def _whole(self) -> Bound:
+        """What a whole person may add: a row of norm 1."""
+        return RowClip(1.0, "l1" if self.pure else "l2")
 
     def weight_of_one(self, count: float) -> float:
         """The weight of one rating of a typical person."""
@@ -108,10 +129,8 @@ class FirstOrder:
             counts = np.diff(block.ptr)
             mean = np.empty(len(counts))
             shrunk_means(block.ptr, block.value, 0.0, 2.0, mean)
-            log_count = (
-                np.minimum(np.log2(np.maximum(counts, 1)), 12.0)
-                - levels.LOG_COUNT_MIDDLE
-            )
+            log_count = np.minimum(np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT)
+            log_count = log_count - levels.LOG_COUNT_MIDDLE
             row = [
                 levels.MEAN_WEIGHT * mean / 2,
                 levels.COUNT_WEIGHT * log_count / levels.LOG_COUNT_MIDDLE,
@@ -119,25 +138,17 @@ class FirstOrder:
             return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
-            noisy, people = released["level"], state.people
-            find = (
-                levels.level_of_users if self.whole_person else levels.level_of_ratings
-            )
-            found = find(noisy.value[0], max(noisy.sd, TINY), people)
+            noisy = released["level"]
+            find = levels.level_of_ratings
+            if self.whole_person:
+                find = levels.level_of_users
+            found = find(noisy.value[0], max(noisy.sd, TINY), state.people)
             return state.after(level=found)
 
-        bound: Bound = (
-            RowClip(1.0, "l1" if self.pure else "l2")
-            if self.whole_person
-            else LevelCells()
-        )
+        bound = self._whole() if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
-        return Round(
-            "people",
-            (Part("level", 1, bound, width=width, share=share),),
-            contribute,
-            absorb,
-        )
+        part = Part("level", 1, bound, width=width, share=share)
+        return Round("people", (part,), contribute, absorb)
 
     def weights(self, share: float) -> Round:
         """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
@@ -150,9 +161,8 @@ class FirstOrder:
             people = state.people
             count = state.level.count
             one = self.weight_of_one(count)
-            # Skewed counts: people with more ratings than the geometric mean carry more of
-            # them (a public rule).
-            typical = (1.15 if self.whole_person else 1.4) * count * one
+            skew = USER_SKEW if self.whole_person else RATING_SKEW
+            typical = skew * count * one
             mean = people * typical / self.public.items
             sd = max(noisy.sd, TINY)
             matrix = None if self.features is None else self.features.matrix
@@ -162,17 +172,9 @@ class FirstOrder:
             )
             return state.after(weights=found)
 
-        bound: Bound = (
-            RowClip(1.0, "l1" if self.pure else "l2")
-            if self.whole_person
-            else CellClip(1.0)
-        )
-        return Round(
-            "weights",
-            (Part("weights", self.public.items, bound, share=share),),
-            contribute,
-            absorb,
-        )
+        bound = self._whole() if self.whole_person else CellClip(1.0)
+        part = Part("weights", self.public.items, bound, share=share)
+        return Round("weights", (part,), contribute, absorb)
 
     def effects(self, name: str, share: float, spread: float) -> Round:
         """Sums of residuals from the effects so far, less each person's own shrunk mean;
@@ -181,9 +183,8 @@ class FirstOrder:
         `spread` is the noise sd that this share means at a row norm of 1: it sets, by rule,
         how much effort moves from crowded to rare items.
         """
-        bound: Bound = CentredCells(self.public.items)
-        if self.whole_person:
-            bound = RowClip(1.0, "l1" if self.pure else "l2")
+        items = self.public.items
+        bound = self._whole() if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             rest = block.value - state.level.mean - self.effect(state)[block.item]
@@ -196,41 +197,30 @@ class FirstOrder:
             shrunk_means(block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own)
             rest -= np.repeat(own, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)
-            return {
-                "sums": cell_rows(
-                    block,
-                    rest
-                    * self.cell_weights(block, state)
-                    * multiplier[block.item]
-                    / clip,
-                )
-            }
+            weight = self.cell_weights(block, state)
+            sums = rest * weight * multiplier[block.item] / clip
+            return {"sums": cell_rows(block, sums)}
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["sums"]
             clip = 1.0
-            scale = np.ones(self.public.items)
+            scale = np.ones(items)
             if self.whole_person:
                 multiplier, clip = self.effort(state, spread)
                 scale = KEPT * multiplier
-            return self.learn(
-                state, clip * noisy.value[:, 0], max(clip * noisy.sd, TINY), scale
-            )
+            sd = max(clip * noisy.sd, TINY)
+            return self.learn(state, clip * noisy.value[:, 0], sd, scale)
 
-        return Round(
-            name,
-            (Part("sums", self.public.items, bound, share=share),),
-            contribute,
-            absorb,
-        )
+        part = Part("sums", items, bound, share=share)
+        return Round(name, (part,), contribute, absorb)
 
     def learn(
         self,
-        state: FirstState,
+        state: AnyFirst,
         sums: NDArray[np.float64],
         sd: float,
         scale: NDArray[np.float64],
-    ) -> FirstState:
+    ) -> AnyFirst:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
         weights = state.weights
@@ -242,7 +232,7 @@ class FirstOrder:
         evidence = before.add(sums, noise, scale, weights, self.effect(state))
         return self.settle(state, evidence)
 
-    def settle(self, state: FirstState, evidence: Evidence) -> FirstState:
+    def settle(self, state: AnyFirst, evidence: Evidence) -> AnyFirst:
         """The effects that all evidence so far speaks for. `shared_sampling`, after a start
         from an earlier model, is what the sums of then and now have in common of people's
         own noise, by item."""

@@ -45,6 +45,8 @@ KEPT_ROWS = (
     "sampling",
     "doubt",
 )
+"""What is kept of every item: its evidence, its weight, people's own noise, what is unknown
+of its tastes."""
 MOST_TASTES = 40
 """Columns of taste that a start takes over; a refresh may add some of its own."""
 

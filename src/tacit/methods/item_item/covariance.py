@@ -6,44 +6,52 @@ from the released numbers and their own ratings. `sound` is the paper's idea wit
 bound: user-centred, clamped ratings, each person's products divided by the length of that
 person's row; the diagonal, which no predictor needs, is never released. With
 `cleaning=paper` it measures covariance and weights apart, as the paper does, at sound
-bounds. `paper`: as printed.
+bounds. The twin is the same without noise. `paper`: as printed.
+
+Read on in `plan` (how the budget is divided), `rows` (what one person adds) and `matrix`
+(what is published).
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CountedGram, EntryGram, FactorGram, Rows
-from tacit.methods.base import Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import (
-    CLAMP,
-    CLIP,
-    FICTITIOUS,
-    OFFSET,
-    MatrixMethod,
-    MatrixSettings,
-    centred,
-    centred_cells,
     first_arrays,
-    is_pure,
     neighbour_lists,
-    places,
     precise,
-    residuals,
+    published,
 )
 from tacit.methods.item_item.pair import pair_round
-from tacit.methods.item_item.printed.mcsherry import Printed
+from tacit.methods.item_item.plan import MatrixSettings, matrix_plan
+from tacit.methods.item_item.rows import (
+    OFFSET,
+    Floats,
+    centred_cells,
+    factors,
+    head_of,
+    places,
+    residuals,
+)
+from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_loadings, profile
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.options import Calibration
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 ENTRY_VARIANCE = 0.45
@@ -54,9 +62,15 @@ TOGETHER = 3.0
 """How many times the scatter of an entry counts, as the entries of a row share people: it
 matters where there is little noise or none (seen on ML-1M: 3 takes the twin from .848 to
 .842, and changes nothing at epsilon 20 and below)."""
+FINE_PURE = 2**28
+"""Steps of a grid on which so many rounded entries stay small in L1."""
+
+Forms = Mapping[Calibration, type[Form] | str]
 
 
 class CovarianceSettings(MatrixSettings):
+    """What both methods can be told."""
+
     cleaning: Literal["spectrum", "paper", "none"] = "spectrum"
     """Of the noisy matrix: noise-aware row regressions, the paper's shrinking to the
     average, or neither."""
@@ -68,6 +82,8 @@ class CovarianceSettings(MatrixSettings):
 
 
 class CovarianceKNNSettings(CovarianceSettings):
+    """What the neighbourhoods can be told."""
+
     neighbours: int = Field(50, ge=1)
     """Own ratings that a prediction uses; 20 in `paper`."""
     keep: int | None = Field(None, ge=1)
@@ -75,173 +91,154 @@ class CovarianceKNNSettings(CovarianceSettings):
     Not in `paper`."""
 
 
-class Covariance(MatrixMethod):
-    """The measurements; subclasses say how a person uses them."""
+class CovarianceForm(Form):
+    """`sound`, and without noise the twin: the measurements. Subclasses say what is
+    published of them."""
+
+    settings: CovarianceSettings
+
+    def plan(self, public: Public) -> Plan:
+        """First-order rounds, then the covariance."""
+        return matrix_plan(public, self.settings, self.measure)
+
+    def measure(self, public: Public, size: int, share: float) -> Round:
+        """The covariance over the items of largest released weight."""
+        if self.settings.cleaning == "paper":
+            return pair_round(public, size, share)
+        return covariance_round(public, self.settings, size, share)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return MatrixState()
+
+    @abstractmethod
+    def finish(self, public: Public, state: MatrixState) -> Shared:
+        """How a person uses the covariance."""
+
+
+class FactorForm(CovarianceForm):
+    """A person's tastes are columns of the rank-k factor."""
+
+    def finish(self, public: Public, state: MatrixState) -> Shared:
+        """The personal Gaussian model over level, popularity, features and factor."""
+        arrays = first_arrays(public, state, state.learned)
+        return published(self.method, public, "gaussian", arrays, {"noise": NOISE})
+
+
+class NeighbourForm(CovarianceForm):
+    """A person's ratings of an item's neighbours speak for it."""
+
+    settings: CovarianceKNNSettings
+
+    def finish(self, public: Public, state: MatrixState) -> Shared:
+        """The factor, or with `keep` each item's strongest neighbours."""
+        keep = self.settings.keep
+        numbers = {"noise": NOISE, "neighbours": float(self.settings.neighbours)}
+        learned = state.learned
+        arrays = first_arrays(public, state)
+        alone = state.effects.variance + (learned**2).sum(axis=1)
+        arrays["variance"] = alone.astype(np.float32)
+        if keep is None:
+            arrays["factor"] = learned.astype(np.float32)
+            return published(self.method, public, "factor-neighbours", arrays, numbers)
+        head = np.flatnonzero(learned.any(axis=1))
+        near = strongest(Product(learned[head]), keep)
+        arrays |= neighbour_lists(public.items, head, near)
+        return published(self.method, public, "kept-neighbours", arrays, numbers)
+
+
+class CovarianceMethod(Method):
+    """What the two methods have in common."""
 
     source = "McSherry & Mironov 2009"
     calibrations = ("sound", "paper", "none")
     paper_unit = "rating"
-    Settings: ClassVar[type[BaseSettings]] = CovarianceSettings
-    personal: ClassVar[str]
-    printed_personal: ClassVar[str]
-
-    @property
-    def chosen(self) -> CovarianceSettings:
-        settings = self.settings
-        assert isinstance(settings, CovarianceSettings)
-        return settings
-
-    def plan(self, public: Public) -> Plan:
-        if public.calibration == "paper":
-            return self._printed(public).plan()
-        return super().plan(public)
-
-    def _printed(self, public: Public) -> Printed:
-        settings = self.chosen
-        cleans = settings.cleaning != "none"
-        return Printed(
-            public,
-            theta=settings.theta,
-            noise=settings.noise,
-            clean=cleans,
-            seed=self.seed,
-            neighbours=self.printed_personal == "weighted-neighbours",
-        )
-
-    def measure(self, public: Public, size: int, share: float) -> Round:
-        """The weighted covariance above the diagonal, over the items of largest released weight."""
-        if self.chosen.cleaning == "paper":
-            return pair_round(public, size, share)
-        whole_person, pure = public.unit == "user", is_pure(public)
-        bound: Bound = FactorGram(norm="l1" if pure else "l2")
-        if not whole_person:
-            bound = EntryGram(size, centred_cells(public), OFFSET)
-            # yy'/|y| has no bound in L1; a finer grid keeps the rounding of so many entries
-            # small
-            if pure:
-                bound = CountedGram(size, centred_cells(public), grid=2**28, power=1.0)
-
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            index = places(state["weight"], size)[block.item]
-            if not whole_person:
-                return {
-                    "matrix": Rows(block.ptr, index, residuals(block, state)[:, None])
-                }
-            rows = factors(block, state, index < size, pure)
-            return {"matrix": Rows(block.ptr, index, rows[:, None])}
-
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            settings = self.chosen
-            noisy, people = released["matrix"], float(state["people"][0])
-            head = np.flatnonzero(places(state["weight"], size) < size)
-            matrix = precise(noisy.value)
-            known = profile(
-                state["weight"][head],
-                people,
-                public.unit,
-                variance=ENTRY_VARIANCE,
-                offset=OFFSET,
-            )
-            if settings.cleaning == "none":
-                mean = (
-                    shrink_spectrum(matrix, 0.0, settings.rank).loadings
-                    / known.weight[:, None]
-                )
-                spread = np.zeros(len(head))
-            else:
-                fitted = fit_loadings(
-                    matrix, noisy.sd, known, rank_max=settings.rank, together=TOGETHER
-                )
-                mean, spread = fitted.mean, fitted.spread
-            learned = np.zeros((public.items, mean.shape[1]))
-            learned[head] = mean
-            variance = np.array(state["variance"])
-            variance[head] += spread
-            return {**state, "learned": learned, "variance": variance}
-
-        part = Part("matrix", size, bound, share=share, form="gram")
-        return Round("covariance", (part,), contribute, absorb)
-
-    def finish(self, public: Public, state: State) -> Shared:
-        if public.calibration == "paper":
-            arrays, numbers = self._printed(public).arrays(state)
-            small = {
-                name: np.asarray(array, np.float32) for name, array in arrays.items()
-            }
-            return self._publish(public, self.printed_personal, small, numbers)
-        return self._published(public, state)
-
-    def _published(self, public: Public, state: State) -> Shared:
-        arrays = first_arrays(public, state, np.asarray(state["learned"]))
-        return self._publish(public, self.personal, arrays, {"noise": NOISE})
-
-    def _publish(
-        self,
-        public: Public,
-        personal: str,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-    ) -> Shared:
-        settings = self.settings.model_dump()
-        return Shared(
-            self.name,
-            personal,
-            arrays,
-            numbers,
-            public.schema,
-            public.catalogue,
-            settings,
-        )
 
 
-class CovarianceSVD(Covariance):
+class CovarianceSVD(CovarianceMethod):
     """The rank-k factor of the covariance, and a ridge solve on a person's own ratings."""
 
     name = "covariance-svd"
-    personal = printed_personal = "gaussian"
+    Settings: ClassVar[type[BaseSettings]] = CovarianceSettings
+    forms: ClassVar[Forms] = {
+        "sound": FactorForm,
+        "none": FactorForm,
+        "paper": "tacit.methods.item_item.printed.mcsherry:PrintedFactor",
+    }
 
 
-class CovarianceKNN(Covariance):
+class CovarianceKNN(CovarianceMethod):
     """Bell & Koren's neighbourhood weights: ridge over a person's ratings that covary most
     with an item, once the person's level is taken off; in `paper` both at once, as printed."""
 
     name = "covariance-knn"
     Settings: ClassVar[type[BaseSettings]] = CovarianceKNNSettings
-    personal, printed_personal = "factor-neighbours", "weighted-neighbours"
-
-    def _published(self, public: Public, state: State) -> Shared:
-        settings = self.settings
-        assert isinstance(settings, CovarianceKNNSettings)
-        numbers = {"noise": NOISE, "neighbours": float(settings.neighbours)}
-        learned = np.asarray(state["learned"])
-        arrays: dict[str, NDArray[Any]] = {**first_arrays(public, state)}
-        arrays["variance"] = (state["variance"] + (learned**2).sum(axis=1)).astype(
-            np.float32
-        )
-        if settings.keep is None:
-            arrays["factor"] = learned.astype(np.float32)
-            return self._publish(public, self.personal, arrays, numbers)
-        head = np.flatnonzero(learned.any(axis=1))
-        arrays |= neighbour_lists(
-            public.items, head, strongest(Product(learned[head]), settings.keep)
-        )
-        return self._publish(public, "kept-neighbours", arrays, numbers)
+    forms: ClassVar[Forms] = {
+        "sound": NeighbourForm,
+        "none": NeighbourForm,
+        "paper": "tacit.methods.item_item.printed.mcsherry:PrintedNeighbours",
+    }
 
 
-def factors(
-    block: Block, state: State, inside: NDArray[np.bool_], pure: bool
-) -> NDArray[np.float64]:
-    """y/sqrt(|y|^2 + offset), or y/(|y|_1 + offset) for an L1 bound; each person alone."""
-    if pure:
-        row, people = centred(block, state, inside), len(block.people)
-        person = np.repeat(np.arange(people), np.diff(block.ptr))
-        return np.asarray(
-            row / (np.bincount(person, np.abs(row), people) + OFFSET)[person]
-        )
-    from tacit.kernels.rows import centred_factors
+def covariance_round(
+    public: Public, settings: CovarianceSettings, size: int, share: float
+) -> Round:
+    """The weighted covariance above the diagonal, over the items of largest released weight."""
+    whole_person = public.unit == "user"
+    pure = is_pure(public.budget)
 
-    out = np.empty(len(inside))
-    centred_factors(
-        block.ptr, residuals(block, state), inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out
+    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+        index = places(state.weights.mean, size)[block.item]
+        row = residuals(block, state)
+        if whole_person:
+            row = factors(block, row, index < size, pure)
+        return {"matrix": Rows(block.ptr, index, row[:, None])}
+
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        noisy = released["matrix"]
+        head = head_of(state.weights.mean, size)
+        mean, spread = _cleaned(public, settings, state, head, noisy)
+        learned = np.zeros((public.items, mean.shape[1]))
+        learned[head] = mean
+        variance = np.array(state.effects.variance)
+        variance[head] += spread
+        effects = replace(state.effects, variance=variance)
+        return state.after(learned=learned, effects=effects)
+
+    bound = _covariance_bound(public, size)
+    part = Part("matrix", size, bound, share=share, form="gram")
+    return Round("covariance", (part,), contribute, absorb)
+
+
+def _covariance_bound(public: Public, size: int) -> Bound:
+    pure = is_pure(public.budget)
+    if public.unit == "user":
+        return FactorGram(norm="l1" if pure else "l2")
+    if pure:  # yy'/|y| has no bound in L1
+        return CountedGram(size, centred_cells(public), grid=FINE_PURE, power=1.0)
+    return EntryGram(size, centred_cells(public), OFFSET)
+
+
+def _cleaned(
+    public: Public,
+    settings: CovarianceSettings,
+    state: MatrixState,
+    head: NDArray[np.int64],
+    noisy: Released,
+) -> tuple[Floats, Floats]:
+    """Loadings of the covered items, and what is unknown of each one's."""
+    matrix = precise(noisy.value)
+    known = profile(
+        state.weights.mean[head],
+        state.people,
+        public.unit,
+        variance=ENTRY_VARIANCE,
+        offset=OFFSET,
     )
-    return out
+    if settings.cleaning == "none":
+        plain = shrink_spectrum(matrix, 0.0, settings.rank).loadings
+        return plain / known.weight[:, None], np.zeros(len(head))
+    fitted = fit_loadings(
+        matrix, noisy.sd, known, rank_max=settings.rank, together=TOGETHER
+    )
+    return fitted.mean, fitted.spread

@@ -4,51 +4,74 @@ through a noisy Gram.
 One matrix is released over the most rated items: products of user-centred, clamped ratings
 (Pearson) or of ratings as they are (cosine), each person's divided by the length of that
 person's row. Its cleaned spectrum over the root of its diagonal is the similarity; the
-diagonal is not released but follows from the released weights (MECHANISMS 2.5), but for the
-non-private twin, which measures it. Each item keeps its `keep` strongest neighbours: what a
-device downloads.
+diagonal is not released but follows from the released weights, but for the non-private
+twin, which measures it. Each item keeps its `keep` strongest neighbours: what a device
+downloads. A fit that starts from learned neighbours pays for first-order rounds alone.
+
+Read on in `plan` (how the budget is divided), `rows` (what one person adds) and `matrix`
+(what is published). Why a release is bounded: docs/proofs/covariance.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
-from tacit.methods.base import Public
+from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.item_item.covariance import factors
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import (
+    Arrays,
+    carried_over,
+    first_arrays,
+    neighbour_lists,
+    precise,
+    published,
+)
+from tacit.methods.item_item.plan import (
+    MatrixSettings,
+    divided,
+    first_rounds,
+    matrix_plan,
+    measured,
+    whole_budget,
+)
+from tacit.methods.item_item.rows import (
     FINE,
     OFFSET,
-    MatrixMethod,
-    MatrixSettings,
+    Floats,
     centred_cells,
-    first_arrays,
-    is_pure,
-    neighbour_lists,
+    factors,
+    head_of,
+    over_length,
     places,
-    precise,
     residuals,
 )
-from tacit.methods.refine.neighbour import Neighbours, similarity, strongest
+from tacit.methods.item_item.state import MatrixState
+from tacit.methods.refine.neighbour import similarity, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE
-from tacit.model.person.neighbours import carried_over
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Part, Plan, Released, Round
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 BUSY = 1.5
 """The raters of an item rate so many times more than the average person: a public rule."""
+LEAST_NOISE = 3.0
+"""Standard deviations of the noise below which no diagonal entry is believed."""
+LOWEST, HIGHEST = 1.0, 5.0
+"""Ends of the scale on which cosines are taken, whatever the scale of the data."""
+STARTED = "Neighbours are those of the model that it started from: nothing is paid for them here."
 
 
 class KNNSettings(MatrixSettings):
+    """What both can be told."""
+
     keep: int = Field(200, ge=1)
     """Neighbours published for each item; fewer make the model smaller."""
     floor: float = Field(1.0, gt=0)
@@ -56,150 +79,108 @@ class KNNSettings(MatrixSettings):
     """
 
 
-class ItemKNN(MatrixMethod):
-    """What both share; `row` says which numbers are multiplied."""
+class ItemKNN(Method):
+    """What both share; `centres` says which numbers are multiplied."""
 
     source = "baseline in Wang & Tang, private through a noisy Gram"
     Settings: ClassVar[type[BaseSettings]] = KNNSettings
     centres: ClassVar[bool]
+    """Whether ratings count less the person's own mean."""
     variance: ClassVar[float]
     """Of one number of a person's row, around zero: a public rule."""
 
     @property
     def chosen(self) -> KNNSettings:
-        settings = self.settings
-        assert isinstance(settings, KNNSettings)
-        return settings
+        """The settings, by their own class."""
+        return cast("KNNSettings", self.settings)
 
     def plan(self, public: Public) -> Plan:
-        plan = super().plan(public)
+        """First-order rounds, then the Gram; after a start the first-order rounds alone."""
         if public.start is None:
-            return plan
-        story = (
-            (
-                "Neighbours are those of the model that it started from: nothing is paid for "
-                "them here."
-            ),
-        )
-        means = sum(part.share for round_ in plan.rounds[:-1] for part in round_.parts)
-        rounds = (
-            replace(r, parts=tuple(replace(p, share=p.share / means) for p in r.parts))
-            for r in plan.rounds[:-1]
-        )
-        return replace(plan, rounds=tuple(rounds), story=story)
+            return matrix_plan(public, self.chosen, self.measure)
+        seen = measured(public)
+        rounds = whole_budget(first_rounds(seen, divided(seen)))
+        return Plan(public.unit, rounds, (STARTED,))
 
     def measure(self, public: Public, size: int, share: float) -> Round:
-        whole_person, pure = (
-            public.unit == "user" or public.budget is None,
-            is_pure(public),
-        )
+        """The Gram over the items of largest released weight."""
         twin = public.budget is None
+        whole_person = public.unit == "user" or twin
+        pure = is_pure(public.budget)
+
+        def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+            index = places(state.weights.mean, size)[block.item]
+            if not self.centres:
+                row = (block.value + (LOWEST + HIGHEST) / 2) / HIGHEST
+                if whole_person:
+                    row = over_length(block, row * (index < size), pure)
+            else:
+                row = residuals(block, state)
+                if whole_person:
+                    row = factors(block, row, index < size, pure)
+            return {"gram": Rows(block.ptr, index, row[:, None])}
+
+        def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+            noisy = released["gram"]
+            matrix = precise(noisy.value)
+            if twin:
+                diagonal = np.diag(matrix).copy()
+            else:
+                weight = state.weights.mean[head_of(state.weights.mean, size)]
+                diagonal = self._diagonal(weight, state.people, whole_person)
+            cleaned = shrink_spectrum(matrix, noisy.sd, self.chosen.rank).dense()
+            alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
+            return state.after(near=strongest(alike, self.chosen.keep))
+
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
             own = centred_cells(public) if self.centres else CellClip(1.0, FINE)
             bound = EntryGram(size, own, OFFSET)
+        part = Part("gram", size, bound, share=share, form="gram")
+        return Round("gram", (part,), contribute, absorb)
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-            index = places(state["weight"], size)[block.item]
-            if self.centres:
-                rows = (
-                    factors(block, state, index < size, pure)
-                    if whole_person
-                    else residuals(block, state)
-                )
-            else:
-                rows = (block.value + 3.0) / 5.0  # a scale of 1 to 5 over its end
-                if whole_person:
-                    rows = _over_length(block, rows * (index < size), pure)
-            return {"gram": Rows(block.ptr, index, rows[:, None])}
-
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, people = released["gram"], float(state["people"][0])
-            matrix = precise(noisy.value)
-            weight = state["weight"][
-                np.flatnonzero(places(state["weight"], size) < size)
-            ]
-            diagonal = (
-                np.diag(matrix).copy()
-                if twin
-                else self._diagonal(weight, people, whole_person)
-            )
-            cleaned = shrink_spectrum(matrix, noisy.sd, self.chosen.rank).dense()
-            found = strongest(
-                similarity(cleaned, diagonal, 3 * noisy.sd), self.chosen.keep
-            )
-            return {**state, "near": found.item, "closeness": found.value}
-
-        return Round(
-            "gram",
-            (Part("gram", size, bound, share=share, form="gram"),),
-            contribute,
-            absorb,
-        )
-
-    def _diagonal(
-        self, weight: NDArray[np.float64], people: float, whole_person: bool
-    ) -> NDArray[np.float64]:
+    def _diagonal(self, weight: Floats, people: float, whole_person: bool) -> Floats:
         """What the diagonal would be, from released weights: W v sqrt(c)/(v c + k), or W
         v/sqrt(v c + k)."""
         each = max(float(weight.sum()) / people, 1.0)
         count = BUSY * (each**2 if whole_person else each)
         length = self.variance * count + OFFSET
-        return np.asarray(
-            weight
-            * self.variance
-            * (np.sqrt(count) / length if whole_person else length**-0.5)
-        )
+        over = np.sqrt(count) / length if whole_person else length**-0.5
+        return np.asarray(weight * self.variance * over)
 
-    def finish(self, public: Public, state: State) -> Shared:
-        arrays = {
-            **first_arrays(public, state),
-            "doubt": np.zeros(public.items, np.float32),
-            **self._neighbours(public, state),
-        }
-        floor = (
-            self.chosen.floor if public.start is None else public.start.numbers["floor"]
-        )
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return MatrixState()
+
+    def finish(self, public: Public, state: MatrixState) -> Shared:
+        """Level, effects, features and each item's neighbours."""
+        arrays = first_arrays(public, state)
+        arrays["doubt"] = np.zeros(public.items, np.float32)
+        arrays |= self._neighbours(public, state)
+        floor = self.chosen.floor
+        if public.start is not None:
+            floor = public.start.numbers["floor"]
         numbers = {"noise": NOISE, "around": NOISE, "floor": floor}
-        return Shared(
-            self.name,
-            "neighbourhood",
-            arrays,
-            numbers,
-            public.schema,
-            public.catalogue,
-            self.chosen.model_dump(),
-        )
+        return published(self, public, "neighbourhood", arrays, numbers)
 
-    def _neighbours(self, public: Public, state: State) -> dict[str, NDArray[Any]]:
+    def _neighbours(self, public: Public, state: MatrixState) -> Arrays:
         if public.start is not None:
             return carried_over(public.start, public.catalogue)
-        head = np.flatnonzero(
-            places(state["weight"], len(state["near"])) < len(state["near"])
-        )
-        return neighbour_lists(
-            public.items, head, Neighbours(state["near"], state["closeness"])
-        )
+        head = head_of(state.weights.mean, len(state.near.item))
+        return neighbour_lists(public.items, head, state.near)
 
 
 class PearsonKNN(ItemKNN):
     """Items are alike if the same people rate them above, or below, their own mean."""
 
     name = "knn-pearson"
-    centres, variance = True, 0.45
+    centres = True
+    variance = 0.45
 
 
 class CosineKNN(ItemKNN):
     """Items are alike if the same people rate them."""
 
     name = "knn-cosine"
-    centres, variance = False, 0.55
-
-
-def _over_length(
-    block: Block, row: NDArray[np.float64], pure: bool
-) -> NDArray[np.float64]:
-    people = len(block.people)
-    person = np.repeat(np.arange(people), np.diff(block.ptr))
-    length = np.bincount(person, row if pure else row**2, people) + OFFSET
-    return np.asarray(row / (length if pure else np.sqrt(length))[person])
+    centres = False
+    variance = 0.55

@@ -15,78 +15,90 @@ import numpy as np
 
 from tacit.bound import Bound, CellClip, CountedGram, FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.item_item.matrix import (
+from tacit.methods.first_order.rule import is_pure
+from tacit.methods.item_item.matrix import precise
+from tacit.methods.item_item.rows import (
     FINE,
     centred,
     centred_cells,
     counted,
-    is_pure,
+    head_of,
     places,
-    precise,
     residuals,
 )
+from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.spectrum import paper_clean
 from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import State
 
 WEIGHTS = 0.2
 """Of the round's share, for the weights: they are large and smooth where the covariance is small.
 """
 RANK = 20
 """k of the paper."""
-PULL, PER_NOISE = 3.0, 4.0
-"""Average pairs to shrink by: so many, and so many times the noise of a weight over the
-average weight."""
+PULL = 3.0
+"""Average pairs to shrink by. This and the next are the first values tried:
+docs/results/covariance.md."""
+PER_NOISE = 4.0
+"""Added to `PULL` for each noise of a weight over the average weight."""
+GRID, GRID_PURE = 2**20, 2**28
+"""Steps of the grid at unit `rating`: finer where the bound is of L1 and counts every entry."""
+TINY, TINIER = 1e-3, 1e-9
+"""The average weight counts as at least so much of its own noise, and more than nothing."""
 
 
 def pair_round(public: Public, size: int, share: float) -> Round:
     """Release both matrices with their diagonals; clean them as the paper does."""
-    whole_person, pure = public.unit == "user", is_pure(public)
-    bounds: tuple[Bound, Bound]
-    if whole_person:
-        bounds = (FactorGram(norm="l1" if pure else "l2", diagonal=True),) * 2
-    else:
-        grid, power = (2**28, 1.0) if pure else (2**20, 0.5)
-        bounds = (
-            CountedGram(size, centred_cells(public), grid=grid, power=power),
-            CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power),
-        )
+    whole_person = public.unit == "user"
+    pure = is_pure(public.budget)
 
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        index = places(state["weight"], size)[block.item]
-        if not whole_person:
-            rows = residuals(block, state), np.ones(len(index))
-        else:
+    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+        index = places(state.weights.mean, size)[block.item]
+        rating = residuals(block, state)
+        one = np.ones(len(index))
+        if whole_person:
             inside = index < size
             count = np.maximum(counted(block, inside), 1)
             scale = 1.0 / (count if pure else np.sqrt(count))
-            rows = scale * centred(block, state, inside), scale * inside
+            rating = scale * centred(block, rating, inside)
+            one = scale * inside
         return {
-            n: Rows(block.ptr, index, r[:, None])
-            for n, r in zip(("covariance", "weights"), rows, strict=True)
+            "covariance": Rows(block.ptr, index, rating[:, None]),
+            "weights": Rows(block.ptr, index, one[:, None]),
         }
 
-    def absorb(state: State, released: Mapping[str, Released]) -> State:
-        head = np.flatnonzero(places(state["weight"], size) < size)
-        weights = precise(released["weights"].value)
-        mean = float(weights[np.triu_indices(len(head), 1)].mean())
-        pull = PULL + PER_NOISE * released["weights"].sd / max(
-            mean, 1e-3 * released["weights"].sd + 1e-9
-        )
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        head = head_of(state.weights.mean, size)
         found = paper_clean(
             precise(released["covariance"].value),
-            weights,
-            state["weight"][head],
+            precise(released["weights"].value),
+            state.weights.mean[head],
             rank=RANK,
             shrink_diagonal=PULL,
-            shrink_off=pull,
+            shrink_off=_shrinkage(released["weights"]),
         )
         learned = np.zeros((public.items, found.shape[1]))
         learned[head] = found
-        return {**state, "learned": learned}
+        return state.after(learned=learned)
 
+    ratings: Bound
+    ones: Bound
+    if whole_person:
+        ratings = ones = FactorGram(norm="l1" if pure else "l2", diagonal=True)
+    else:
+        grid = GRID_PURE if pure else GRID
+        power = 1.0 if pure else 0.5
+        ratings = CountedGram(size, centred_cells(public), grid=grid, power=power)
+        ones = CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power)
+    rest = (1 - WEIGHTS) * share
     parts = (
-        Part("covariance", size, bounds[0], share=(1 - WEIGHTS) * share, form="gram"),
-        Part("weights", size, bounds[1], share=WEIGHTS * share, form="gram"),
+        Part("covariance", size, ratings, share=rest, form="gram"),
+        Part("weights", size, ones, share=WEIGHTS * share, form="gram"),
     )
     return Round("covariance", parts, contribute, absorb)
+
+
+def _shrinkage(weights: Released) -> float:
+    """Average pairs to shrink an entry off the diagonal by."""
+    matrix = precise(weights.value)
+    mean = float(matrix[np.triu_indices(len(matrix), 1)].mean())
+    return PULL + PER_NOISE * weights.sd / max(mean, TINY * weights.sd + TINIER)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tacit.kernels.personal import _factor, _gather, _project
+from tacit.kernels.personal import factorize, gather, project
 
 
 @njit(cache=True, nogil=True)
@@ -30,14 +30,14 @@ def residuals(
     right = np.empty(width)
     work = np.empty(width)
     for person in range(ptr.size - 1):
-        _gather(
+        gather(
             ptr[person], ptr[person + 1], item, dev, loadings, precision, system, right
         )
         for a in range(width):
             system[a, a] += 1.0
-        _factor(system, right)
+        factorize(system, right)
         for k in range(ptr[person], ptr[person + 1]):
-            centre, spread = _project(loadings[item[k]], system, right, work)
+            centre, spread = project(loadings[item[k]], system, right, work)
             rest[k] = dev[k] - centre
             target[k] = rest[k] / max(
                 1.0 - precision[item[k]] * spread, 1e-3

@@ -1,4 +1,4 @@
-"""The sound plan of learned neighbourhoods: what is paid for what, by rule from people x
+"""The sound form of learned neighbourhoods: what is paid for what, by rule from people x
 budget, before any data.
 
 Item means and people's own models first; where enough people answer for it, a covariance,
@@ -9,22 +9,32 @@ gradients and a private choice over the most rated items
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.methods.base import Public
-from tacit.methods.baselines.bias import Bias, level_share, strength
-from tacit.methods.neighbourhood.rounds import Pairs, top_items
+from tacit.methods.base import Form, Public
+from tacit.methods.first_order.choice import choice_round
+from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.rule import is_pure, level_share, strength
+from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, Settings
+from tacit.methods.neighbourhood.rounds import Pairs, later_half, top_items
+from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine.neighbour import strongest
 from tacit.model.person.neighbours import compress
-from tacit.rounds.round import Plan, Round
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 MOST_ITEMS = 500
 """Pairs of more items than this cost a busy person's device too much."""
 LEAST_ITEMS = 20
+"""Fewer are not worth their share."""
+ITEMS_BY_SIGNAL, ITEMS_BY_EPSILON = 0.05, 0.0003
+"""Items with neighbours for each unit of people x mu, or of people x epsilon where the
+budget is pure: an L1 bound over all pairs is far smaller."""
 UNDECLARED = 1000
 """Stands for the number of people in the rules where it is not declared."""
 PAYS = 4000.0
@@ -38,6 +48,109 @@ FIRST, FIRST_RICH = 0.6, 0.4
 and above `RICH`."""
 JUDGE, GRADIENTS = 0.06, 0.4
 """Of the rest: for the private choice; and of what then remains for all gradients together."""
+WEIGHTS, SUMS = 0.3, 0.65
+"""Of the share of item means: for the items' weights, and for all sweeps of their sums."""
+CHOICE = 0.05
+"""Of the same, for how widely people differ."""
+SWEEPS, SWEEPS_ALONE = 2, 3
+"""Releases of item sums, with neighbours and without."""
+FLOOR = 1.0
+"""The least total similarity that predictions divide by."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of the budget; they add up to 1."""
+
+    level: float
+    means: float
+    judge: float = 0.0
+    gradients: float = 0.0
+    start: float = 0.0
+
+
+class SoundForm(Form):
+    """Private item means, and private neighbours where they pay."""
+
+    method: Neighborhood
+    settings: Settings
+
+    def plan(self, public: Public) -> Plan:
+        """Item means; then, over the most rated items if there are any, the start, the
+        gradients and the choice."""
+        pairs = self.pairs(public)
+        steps = self.steps(public)
+        shares = budget_shares(public, pairs, steps)
+        rounds = means_rounds(public, pairs, shares)
+        words = "So few people at this budget: item means alone, no neighbours."
+        if pairs.size:
+            words = (
+                f"Neighbours are learned for {pairs.size} items, those of largest "
+                "released weight: by rule from people x budget."
+            )
+            rounds += pair_rounds(pairs, shares, steps)
+        taken = f"{100 * (shares.level + shares.means):.0f} %"
+        means = f"Item means take {taken} of the budget."
+        return Plan(public.unit, tuple(rounds), (means, words))
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return PairState()
+
+    def finish(self, public: Public, state: PairState) -> Shared:
+        """The chosen neighbours of the items that have some, over item means."""
+        pairs = self.pairs(public)
+        model = pairs.model(state)
+        items = public.items
+        arrays = {
+            "baseline": model.baseline,
+            "variance": model.variance,
+            "loadings": model.loadings,
+            "doubt": np.zeros(items),
+            **compress(np.full((items, 1), -1), np.zeros((items, 1))),
+        }
+        if not pairs.size:
+            learned = Learned(arrays, model.noise, model.noise, FLOOR)
+            return self.method.published(public, learned)
+        top = top_items(state, pairs.size)
+        near = strongest(state.chosen, self.settings.neighbours)
+        index = np.full((items, near.item.shape[1]), -1, np.int64)
+        value = np.zeros(index.shape)
+        index[top] = np.where(near.item >= 0, top[near.item], -1)
+        value[top] = near.value
+        if self.method.walk.samples:
+            spread = later_half(state.iterates).var(axis=0)
+            arrays["doubt"][top] = spread.mean(axis=1)
+        arrays |= compress(index, value)
+        learned = Learned(arrays, model.noise, state.around, FLOOR)
+        return self.method.published(public, learned)
+
+    def steps(self, public: Public) -> int:
+        """How many gradient rounds there are."""
+        if self.settings.rounds is not None:
+            return self.settings.rounds
+        walk = self.method.walk
+        return walk.many if signal(public) >= RICH else walk.few
+
+    def pairs(self, public: Public) -> Pairs:
+        """The rounds over pairs of items."""
+        settings = self.settings
+        walk = self.method.walk
+        size = (
+            items_with_neighbours(public)
+            if settings.items is None
+            else min(settings.items, public.items)
+        )
+        return Pairs(
+            public,
+            FirstOrder.of(public),
+            size,
+            rate=walk.rate,
+            xi=walk.falling,
+            prior=walk.pull,
+            sampled=1.0 if is_pure(public.budget) else settings.sampled,
+            clean=not walk.samples,
+        )
 
 
 def signal(public: Public) -> float:
@@ -48,97 +161,55 @@ def signal(public: Public) -> float:
 def items_with_neighbours(public: Public) -> int:
     """How many of the most rated items get neighbours."""
     budget = public.budget
-    if (
-        budget is not None and budget.delta == 0
-    ):  # an L1 bound over all pairs is far smaller
-        wanted = 0.0003 * (public.schema.users or UNDECLARED) * budget.epsilon
+    if budget is not None and is_pure(budget):
+        people = public.schema.users or UNDECLARED
+        wanted = ITEMS_BY_EPSILON * people * budget.epsilon
     else:
-        wanted = 0.05 * signal(public) if signal(public) >= PAYS else 0.0
+        reach = signal(public)
+        wanted = ITEMS_BY_SIGNAL * reach if reach >= PAYS else 0.0
     size = int(min(wanted, MOST_ITEMS, public.items / 2))
     return size if size >= LEAST_ITEMS else 0
 
 
-def sound_plan(public: Public, pairs: Pairs, steps: int) -> Plan:
-    """Item means; then, over `pairs.size` items if there are any, the start, `steps`
-    gradients and the choice."""
-    mu, first = strength(public.budget), pairs.first
-    shares = _shares(public, pairs, steps)
-    sweeps = 2 if pairs.size else 3
-    sums = 0.65 * shares["means"] / sweeps
-    rounds: list[Round] = [
-        first.people(shares["level"]),
-        first.weights(0.3 * shares["means"]),
-        *(
-            first.effects(f"effects {i}", sums, 1 / (mu * sqrt(sums)))
-            for i in range(1, sweeps + 1)
-        ),
-        Bias().choice(first, 0.05 * shares["means"]),
-    ]
-    words = "So few people at this budget: item means alone, no neighbours."
-    if pairs.size:
-        words = (
-            f"Neighbours are learned for {pairs.size} items, those of largest "
-            "released weight: by rule from people x "
-        )
-        words += "budget."
-        rounds += [
-            pairs.covariance(shares["start"]),
-            *(
-                pairs.gradient(turn, shares["gradients"] / steps)
-                for turn in range(1, steps + 1)
-            ),
-            pairs.judge(shares["judge"], trained=steps > 0),
-        ]
-    means = f"Item means take {100 * (shares['level'] + shares['means']):.0f} % of the budget."
-    return Plan(public.unit, tuple(rounds), (means, words))
-
-
-def _shares(public: Public, pairs: Pairs, steps: int) -> dict[str, float]:
-    """Of the budget; they add up to 1."""
+def budget_shares(public: Public, pairs: Pairs, steps: int) -> Shares:
+    """How the budget is divided."""
     level = level_share(public.schema.users, strength(public.budget))
     if not pairs.size:
-        return {"level": level, "means": 1.0 - level}
+        return Shares(level, 1.0 - level)
     means = (1.0 - level) * (FIRST_RICH if signal(public) >= RICH else FIRST)
     rest = 1.0 - level - means
+    judge = JUDGE * rest
     gradients = (1.0 - JUDGE) * rest * (GRADIENTS if steps else 0.0)
-    shares = {
-        "level": level,
-        "means": means,
-        "judge": JUDGE * rest,
-        "gradients": gradients,
-    }
-    shares["start"] = 1.0 - sum(shares.values())
-    shares["gradients"] *= (
-        pairs.sampled**-2
-    )  # a share of mu^2 buys so much more where few take part
-    whole = sum(shares.values())
-    return {name: share / whole for name, share in shares.items()}
+    start = 1.0 - sum((level, means, judge, gradients))
+    # A share of mu^2 buys so much more where few take part.
+    gradients *= pairs.sampled**-2
+    whole = sum((level, means, judge, gradients, start))
+    return Shares(
+        level / whole, means / whole, judge / whole, gradients / whole, start / whole
+    )
 
 
-def sound_arrays(
-    public: Public, pairs: Pairs, state: State, neighbours: int, *, posterior: bool
-) -> tuple[dict[str, NDArray[np.float64]], float, float]:
-    """The published arrays, and the variance of a rating around item means and around the
-    neighbours."""
-    model, items = pairs.model(state), public.items
-    arrays = {
-        "baseline": model.baseline,
-        "variance": model.variance,
-        "loadings": model.loadings,
-        "doubt": np.zeros(items),
-        **compress(np.full((items, 1), -1), np.zeros((items, 1))),
-    }
-    if not pairs.size:
-        return arrays, model.noise, model.noise
-    top = top_items(state, pairs.size)
-    near = strongest(state["chosen"], neighbours)
-    index = np.full((items, near.item.shape[1]), -1, np.int64)
-    value = np.zeros(index.shape)
-    index[top] = np.where(near.item >= 0, top[near.item], -1)
-    value[top] = near.value
-    if posterior:
-        iterates = state["iterates"]
-        arrays["doubt"][top] = (
-            iterates[(len(iterates) + 1) // 2 :].var(axis=0).mean(axis=1)
-        )
-    return {**arrays, **compress(index, value)}, model.noise, float(state["around"][0])
+def means_rounds(public: Public, pairs: Pairs, shares: Shares) -> list[Round]:
+    """Item means, and how widely people differ around them."""
+    first = pairs.first
+    sweeps = SWEEPS if pairs.size else SWEEPS_ALONE
+    each = SUMS * shares.means / sweeps
+    spread = 1 / (strength(public.budget) * sqrt(each))
+    return [
+        first.people(shares.level),
+        first.weights(WEIGHTS * shares.means),
+        *(first.effects(f"effects {i}", each, spread) for i in range(1, sweeps + 1)),
+        choice_round(first, CHOICE * shares.means),
+    ]
+
+
+def pair_rounds(pairs: Pairs, shares: Shares, steps: int) -> list[Round]:
+    """The start, `steps` gradients, and the private choice."""
+    return [
+        pairs.covariance(shares.start),
+        *(
+            pairs.gradient(turn, shares.gradients / steps)
+            for turn in range(1, steps + 1)
+        ),
+        pairs.judge(shares.judge, trained=steps > 0),
+    ]

@@ -5,13 +5,12 @@ All of them are over the M items of largest *released* weight, M by rule from pe
 The similarity of a pair is one number, s_ab = s_ba, so a person adds an upper triangle.
 
 Guarantee: `covariance`: a person's triangle y_a y_b/(|y|^2 + damp), its diagonal over sqrt
-2, has an L2 norm below
-1/sqrt 2 (|yy'|_F = |y|^2 and the layout is isometric up to sqrt 2). `gradient`: the
-derivative of her own loss by each
-s_ab, whatever it is, is scaled to a norm of at most `CLIP`. `judge`: her row of errors is
-scaled to `JUDGE_CLIP`. Each is a `RowClip`: checked in integers, for one person added or
-removed. Later rounds depend on earlier ones through released numbers only, which is
-adaptive composition. docs/proofs/pnbm.md.
+2, has an L2 norm below 1/sqrt 2 (|yy'|_F = |y|^2 and the layout is isometric up to sqrt 2).
+`gradient`: the derivative of her own loss by each s_ab, whatever it is, is scaled to a norm
+of at most `CLIP`. `judge`: her row of errors is scaled to `JUDGE_CLIP`. Each is a
+`RowClip`: checked in integers, for one person added or removed. Later rounds depend on
+earlier ones through released numbers only, which is adaptive composition:
+docs/proofs/pnbm.md.
 """
 
 from __future__ import annotations
@@ -25,26 +24,32 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.first_order.rounds import FirstOrder, kept_weights
+from tacit.methods.first_order.choice import first_model
+from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.state import FirstState, Floats
+from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine import similarity as similar
-from tacit.methods.refine.choose import Choice
-from tacit.model.person.gaussian import GaussianModel, loadings
-from tacit.rounds.round import (
-    Block,
-    Coin,
-    Everyone,
-    Part,
-    Participation,
-    Released,
-    Round,
-)
-from tacit.rounds.state import State
+from tacit.model.person.gaussian import GaussianModel
+from tacit.rounds.people import Coin, Everyone, Participation
+from tacit.rounds.round import Block, Part, Released, Round
 
-Floats = NDArray[np.float64]
 DAMP = 10.0
+"""Added to the square of a person's residuals: those of few ratings count less."""
 LIMIT = 3.0
+"""Residuals and errors are clipped to this size, on the inner scale."""
 CLIP = 0.5
+"""Norm of one person's gradient."""
 JUDGE_CLIP = 1.5
+"""Norm of one person's row of errors."""
+COVARIANCE_CLIP = sqrt(0.5) + 1e-4
+"""No triangle reaches it (see the guarantee): a little room for rounding."""
+FARTHEST = 3.0
+"""No similarity leaves this multiple of the largest first one."""
+ERROR_WEIGHT = 0.3
+"""Of errors without neighbours beside what candidates add: they are larger and need less
+precision."""
+LEAST_CHANCE = 1e-4
+"""Of an item to be rated, where noise hides its weight."""
 START_DIVISOR = 2.0
 """Typical divisor of the first similarities: above the floor of 1 for most people."""
 TRAINED = (0.5, 1.0, 2.0)
@@ -61,11 +66,13 @@ class Pairs:
     first: FirstOrder
     size: int
     rate: float
+    """Size of the first step."""
     xi: float = 0.0
     """Steps fall as t^-xi."""
     prior: float = 0.0
     """Pull of every step back to the first similarities."""
     sampled: float = 1.0
+    """Chance of each person to give a gradient."""
     clean: bool = True
     """Whether each gradient is cleaned of its noise (descent), or the noise is kept (Langevin)."""
 
@@ -73,46 +80,49 @@ class Pairs:
         return RowClip(limit, "l1" if self.first.pure else "l2")
 
     @property
+    def triangle(self) -> int:
+        """Pairs of items, each with itself included."""
+        return self.size * (self.size + 1) // 2
+
+    @property
     def takes_part(self) -> Participation:
+        """Who gives a gradient."""
         return Everyone() if self.sampled >= 1 else Coin(self.sampled)
 
-    def model(self, state: State) -> GaussianModel:
+    def model(self, state: PairState) -> GaussianModel:
         """The personal model under the neighbours: level, popularity, public features."""
-        popularity = kept_weights(state).popularity
-        made, _ = loadings(
-            popularity, self.first.features, level_variance=float(state["level"][1])
-        )
-        base = GaussianModel(
-            float(state["level"][0]) + state["effect"], state["variance"], made
-        )
-        return base.chosen(Choice(state["scales"], float(state["noise"][0])))
+        base = first_model(self.first, state).model
+        return base.chosen(state.choice.scales, state.choice.noise)
 
-    def _residuals(self, block: Block, state: State) -> tuple[Floats, Floats]:
+    def _residuals(self, block: Block, state: PairState) -> tuple[Floats, Floats]:
         """What each person's own model leaves of each rating, with and without that rating."""
         from tacit.methods.neighbourhood.kernels import residuals
 
         model = self.model(state)
-        rest, target = np.empty(len(block.item)), np.empty(len(block.item))
+        rest = np.empty(len(block.item))
+        target = np.empty(len(block.item))
         dev = block.value - model.baseline[block.item]
         residuals(
             block.ptr, block.item, dev, model.loadings, model.precision, rest, target
         )
         return rest, target
 
-    def place(self, state: State) -> NDArray[np.int64]:
+    def place(self, state: PairState) -> NDArray[np.int64]:
         """Spot of each item among those that count, or -1: the `size` largest released weights."""
         spot = np.full(self.public.items, -1, np.int64)
         spot[top_items(state, self.size)] = np.arange(self.size)
         return spot
 
-    def _chance(self, state: State) -> Floats:
+    def _chance(self, state: PairState) -> Floats:
         """Of each item that counts to be among a person's ratings, from released weights."""
-        one = self.first.weight_of_one(float(state["level"][2]))
-        weight = np.asarray(state["weight"])[top_items(state, self.size)]
-        return np.clip(weight / (float(state["people"][0]) * one), 1e-4, 1.0)
+        one = self.first.weight_of_one(state.level.count)
+        weight = state.weights.mean[top_items(state, self.size)]
+        return np.clip(weight / (state.people * one), LEAST_CHANCE, 1.0)
 
     def covariance(self, share: float) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        """Sums of products of residuals: the first similarities."""
+
+        def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
             from tacit.methods.neighbourhood.kernels import covariance_pairs
 
             rows = self._rows(block, state)
@@ -130,32 +140,24 @@ class Pairs:
             )
             return {"covariance": rows}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
             noisy = released["covariance"]
             matrix = similar.unpack(noisy.value[:, 0], self.size, sqrt(2.0))
             chance = self._chance(state)
             cosine = similar.cosine(matrix, noisy.sd, chance)
             start = similar.scaled(similar.powered(cosine, 1.0), chance, START_DIVISOR)
-            return {
-                **state,
-                "cosine": cosine,
-                "start": start,
-                "similarity": start,
-                "iterates": start[None],
-            }
+            return state.after(
+                cosine=cosine, start=start, similarity=start, iterates=start[None]
+            )
 
-        part = Part(
-            "covariance",
-            self.size * (self.size + 1) // 2,
-            self._bound(sqrt(0.5) + 1e-4),
-            share=share,
-        )
+        bound = self._bound(COVARIANCE_CLIP)
+        part = Part("covariance", self.triangle, bound, share=share)
         return Round("covariance", (part,), contribute, absorb)
 
     def gradient(self, turn: int, share: float) -> Round:
         """Round number `turn` >= 1: a gradient at the present similarities, and a step."""
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
             from tacit.methods.neighbourhood.kernels import gradient_pairs
 
             rows = self._rows(block, state)
@@ -164,7 +166,7 @@ class Pairs:
                 block.item,
                 *self._residuals(block, state),
                 self.place(state),
-                state["similarity"],
+                state.similarity,
                 DAMP,
                 LIMIT,
                 rows.ptr,
@@ -173,44 +175,34 @@ class Pairs:
             )
             return {"gradient": rows}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, now = released["gradient"], state["similarity"]
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
+            noisy = released["gradient"]
+            now = state.similarity
             slope = similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
             if self.clean:
                 slope = similar.clean_step(slope, noisy.sd / self.sampled)
             step = self.rate * turn**-self.xi
             moved = now - step * (
-                slope / self._curvature(state) + self.prior * (now - state["start"])
+                slope / self._curvature(state) + self.prior * (now - state.start)
             )
-            top = 3.0 * float(np.abs(state["start"]).max(initial=0.0))
+            top = FARTHEST * float(np.abs(state.start).max(initial=0.0))
             moved = np.clip(moved, -top, top)
             np.fill_diagonal(moved, 0.0)
-            return {
-                **state,
-                "similarity": moved,
-                "iterates": np.concatenate([state["iterates"], moved[None]]),
-            }
+            iterates = np.concatenate([state.iterates, moved[None]])
+            return state.after(similarity=moved, iterates=iterates)
 
-        part = Part(
-            "gradient", self.size * (self.size + 1) // 2, self._bound(CLIP), share=share
-        )
+        part = Part("gradient", self.triangle, self._bound(CLIP), share=share)
         return Round(
             f"gradient {turn}", (part,), contribute, absorb, takes_part=self.takes_part
         )
 
-    def _curvature(self, state: State) -> Floats:
+    def _curvature(self, state: PairState) -> Floats:
         """About the second derivative by each s_ab of the sum that is released: how many
         people rate both, weighted."""
         chance = self._chance(state)
         typical = VARIANCE * float(chance.sum())
-        both = (
-            float(state["people"][0])
-            * chance[:, None]
-            * chance
-            * VARIANCE
-            * 2.0
-            / START_DIVISOR**2
-        )
+        both = state.people * chance[:, None] * chance
+        both = both * VARIANCE * 2.0 / START_DIVISOR**2
         curve = both / (typical + DAMP)
         return np.asarray(curve + np.median(curve))
 
@@ -221,7 +213,7 @@ class Pairs:
             len(TRAINED) if trained else 0
         )
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
             from tacit.methods.neighbourhood.kernels import judge_people
 
             out = np.empty((len(block.people), 1 + count))
@@ -236,28 +228,30 @@ class Pairs:
             )
             return {"errors": Rows.one_each(out * _balance(count))}
 
-        def absorb(state: State, released: Mapping[str, Released]) -> State:
-            noisy, balance = released["errors"], _balance(count)
-            sums = noisy.value[0] / balance
-            people = float(state["people"][0])
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
+            noisy = released["errors"]
+            balance = _balance(count)
             best, noise = similar.choose(
-                sums, noisy.sd / balance, people, float(state["noise"][0])
+                noisy.value[0] / balance,
+                noisy.sd / balance,
+                state.people,
+                state.choice.noise,
             )
             chosen = (
                 np.zeros((self.size, self.size))
                 if best is None
                 else self.candidates(state, trained)[best]
             )
-            return {**state, "chosen": chosen, "around": np.array([noise])}
+            return state.after(chosen=chosen, around=noise)
 
         part = Part("errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share)
         return Round("judge", (part,), contribute, absorb)
 
-    def candidates(self, state: State, trained: bool) -> Floats:
+    def candidates(self, state: PairState, trained: bool) -> Floats:
         """Start similarities at several powers and scales, and multiples of the trained ones."""
         chance = self._chance(state)
         tried = [
-            similar.scaled(similar.powered(state["cosine"], power), chance, scale)
+            similar.scaled(similar.powered(state.cosine, power), chance, scale)
             for power in similar.POWERS
             for scale in similar.SCALES
         ]
@@ -265,16 +259,13 @@ class Pairs:
             tried += [multiple * self.trained(state) for multiple in TRAINED]
         return np.array(tried)
 
-    def trained(self, state: State) -> Floats:
+    def trained(self, state: PairState) -> Floats:
         """The last iterate of descent; of Langevin the mean of the later half of the iterates."""
-        iterates = state["iterates"]
-        return np.asarray(
-            iterates[-1]
-            if self.clean
-            else iterates[(len(iterates) + 1) // 2 :].mean(axis=0)
-        )
+        if self.clean:
+            return np.asarray(state.iterates[-1])
+        return np.asarray(later_half(state.iterates).mean(axis=0))
 
-    def _rows(self, block: Block, state: State) -> Rows:
+    def _rows(self, block: Block, state: PairState) -> Rows:
         from tacit.methods.neighbourhood.kernels import pair_starts
 
         starts = np.empty(len(block.ptr), np.int64)
@@ -282,11 +273,16 @@ class Pairs:
         return Rows(starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1)))
 
 
-def top_items(state: State, size: int) -> NDArray[np.int64]:
+def later_half(iterates: Floats) -> Floats:
+    """Of a chain, without its way from the start."""
+    return iterates[(len(iterates) + 1) // 2 :]
+
+
+def top_items(state: FirstState, size: int) -> NDArray[np.int64]:
     """The items of largest released weight; ties by item number."""
-    return np.argsort(-np.asarray(state["weight"]), kind="stable")[:size]
+    return np.argsort(-state.weights.mean, kind="stable")[:size]
 
 
 def _balance(count: int) -> Floats:
-    """Errors without neighbours are larger and need less precision than what candidates add."""
-    return np.array([0.3] + [1.0] * count)
+    """Weights of a person's errors: without neighbours, and what each candidate adds."""
+    return np.array([ERROR_WEIGHT] + [1.0] * count)

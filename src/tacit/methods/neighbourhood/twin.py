@@ -10,28 +10,108 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
-from tacit.methods.base import Public
-from tacit.rounds.round import Block, Claim, Kind, Part, Released, Round
+from tacit.methods.base import Form, Public
+from tacit.methods.first_order.state import Floats
+from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, Settings
+from tacit.methods.neighbourhood.state import RowState
+from tacit.model.person.neighbours import compress
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim, Epoch
+from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
-Floats = NDArray[np.float64]
 BAND = 64
 """Item rows that a thread takes at a time."""
 SHRINK = 5.0
 """Fictitious ratings in a person's own level."""
 MEAN_PRIOR = 5.0
+"""Fictitious ratings in an item's mean."""
 MEAN_SWEEPS = 5
+"""Turns of item means and levels; more change nothing that is seen."""
 DAMP = 30.0
 """Common raters at which a similarity is believed by half."""
 FLOOR = 0.2
-RATE = 0.1
+"""The least total similarity that predictions divide by."""
+RATE, RATE_FALLS = 0.1, 0.1
+"""Step of the first epoch, and how fast later ones fall."""
 DECAY = 0.001
-"""Tuned on the held-back ratings of one fold each of ML-100K and ML-1M (docs/results/pnbm.md)."""
+"""Pull to the start. These five were tuned on the held-back ratings of one fold each of
+ML-100K and ML-1M (docs/results/pnbm.md)."""
+EPOCHS = 3
+"""Passes where the settings name none."""
+RAW_LIMIT = 8.0
+"""Twice the inner scale: beyond every number that is kept raw."""
+
+
+class TwinForm(Form):
+    """Descent without noise, over all items and in one epoch over all people."""
+
+    method: Neighborhood
+    settings: Settings
+
+    def plan(self, public: Public) -> Plan:
+        """One round makes everything."""
+        told = ("Not private: raw means, raw similarities, no noise.",)
+        return Plan(public.unit, (self.learn(public),), told)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return RowState()
+
+    def finish(self, public: Public, state: RowState) -> Shared:
+        """The trained neighbours over item means and shrunk levels."""
+        items = public.items
+        noise = float(state.noise[0, 0])
+        arrays = {
+            "baseline": state.baseline[:, 0],
+            "variance": np.zeros(items),
+            "loadings": np.full((items, 1), sqrt(noise / SHRINK)),
+            "doubt": state.doubt[:, 0],
+            **compress(state.neighbour.astype(np.int64), state.similarity),
+        }
+        return self.method.published(public, Learned(arrays, noise, noise, FLOOR))
+
+    def learn(self, public: Public) -> Round:
+        """Item means, similarities, descent. Samples are averaged over the later half."""
+        items = public.items
+        threads = self.method.threads
+        neighbours = max(1, min(self.settings.neighbours, items - 1))
+        pearson = self.settings.start == "pearson"
+        given = self.settings.rounds
+        epochs = EPOCHS if given is None else max(1, given)
+
+        def contribute(block: Block, state: RowState) -> Mapping[str, Rows]:
+            baseline = item_means(block, items, levels=True, prior=MEAN_PRIOR)
+            data = Data.of(block, baseline)
+            index, value = raw_similarities(
+                data,
+                neighbours,
+                pearson=pearson,
+                damp=DAMP,
+                levels=True,
+                threads=threads,
+            )
+            iterates = train(data, index, square(value), epochs, threads)
+            first = len(iterates) // 2 if self.method.walk.samples else -1
+            kept = np.array(iterates[first:])
+            mean = kept.mean(axis=0)
+            found = {
+                "baseline": baseline + mean[:, -1],
+                "neighbour": index,
+                "similarity": mean[:, :-1],
+                "doubt": kept[:, :, :-1].var(axis=0).mean(axis=1),
+                "noise": np.full(items, variance_of_means(data)),
+            }
+            return {name: as_rows(array) for name, array in found.items()}
+
+        return Round("learn", raw_parts(items, neighbours, None), contribute, keep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +128,7 @@ class Data:
 
     @staticmethod
     def of(block: Block, baseline: Floats) -> Data:
+        """From people in rows; the items' order is made here."""
         from tacit.kernels.order import by_item
 
         dev = block.value - baseline[block.item]
@@ -104,7 +185,7 @@ def raw_similarities(
     threads: int | None,
 ) -> tuple[NDArray[np.int32], Floats]:
     """At most `neighbours` items of largest raw similarity for each item, padded with -1."""
-    from tacit.methods.neighbourhood.kernels_printed import similar_rows
+    from tacit.methods.neighbourhood.kernels_rows import similar_rows
 
     items = len(data.start) - 1
     index = np.full((items, neighbours), -1, np.int32)
@@ -143,13 +224,13 @@ def train(
 ) -> list[Floats]:
     """The iterates of descent from `start`, one an epoch, each with the items' offsets in a
     last column."""
-    from tacit.methods.neighbourhood.kernels_printed import train_rows
+    from tacit.methods.neighbourhood.kernels_rows import train_rows
 
     value = start.copy()
     offset = np.zeros(len(start))
     iterates = list[Floats]()
     for epoch in range(epochs):
-        rate = RATE / (1.0 + 0.1 * epoch)
+        rate = RATE / (1.0 + RATE_FALLS * epoch)
 
         def work(first: int, last: int, rate: float = rate) -> None:
             train_rows(
@@ -197,11 +278,10 @@ def raw_parts(items: int, neighbours: int, claim: Claim | None) -> tuple[Part, .
         Part(
             name,
             items,
-            CellClip(8.0),
+            CellClip(RAW_LIMIT),
             width=width,
             share=1 / len(sizes),
-            kind=Kind.STEPWISE,
-            claim=claim,
+            printed=Epoch(claim=claim),
         )
         for name, width in sizes.items()
     )
@@ -217,43 +297,9 @@ def as_rows(array: NDArray[np.number]) -> Rows:
     )
 
 
-def keep(state: State, released: Mapping[str, Released]) -> State:
-    return {**state, **{name: part.value for name, part in released.items()}}
-
-
-def twin_round(
-    public: Public,
-    *,
-    neighbours: int,
-    pearson: bool,
-    epochs: int,
-    average: bool,
-    threads: int | None,
-) -> Round:
-    """Everything in one epoch over all people. `average`: over the later half of the iterates."""
-    items = public.items
-    neighbours = max(1, min(neighbours, items - 1))
-
-    def contribute(block: Block, state: State) -> Mapping[str, Rows]:
-        baseline = item_means(block, items, levels=True, prior=MEAN_PRIOR)
-        data = Data.of(block, baseline)
-        index, value = raw_similarities(
-            data, neighbours, pearson=pearson, damp=DAMP, levels=True, threads=threads
-        )
-        iterates = train(data, index, square(value), epochs, threads)
-        kept = np.array(iterates[len(iterates) // 2 :] if average else iterates[-1:])
-        mean, doubt = kept.mean(axis=0), kept[:, :, :-1].var(axis=0).mean(axis=1)
-        noise = np.full(items, variance_of_means(data))
-        found = {
-            "baseline": baseline + mean[:, -1],
-            "neighbour": index,
-            "similarity": mean[:, :-1],
-            "doubt": doubt,
-            "noise": noise,
-        }
-        return {name: as_rows(array) for name, array in found.items()}
-
-    return Round("learn", raw_parts(items, neighbours, None), contribute, keep)
+def keep(state: RowState, released: Mapping[str, Released]) -> RowState:
+    """What was made takes the place of what was there; parts have the names of fields."""
+    return state.after(**{name: part.value for name, part in released.items()})
 
 
 def variance_of_means(data: Data) -> float:

@@ -22,20 +22,12 @@ from numpy.typing import NDArray
 from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
 from tacit.methods.refine import reports
-from tacit.rounds.round import (
-    Block,
-    Kind,
-    Part,
-    Participation,
-    Released,
-    Round,
-    Slice,
-)
-from tacit.rounds.state import State
+from tacit.rounds.people import Participation, Slice
+from tacit.rounds.round import AnyState, Block, Kind, Part, Released, Round
 
-Vectors = Callable[[Block, State], Rows]
+Vectors = Callable[[Block, AnyState], Rows]
 """One sparse vector a person, of norm 1; what is missing to 1 is put on the last coordinate."""
-Absorb = Callable[[State, NDArray[np.float64], float, int], State]
+Absorb = Callable[[AnyState, NDArray[np.float64], float, int], AnyState]
 """From the estimated sum of the vectors, its standard deviation per coordinate, and the
 number of people in it."""
 
@@ -62,7 +54,8 @@ class Carrier:
         missing to norm 1."""
         if self.report is None:
             return self._whole(name, size, takes_part, vectors, absorb)
-        report, key = self.report, _key(self.key, name)
+        report = self.report
+        key = _key(self.key, name)
         part = Part(
             "report",
             size + 1,
@@ -72,31 +65,21 @@ class Carrier:
             favoured=report.favoured,
         )
 
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
             from tacit.methods.one_bit.kernels import favour
 
             rows = vectors(block, state)
-            found = np.empty((len(block.people), report.favoured))
             index = np.asarray(rows.index, np.uint32)
-            favour(
-                block.people,
-                rows.ptr,
-                index,
-                np.ascontiguousarray(rows.values[:, 0]),
-                key,
-                report.pairs,
-                found,
-            )
+            value = np.ascontiguousarray(rows.values[:, 0])
+            found = np.empty((len(block.people), report.favoured))
+            favour(block.people, rows.ptr, index, value, key, report.pairs, found)
             return {"report": Rows.one_each(found)}
 
-        def take(state: State, released: Mapping[str, Released]) -> State:
+        def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
-            return absorb(
-                state,
-                directions(got.value, key, size + 1)[:size] / report.gain,
-                _sd(got, report),
-                got.reports,
-            )
+            total = directions(got.value, key, size + 1)[:size] / report.gain
+            sd = float(np.sqrt(max(got.reports, 1))) / report.gain
+            return absorb(state, total, sd, got.reports)
 
         return Round(name, (part,), contribute, take, takes_part)
 
@@ -108,36 +91,24 @@ class Carrier:
         vectors: Vectors,
         absorb: Absorb,
     ) -> Round:
-        def contribute(block: Block, state: State) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
             rows = vectors(block, state)
             if not self.pure:
                 return {"report": rows}
-            counts = np.sqrt(
-                np.maximum(np.diff(rows.ptr), 1)
-            )  # an L1 norm of at most 1
-            return {
-                "report": Rows(
-                    rows.ptr,
-                    rows.index,
-                    rows.values / np.repeat(counts, np.diff(rows.ptr))[:, None],
-                )
-            }
+            counts = np.diff(rows.ptr)
+            # An L1 norm of at most 1.
+            length = np.repeat(np.sqrt(np.maximum(counts, 1)), counts)
+            return {"report": Rows(rows.ptr, rows.index, rows.values / length[:, None])}
 
-        def take(state: State, released: Mapping[str, Released]) -> State:
+        def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
             return absorb(state, got.value[:size, 0], got.sd, got.reports)
 
-        share = (
-            1.0 if isinstance(takes_part, Slice) else 0.25
-        )  # everybody in every round: without noise only
-        part = Part(
-            "report", size + 1, Replaced(1.0, "l1" if self.pure else "l2"), share=share
-        )
+        # Everybody in every round: without noise only.
+        share = 1.0 if isinstance(takes_part, Slice) else 0.25
+        bound = Replaced(1.0, "l1" if self.pure else "l2")
+        part = Part("report", size + 1, bound, share=share)
         return Round(name, (part,), contribute, take, takes_part)
-
-
-def _sd(got: Released, report: reports.Report) -> float:
-    return float(np.sqrt(max(got.reports, 1))) / report.gain
 
 
 def directions(

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels.personal import _factor, _gather
+from tacit.kernels.personal import factorize, gather
 
 MOST_PAIRS = 64
 
@@ -96,7 +96,7 @@ def tastes(
     system = np.empty((width, width))
     right = np.empty(width)
     for person in range(len(ptr) - 1):
-        _gather(
+        gather(
             ptr[person],
             ptr[person + 1],
             item,
@@ -108,7 +108,7 @@ def tastes(
         )
         for a in range(width):
             system[a, a] += 1.0
-        _factor(system, right)
+        factorize(system, right)
         for a in range(width - 1, -1, -1):  # back substitution: L'z = L^-1 right
             total = right[a]
             for b in range(a + 1, width):

@@ -1,23 +1,35 @@
 """Local differential privacy with one bit a round (Shin, Kim, Shin & Xiao 2018): three ways
-to answer for oneself."""
+to answer for oneself.
+
+What the answers are about is one of two forms. `effects` (in `plan` and `rounds`): every
+device answers once, with its whole budget. `descent` (in `printed`): gradient steps on the
+item factors, as the paper prints them. How a vector becomes an answer is in `carrier`.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from tacit.methods.base import BaseSettings, Method, Public
+from tacit.methods.base import BaseSettings, Form, Method, Public
+from tacit.methods.first_order.rule import is_pure
 from tacit.methods.one_bit.carrier import Carrier
-from tacit.methods.one_bit.printed import descent_plan, descent_shared
-from tacit.methods.one_bit.rounds import effects_plan, effects_shared
 from tacit.methods.refine.reports import best_report
-from tacit.model.shared import Shared
-from tacit.rounds.round import Plan
-from tacit.rounds.state import State
+from tacit.rounds.options import Calibration
+
+Way = Literal["naive", "coordinate", "projected"]
+"""What is sent: the whole vector with noise, one coordinate, or one of a few directions."""
+EFFECTS = "tacit.methods.one_bit.plan:EffectsForm"
+DESCENT = "tacit.methods.one_bit.printed.descent:DescentForm"
+FORMED: Mapping[str, Calibration] = {"effects": "sound", "descent": "paper"}
+"""The calibration whose own form it is; under another one it may be asked for."""
 
 
 class OneBitSettings(BaseSettings):
+    """What all three can be told."""
+
     form: Literal["effects", "descent"] | None = None
     """What the devices' answers are about: `effects` (the default but in `paper`) or the
     printed `descent`."""
@@ -38,53 +50,9 @@ class OneBitSettings(BaseSettings):
     """Both regularizations, as printed."""
 
 
-class OneBitMF(Method):
-    """One bit a person (`effects`), or Algorithm 1 (`descent`): the drawn coordinate of the
-    gradient, as one bit."""
-
-    name = "one-bit"
-    source = "Shin, Kim, Shin & Xiao 2018, Algorithm 1"
-    units = ("user",)
-    calibrations = ("sound", "paper", "none")
-    engines = ("simulate", "local", "federated")
-    paper_unit = "user"
-    local = True
-    Settings: ClassVar[type[BaseSettings]] = OneBitSettings
-    way: ClassVar[Literal["naive", "coordinate", "projected"]] = "coordinate"
-
-    def plan(self, public: Public) -> Plan:
-        settings = self.settings
-        assert isinstance(settings, OneBitSettings)
-        if self._descends(settings):
-            return descent_plan(public, settings, self.way, self.seed)
-        return effects_plan(public, self._carrier(public))
-
-    def finish(self, public: Public, state: State) -> Shared:
-        settings = self.settings
-        assert isinstance(settings, OneBitSettings)
-        if self._descends(settings):
-            return descent_shared(self.name, public, state, settings, self.seed)
-        return effects_shared(self.name, public, state, settings.model_dump())
-
-    def _descends(self, settings: OneBitSettings) -> bool:
-        return (
-            settings.form or ("descent" if self.calibration == "paper" else "effects")
-        ) == "descent"
-
-    def _carrier(self, public: Public) -> Carrier:
-        if public.budget is None or self.way == "naive":
-            return Carrier(
-                None,
-                self.seed,
-                pure=public.budget is not None and public.budget.delta == 0,
-            )
-        return Carrier(best_report(public.budget.epsilon, self._bits()), self.seed)
-
-    def _bits(self) -> int:
-        return 1
-
-
 class ProjectedSettings(OneBitSettings):
+    """What the projected one can be told besides."""
+
     bits: int = Field(7, ge=1, le=7)
     """The most bits of an answer: which of 2^bits directions is nearest. Fewer are used
     where they do as well."""
@@ -98,6 +66,42 @@ class ProjectedSettings(OneBitSettings):
     on the device (equations 9 and 10)."""
 
 
+class OneBitMF(Method):
+    """One bit a person (`effects`), or Algorithm 1 (`descent`): the drawn coordinate of the
+    gradient, as one bit."""
+
+    name = "one-bit"
+    source = "Shin, Kim, Shin & Xiao 2018, Algorithm 1"
+    units = ("user",)
+    calibrations = ("sound", "paper", "none")
+    engines = ("simulate", "local", "federated")
+    paper_unit = "user"
+    local = True
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
+        "sound": EFFECTS,
+        "none": EFFECTS,
+        "paper": DESCENT,
+    }
+    Settings: ClassVar[type[BaseSettings]] = OneBitSettings
+    way: ClassVar[Way] = "coordinate"
+
+    def form(self, calibration: Calibration) -> Form:
+        """The form that was asked for, or else the calibration's own."""
+        asked = cast("OneBitSettings", self.settings).form
+        return super().form(calibration if asked is None else FORMED[asked])
+
+    @property
+    def most_bits(self) -> int:
+        """The most bits of an answer."""
+        return 1
+
+    def carrier(self, public: Public) -> Carrier:
+        """How a device's vector is told: by an answer, or whole where that is the point."""
+        if public.budget is None or self.way == "naive":
+            return Carrier(None, self.seed, pure=is_pure(public.budget))
+        return Carrier(best_report(public.budget.epsilon, self.most_bits), self.seed)
+
+
 class ProjectedOneBitMF(OneBitMF):
     """The nearest of a few random projections, told by a randomized choice (`effects`), or
     Algorithm 2 (`descent`)."""
@@ -107,10 +111,10 @@ class ProjectedOneBitMF(OneBitMF):
     Settings: ClassVar[type[BaseSettings]] = ProjectedSettings
     way = "projected"
 
-    def _bits(self) -> int:
-        settings = self.settings
-        assert isinstance(settings, ProjectedSettings)
-        return settings.bits
+    @property
+    def most_bits(self) -> int:
+        """As many as were asked for."""
+        return cast("ProjectedSettings", self.settings).bits
 
 
 class NaiveLocalMF(OneBitMF):

@@ -1,17 +1,10 @@
-"""Better than the printed descent at the same promise: every device answers once, with its
-whole budget.
-
-The people are cut into three groups. The first says which items are rated much; the second
-what people's tastes for the public features have in common; the third how each item departs
-from what is expected of it. Everything else follows on the device from public features and
-own ratings. One answer with all of epsilon beats k answers with epsilon/k: what an answer
-tells grows like epsilon^2 while epsilon is small and like epsilon later, never less.
-
-Guarantee: all vectors are carried by `tacit.methods.one_bit.carrier`, one answer a person;
-the rest is post-processing.
-"""
+"""The three questions of `effects`: what each person's vector says, and what all answers
+make of the public state."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,29 +13,18 @@ from tacit.bound import Rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
-from tacit.methods.one_bit.carrier import Carrier, padded
+from tacit.methods.one_bit.carrier import padded
+from tacit.methods.one_bit.state import AnswersState
 from tacit.methods.refine.effects import Evidence, item_effects
-from tacit.methods.refine.weights import Weights, denoise_weights
+from tacit.methods.refine.weights import denoise_weights
 from tacit.model.person.gaussian import GaussianModel, loadings
-from tacit.model.shared import Shared
-from tacit.rounds.round import Block, Everyone, Participation, Plan, Slice
-from tacit.rounds.state import State
+from tacit.rounds.round import Block
 
-STORY = (
-    "Every person answers once, with the whole budget.",
-    (
-        "80 % of the people are asked which items they rated, 5 % what they like, 15 % how "
-        "items depart from expectation."
-    ),
-)
-GROUPS = {"popularity": (0, 16), "tastes": (16, 1), "effects": (17, 3)}
-"""First slice and number of slices, of OF: most of the people tell what is popular, which
-is worth most (measured on ML-1M at epsilon 4: .970 with half of the people, .968 with 60 %,
-.965 with 80 %)."""
-OF = 20
+Floats = NDArray[np.float64]
 ROOT_COUNT = 10.0
 """Root of a person's number of ratings, as guessed before anything is released; give or
-take a factor of e."""
+take a factor of e. The constants of this file were chosen on ML-1M: docs/results/one-bit.md,
+"What was tried"."""
 REACH = 4.0
 """Norm of a person's tastes that is told without clipping."""
 LEVEL_VARIANCE = 0.36
@@ -50,8 +32,8 @@ LEVEL_VARIANCE = 0.36
 COMMON_VARIANCE = 0.5
 """Prior mean square of a common taste, in units of people's own spread; the released
 numbers may say less."""
-EARLY_NOISE, NOISE = 0.9, 0.8
-"""Variance of a rating around the personal model before and after the effects."""
+EARLY_NOISE = 0.9
+"""Variance of a rating around the personal model before the effects are known."""
 UNEXPLAINED = 0.85
 """Root mean square of what a person's own fit leaves of her ratings: turns directions into
 rating points."""
@@ -64,151 +46,126 @@ SPREAD = 2048
 little memory."""
 
 
-def effects_plan(public: Public, carrier: Carrier) -> Plan:
-    """The three rounds. Without noise everybody takes part in each."""
-    items, features = public.items, feature_design(public.catalogue)
-    size = max(items, WIDEST)
-    spread = min(size, SPREAD) if carrier.report else 0
+@dataclass(frozen=True)
+class Questions:
+    """What is asked, and what answers make; `size` coordinates carry every vector."""
 
-    def who(name: str) -> Participation:
-        return (
-            Everyone()
-            if public.budget is None
-            else Slice(GROUPS[name][0], OF, GROUPS[name][1])
-        )
+    items: int
+    features: Design | None
+    size: int
+    spread: int
+    """Coordinates over which tastes are spread; 0 where vectors are sent whole."""
 
-    def presence(block: Block, state: State) -> Rows:
+    @staticmethod
+    def of(public: Public, *, spreads: bool) -> Questions:
+        """The questions about this catalogue."""
+        size = max(public.items, WIDEST)
+        features = feature_design(public.catalogue)
+        spread = min(size, SPREAD) if spreads else 0
+        return Questions(public.items, features, size, spread)
+
+    def presence(self, block: Block, state: AnswersState) -> Rows:
+        """Which items a person rated: 1/sqrt(count) each."""
         counts = np.diff(block.ptr)
-        return padded(
-            block.ptr,
-            block.item,
-            np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts),
-            size,
-        )
+        each = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+        return padded(block.ptr, block.item, each, self.size)
 
     def absorb_presence(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
-        mean = max(people, 1) * ROOT_COUNT / items
+        self, state: AnswersState, total: Floats, sd: float, people: int
+    ) -> AnswersState:
+        """Weights of the items, and so their popularity among the loadings."""
+        mean = max(people, 1) * ROOT_COUNT / self.items
         found = denoise_weights(
-            total[:items],
+            total[: self.items],
             sd,
             low=0.02 * mean,
             high=max(people, 2) / 2,
             mean=mean,
             doubt=1.0,
         )
-        matrix, _ = loadings(found.popularity, features, level_variance=LEVEL_VARIANCE)
-        kept = {"weight": found.mean, "square": found.square, "log": found.log}
-        return {
-            **state,
-            **kept,
-            "spread": np.array([found.log_spread, people]),
-            "loadings": matrix,
-            "baseline": np.zeros(items),
-        }
+        matrix, _ = loadings(
+            found.popularity, self.features, level_variance=LEVEL_VARIANCE
+        )
+        return state.after(
+            weights=found,
+            told=float(people),
+            loadings=matrix,
+            baseline=np.zeros(self.items),
+        )
 
-    def tastes(block: Block, state: State) -> Rows:
-        taste, _ = own_fit(block, state)
-        whole = spread_out(taste / REACH, spread)
+    def tastes(self, block: Block, state: AnswersState) -> Rows:
+        """What a person likes of level, popularity and features."""
+        whole = spread_out(own_fit(block, state).taste / REACH, self.spread)
         people, width = whole.shape
         ptr = np.arange(people + 1, dtype=np.int64) * width
-        return padded(ptr, np.tile(np.arange(width), people), whole.ravel(), size)
+        index = np.tile(np.arange(width), people)
+        return padded(ptr, index, whole.ravel(), self.size)
 
     def absorb_tastes(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
-        told = gathered(total, state["loadings"].shape[1], spread)
-        common = common_tastes(
-            REACH * told / max(people, 1), REACH * sd / max(people, 1)
-        )
-        return {**state, "baseline": state["loadings"] @ common}
+        self, state: AnswersState, total: Floats, sd: float, people: int
+    ) -> AnswersState:
+        """What tastes have in common is expected of everybody."""
+        told = gathered(total, state.loadings.shape[1], self.spread)
+        count = max(people, 1)
+        common = common_tastes(REACH * told / count, REACH * sd / count)
+        return state.after(baseline=state.loadings @ common)
 
-    def effects(block: Block, state: State) -> Rows:
-        _, left = own_fit(block, state)
+    def effects(self, block: Block, state: AnswersState) -> Rows:
+        """How a person's ratings depart from what is expected of her, to norm 1."""
+        left = own_fit(block, state).left
         counts = np.diff(block.ptr)
-        norm = np.sqrt(
-            np.bincount(np.repeat(np.arange(len(counts)), counts), left**2, len(counts))
-        )
-        return padded(
-            block.ptr,
-            block.item,
-            left / np.repeat(np.maximum(norm, 1e-9), counts),
-            size,
-        )
+        person = np.repeat(np.arange(len(counts)), counts)
+        norm = np.sqrt(np.bincount(person, left**2, len(counts)))
+        told = left / np.repeat(np.maximum(norm, 1e-9), counts)
+        return padded(block.ptr, block.item, told, self.size)
 
     def absorb_effects(
-        state: State, total: NDArray[np.float64], sd: float, people: int
-    ) -> State:
-        weights = Weights(
-            state["weight"], state["square"], state["log"], float(state["spread"][0])
-        )
-        scale = (
-            max(people, 1) / max(float(state["spread"][1]), 1.0) / UNEXPLAINED
-        )  # nobody may have answered
-        evidence = Evidence.none(items).add(
-            total[:items], max(sd, 1e-6 * scale), scale, weights, np.zeros(items)
+        self, state: AnswersState, total: Floats, sd: float, people: int
+    ) -> AnswersState:
+        """Effects of the items, shrunk by what the answers leave unknown."""
+        # Nobody may have answered.
+        scale = max(people, 1) / max(state.told, 1.0) / UNEXPLAINED
+        evidence = Evidence.none(self.items).add(
+            total[: self.items],
+            max(sd, 1e-6 * scale),
+            scale,
+            state.weights,
+            np.zeros(self.items),
         )
         found = item_effects(
             evidence,
-            weights,
-            None if features is None else features.matrix,
+            state.weights,
+            None if self.features is None else self.features.matrix,
             sampling=SAMPLING,
         )
-        return {
-            **state,
-            "baseline": state["baseline"] + found.mean,
-            "variance": found.variance,
-        }
-
-    rounds = (
-        carrier.round("popularity", size, who("popularity"), presence, absorb_presence),
-        carrier.round("tastes", size, who("tastes"), tastes, absorb_tastes),
-        carrier.round("effects", size, who("effects"), effects, absorb_effects),
-    )
-    return Plan(public.unit, rounds, STORY)
+        return state.after(
+            baseline=state.baseline + found.mean, variance=found.variance
+        )
 
 
-def effects_shared(
-    name: str, public: Public, state: State, settings: dict[str, object]
-) -> Shared:
-    arrays = {
-        key: np.asarray(state[key], np.float32)
-        for key in ("baseline", "variance", "loadings", "weight")
-    }
-    return Shared(
-        name,
-        "gaussian",
-        arrays,
-        {"noise": NOISE},
-        public.schema,
-        public.catalogue,
-        settings,
-    )
+class OwnFit(NamedTuple):
+    """Each person's tastes, and what they leave of each rating."""
+
+    taste: Floats
+    left: Floats
 
 
-def own_fit(
-    block: Block, state: State
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each person's tastes under the public model so far, and what they leave of each rating."""
+def own_fit(block: Block, state: AnswersState) -> OwnFit:
+    """A ridge solve a person, under the public model so far."""
     from tacit.methods.one_bit.kernels import tastes
 
-    model = GaussianModel(
-        state["baseline"],
-        np.zeros(len(state["baseline"])),
-        state["loadings"],
-        EARLY_NOISE,
-    )
+    nothing = np.zeros(len(state.baseline))
+    model = GaussianModel(state.baseline, nothing, state.loadings, EARLY_NOISE)
     taste = np.empty((len(block.people), model.loadings.shape[1]))
     left = np.empty(len(block.item))
     residual = block.value - model.baseline[block.item]
     tastes(
         block.ptr, block.item, residual, model.loadings, model.precision, taste, left
     )
-    return taste, left
+    return OwnFit(taste, left)
 
 
-def spread_out(vectors: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def spread_out(vectors: Floats, size: int) -> Floats:
     """Each coordinate, and one for what is missing to norm 1, as equal parts of many: an
     isometry up to `size` columns.
 
@@ -219,31 +176,29 @@ def spread_out(vectors: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
     rest = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
     copies = max(1, size // (vectors.shape[1] + 1))
-    return np.asarray(
-        np.repeat(np.concatenate([vectors, rest], axis=1), copies, axis=1)
-        / np.sqrt(copies)
-    )
+    whole = np.concatenate([vectors, rest], axis=1)
+    return np.asarray(np.repeat(whole, copies, axis=1) / np.sqrt(copies))
 
 
-def gathered(total: NDArray[np.float64], width: int, size: int) -> NDArray[np.float64]:
+def gathered(total: Floats, width: int, size: int) -> Floats:
     """Back from `spread_out`: a sum over its columns, with the same noise in each coordinate."""
     copies = max(1, size // (width + 1))
-    return np.asarray(
-        total[: width * copies].reshape(width, copies).sum(axis=1) / np.sqrt(copies)
-    )
+    parts = total[: width * copies].reshape(width, copies)
+    return np.asarray(parts.sum(axis=1) / np.sqrt(copies))
 
 
-def common_tastes(noisy: NDArray[np.float64], sd: float) -> NDArray[np.float64]:
+def common_tastes(noisy: Floats, sd: float) -> Floats:
     """What tastes have in common, shrunk by the known noise: the level by its prior, the
     rest by their own spread."""
     seen = float(np.mean(noisy[1:] ** 2)) - sd**2 if len(noisy) > 1 else 0.0
     spread = np.full(len(noisy), np.clip(seen, 0.0, COMMON_VARIANCE))
     spread[0] = 1.0
-    shrunk: NDArray[np.float64] = noisy * spread / (spread + sd**2)
+    shrunk: Floats = noisy * spread / (spread + sd**2)
     return shrunk
 
 
 def feature_design(catalogue: Catalogue) -> Design | None:
+    """The catalogue's features as a matrix, if it has any."""
     if not catalogue.has_features:
         return None
     return design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROW_CLIP = 0.3
+"""Norm of one person's row."""
 NOMINAL, REACH = 0.8, 1.2816
 """The share of errors that should lie within so many standard deviations."""
 COVER_WEIGHT = 0.3
@@ -41,10 +42,15 @@ TOO_NOISY = 0.03
 """Standard deviation of an average gain above which no gain is believed: real ones are of
 this size at most."""
 NOISE_FLOOR = 0.1
+"""The least variance of a rating around the personal model: nobody is that predictable."""
+COVER_BELOW, COVER_ABOVE = -0.4, 0.15
+"""Bounds of how far the covered share is believed to be from nominal."""
 
 
 @dataclass(frozen=True)
 class Choice:
+    """How widely people differ, as it was chosen."""
+
     scales: NDArray[np.float64]
     """Multiplier of each loading."""
     noise: float
@@ -77,7 +83,7 @@ def choose(
             best[group] = float(value)
             scales[groups == group] = step
     kept = COVER_SD**2 / (COVER_SD**2 + (sd / COVER_WEIGHT) ** 2)
-    off = float(np.clip(kept * gains[-1] / COVER_WEIGHT, -0.4, 0.15))
+    off = float(np.clip(kept * gains[-1] / COVER_WEIGHT, COVER_BELOW, COVER_ABOVE))
     found = max(noise * float(np.exp(-2 * off / COVER_SLOPE)), NOISE_FLOOR)
     return Choice(
         scales * np.sqrt(found / noise), found

@@ -32,6 +32,7 @@ from tacit.methods.refine.weights import Weights
 Floats = NDArray[np.float64]
 
 DRIFT, LEVEL_DRIFT = 0.001, 0.0005
+"""Variance by which an effect, and the level, have moved since then."""
 SHIFT, STILL = 0.05, 0.001
 """Log variance by which an item's weight moves, as far as its sums are concerned; and while
 nothing speaks against its having stayed where it was. A wide prior of weights would let
@@ -41,6 +42,7 @@ TYPICAL = 0.03
 POINTS = np.linspace(-5.0, 5.0, 101)
 """Standard scores of a log weight that are tried."""
 TINY = 1e-6
+"""Stands for no noise at all, where a formula divides by it."""
 NOTHING = 1e-12
 """Precision of what was never asked."""
 
@@ -88,14 +90,13 @@ class Earlier:
         usable = self.known & (best > 0) & (best < len(POINTS) - 1)
         chance = np.exp(chance - chance.max(axis=1, keepdims=True))
         chance /= chance.sum(axis=1, keepdims=True)
-        parts = zip(
-            (found.mean, found.square, found.log),
-            (np.exp(log), np.exp(2 * log), log),
-            strict=True,
-        )
-        mean, square, logs = (
-            np.where(usable, (chance * new).sum(axis=1), alone) for alone, new in parts
-        )
+
+        def better(alone: Floats, possible: Floats) -> Floats:
+            return np.where(usable, (chance * possible).sum(axis=1), alone)
+
+        mean = better(found.mean, np.exp(log))
+        square = better(found.square, np.exp(2 * log))
+        logs = better(found.log, log)
         middle = float(mean @ logs / mean.sum())
         log_spread = float(np.sqrt(mean @ (logs - middle) ** 2 / mean.sum()))
         return Weights(mean, square, logs, max(log_spread, found.log_spread))

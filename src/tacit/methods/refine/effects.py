@@ -15,6 +15,7 @@ it is post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from tacit.methods.refine.weights import Weights
 INTERCEPT_SD = 0.05
 """Beside the doubt about the released level itself: effects are deviations from it."""
 SLOPE_SD = 0.1
+"""Prior of the slope on popularity: popular items are a little better liked."""
 EXPLAINED = 0.05
 """Prior variance that all features together explain, shared by their columns however many
 there are."""
@@ -36,6 +38,7 @@ have .03 to .15."""
 BETWEEN_SPREAD = 1.0
 """Standard deviation of log t^2: two of them are a factor of 7.4 either way."""
 BETWEEN_GRID = np.geomspace(0.003, 1.0, 13)
+"""Values of t^2 that are tried."""
 POINTS = np.linspace(-2.6, 2.6, 11)
 """Standard scores at which an uncertain weight is tried."""
 
@@ -74,6 +77,7 @@ class Evidence:
 
     @staticmethod
     def none(items: int) -> Evidence:
+        """Before any release."""
         return Evidence(*(np.zeros(items) for _ in range(5)))
 
     def filled(self) -> Evidence:
@@ -140,6 +144,25 @@ def item_effects(
     return fit.solve(between, scale)
 
 
+class _System(NamedTuple):
+    """The normal equations of the regression at one t^2."""
+
+    variance: NDArray[np.float64]
+    gram: NDArray[np.float64]
+    right: NDArray[np.float64]
+
+
+class _Possible(NamedTuple):
+    """What an item may be, items x points."""
+
+    chance: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    """Of its sums."""
+    prior: NDArray[np.float64]
+    """Its expected effect before the sums."""
+
+
 @dataclass(frozen=True)
 class _Regression:
     evidence: Evidence
@@ -153,12 +176,10 @@ class _Regression:
     def total(self) -> NDArray[np.float64]:
         return self.evidence.total
 
-    def _system(
-        self, between: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _system(self, between: float) -> _System:
         variance = self.weights.square * between + self.noise
         weighted = self.design * (self.weights.mean**2 / variance)[:, None]
-        return (
+        return _System(
             variance,
             self.design.T @ weighted,
             self.design.T @ (self.weights.mean * self.total / variance),
@@ -174,30 +195,33 @@ class _Regression:
         integrated out."""
         best = (np.inf, BETWEEN, 1.0)
         for between in BETWEEN_GRID:
-            variance, gram, right = self._system(between)
-            start = float(np.sum(np.log(variance) + self.total**2 / variance))
+            found = self._system(between)
+            start = float(
+                np.sum(np.log(found.variance) + self.total**2 / found.variance)
+            )
             start += float((np.log(between / BETWEEN) / BETWEEN_SPREAD) ** 2)
             for scale in scales:
                 penalty = self._penalty(scale)
-                system = gram + np.diag(penalty)
+                system = found.gram + np.diag(penalty)
                 value = start + np.linalg.slogdet(system)[1] - np.sum(np.log(penalty))
-                value -= right @ np.linalg.solve(system, right)
+                value -= found.right @ np.linalg.solve(system, found.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
                 if value < best[0]:
                     best = (float(value), float(between), float(scale))
         return best[1], best[2]
 
     def solve(self, between: float, scale: float) -> ItemEffects:
-        _, gram, right = self._system(between)
-        covariance = np.linalg.inv(gram + np.diag(self._penalty(scale)))
-        fitted = covariance @ right
+        system = self._system(between)
+        covariance = np.linalg.inv(system.gram + np.diag(self._penalty(scale)))
+        fitted = covariance @ system.right
         expected = self.design @ fitted
         doubt = np.einsum("ij,ij->i", self.design @ covariance, self.design)
-        chance, weight, noise, prior = self._weights(
-            between, expected, float(fitted[1])
-        )
-        gain = weight * between / (weight**2 * between + noise)
-        mean = prior + gain * (self._total(weight) - weight * prior)
+        possible = self._weights(between, expected, float(fitted[1]))
+        chance = possible.chance
+        weight = possible.weight
+        gain = weight * between / (weight**2 * between + possible.noise)
+        rest = self._total(weight) - weight * possible.prior
+        mean = possible.prior + gain * rest
         kept = 1.0 - gain * weight
         middle = (chance * mean).sum(axis=1)
         spread = (chance * (between * kept + (mean - middle[:, None]) ** 2)).sum(axis=1)
@@ -221,12 +245,7 @@ class _Regression:
 
     def _weights(
         self, between: float, expected: NDArray[np.float64], slope: float
-    ) -> tuple[
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-    ]:
+    ) -> _Possible:
         """Chances of a few possible weights of each item, those weights, the noise of the
         sums and the effect to expect under each: an item that turns out more popular is
         also better liked.
@@ -262,4 +281,5 @@ class _Regression:
                 + 0.5 * weight**2 * self.evidence.apart[:, None]
             )
         chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))
-        return chance / chance.sum(axis=1, keepdims=True), weight, noise, prior
+        chance = chance / chance.sum(axis=1, keepdims=True)
+        return _Possible(chance, weight, noise, prior)

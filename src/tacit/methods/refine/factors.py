@@ -14,6 +14,7 @@ it is post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,9 @@ SIZES = np.geomspace(1e-5, 0.3, 16)
 """Variances of a factor's entry that are tried, on the inner scale and for person vectors
 of unit variance."""
 SHAPE_SWEEPS = 12
+"""Turns of EM at most, for the shape of T."""
 MOMENT_SD = 0.3
+"""Prior spread of an entry of people's second moment around I/2."""
 PAYS = 3.0
 """By how much, for each free number of T, -2 log likelihood must fall before factors are believed.
 """
@@ -42,6 +45,7 @@ class ItemFactors:
 
     @staticmethod
     def none(items: int, width: int) -> ItemFactors:
+        """Where factors do not pay."""
         return ItemFactors(
             np.zeros((items, width)), np.zeros(items), np.zeros((width, width)), 0.0
         )
@@ -69,8 +73,8 @@ def item_factors(
     best = SIZES[int(np.argmin(costs))] * np.eye(width)
     cost = float(min(costs))
     for _ in range(SHAPE_SWEEPS if shape and cost < empty else 0):
-        mean, _, covariance = _posterior(right, left, noise, best)
-        new = (mean.T @ mean + covariance) / items
+        found = _posterior(right, left, noise, best)
+        new = (found.mean.T @ found.mean + found.together) / items
         new_cost = _cost(right, left, noise, new)
         if not new_cost < cost - 1e-3:
             break
@@ -78,8 +82,8 @@ def item_factors(
     gain = empty - cost
     if not gain > pays * (width * (width + 1) / 2 if shape else 1):
         return ItemFactors.none(items, width)
-    mean, unknown, _ = _posterior(right, left, noise, best)
-    return ItemFactors(mean, unknown, best, gain)
+    found = _posterior(right, left, noise, best)
+    return ItemFactors(found.mean, found.unknown, best, gain)
 
 
 def person_moment(total: Floats, weight: float, sd: float) -> Floats:
@@ -154,22 +158,30 @@ def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[fl
     return [cost if np.isfinite(cost) else np.inf for cost in costs]
 
 
-def _posterior(
-    right: Floats, left: Floats, noise: Floats, prior: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Means, traces of the covariances, and the sum of the covariances."""
+class _Posterior(NamedTuple):
+    """Of all v_i under one T."""
+
+    mean: Floats
+    unknown: Floats
+    """Trace of each covariance."""
+    together: Floats
+    """Sum of the covariances."""
+
+
+def _posterior(right: Floats, left: Floats, noise: Floats, prior: Floats) -> _Posterior:
     if left.ndim == 1:
         values, basis = np.linalg.eigh(prior)
         total = left[:, None] ** 2 * values + noise[:, None]
         kept = values * noise[:, None] / total
         mean = (right @ basis * (left[:, None] * values / total)) @ basis.T
-        return mean, kept.sum(axis=1), (basis * kept.sum(axis=0)) @ basis.T
+        together = (basis * kept.sum(axis=0)) @ basis.T
+        return _Posterior(mean, kept.sum(axis=1), together)
     spread = left @ prior
     gain = np.swapaxes(
         np.linalg.solve(spread @ np.swapaxes(left, 1, 2) + noise, spread), 1, 2
     )
     covariance = prior - gain @ spread
-    return (
+    return _Posterior(
         np.einsum("nab,nb->na", gain, right),
         np.einsum("nii->n", covariance),
         covariance.sum(axis=0),

@@ -27,18 +27,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 MEAN_WEIGHT = 0.9
+"""Of a person's mean in her row at the unit `user`; with the next, a row of norm below 1."""
 COUNT_WEIGHT = 0.43
+"""Of how many ratings she has."""
 LOG_COUNT_MIDDLE = 6.0
+"""Half of the largest log2 of a count that is told apart, 12."""
 OWN_SHRINKAGE = 5.0
 """Pseudo-ratings at 0 in a person's own shrunk mean."""
 RATING_SENSITIVITY = 6.0**-0.5
+"""Of the three sums of unit `rating`: proven above."""
 
 LEVEL_SD = 0.6
+"""Public guess of how far the level lies from mid-scale, on the inner scale."""
 LOG_COUNT, LOG_COUNT_SD = 5.0, 1.5
+"""Public guess of the log2 of a typical person's ratings, and its spread."""
 
 
 @dataclass(frozen=True)
 class Level:
+    """How people rate on the whole, and how much."""
+
     mean: float
     """Where ratings lie on the whole, on the inner scale; the released g."""
     variance: float

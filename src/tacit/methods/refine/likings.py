@@ -30,6 +30,7 @@ WEAK = 0.05
 MOST = 6.0
 """Bound of the eigenvalues of T."""
 RANK = 60
+"""New loadings are looked for in so many columns at most."""
 TOGETHER = 2.0
 """How many times the scatter of an entry counts, as entries of a row share people: it
 matters where noise is low."""
@@ -73,13 +74,14 @@ def _turn(
     width = loadings.shape[1]
     white = (sd**2 + known.sampling * known.weight**2 + 1e-30) ** -0.25
     rows = loadings * (known.weight * white * np.sqrt(KEPT))[:, None]
-    basis, size, other = np.linalg.svd(rows, full_matrices=False)
+    parts = np.linalg.svd(rows, full_matrices=False)
+    size = parts.S
     seen = size**2 > WEAK * 2 * np.sqrt(width)
     if not seen.any():
         return np.eye(width)
-    basis = basis[:, seen]
+    basis = parts.U[:, seen]
     size = size[seen]
-    other = other[seen]
+    other = parts.Vh[seen]
     whitened = basis * white[:, None]
     # The diagonal was never released: it is taken to be what the loadings say, and so drops
     # out of the difference.

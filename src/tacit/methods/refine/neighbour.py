@@ -45,6 +45,7 @@ class Neighbours:
 
     @property
     def nbytes(self) -> int:
+        """What a device has to hold."""
         return int(self.item.nbytes + self.value.nbytes)
 
 
@@ -95,6 +96,7 @@ class LowRankEase:
         return np.asarray(out)
 
     def dense(self) -> Array:
+        """All weights as one matrix."""
         out = self.left @ self.right.T
         np.fill_diagonal(out, 0.0)
         return np.asarray(out)

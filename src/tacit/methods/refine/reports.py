@@ -25,6 +25,7 @@ from math import exp
 import numpy as np
 
 GRID = 20_000
+"""Points of the integration over order statistics."""
 WORTH = 0.95
 """A report with fewer bits is preferred if it reaches this share of the best squared gain."""
 
@@ -39,6 +40,7 @@ class Report:
 
     @property
     def pairs(self) -> int:
+        """How many directions there are; each has two answers."""
         return self.choices // 2
 
 

@@ -14,6 +14,15 @@ from tacit.methods.refine.spectrum import noise_edge, shrink_spectrum
 
 Floats = NDArray[np.float64]
 RANK_MAX = 40
+"""Eigenvalues of a covariance that are kept at most."""
+DIAGONAL_VARIANCE = 0.1
+"""Of how far an item's own entry lies from the line that its weight draws, relative to it."""
+LEAST_DIAGONAL = 0.3
+"""As a share of that line."""
+ERROR_SD = 0.2
+"""Prior spread of the mean squared error around the public guess."""
+LEAST_VARIANCE = 0.1
+"""Of a rating around any prediction."""
 STANDS_OUT = 2.0
 """In standard deviations of the noise: what a choice must gain before it replaces the item means.
 """
@@ -49,8 +58,10 @@ def cosine(covariance: Floats, noise_sd: float, weight: Floats) -> Floats:
         * max(float(covariance.diagonal().sum()), 1e-12)
         / max(float(weight.sum()), 1e-12)
     )
-    kept = 0.1 * line**2 / (0.1 * line**2 + 2.0 * noise_sd**2 + 1e-300)
-    scale = np.maximum(line + kept * (covariance.diagonal() - line), 0.3 * line + 1e-12)
+    signal = DIAGONAL_VARIANCE * line**2
+    kept = signal / (signal + 2.0 * noise_sd**2 + 1e-300)
+    found_diagonal = line + kept * (covariance.diagonal() - line)
+    scale = np.maximum(found_diagonal, LEAST_DIAGONAL * line + 1e-12)
     out = np.clip(found.dense() / np.sqrt(scale[:, None] * scale), -1.0, 1.0)
     np.fill_diagonal(out, 0.0)
     return np.asarray(out)
@@ -66,6 +77,7 @@ def scaled(similarity: Floats, chance: Floats, divisor: float) -> Floats:
 
 
 def powered(similarity: Floats, power: float) -> Floats:
+    """s |s|^power."""
     return np.asarray(similarity * np.abs(similarity) ** power)
 
 
@@ -91,9 +103,9 @@ def choose(
     `noise`, the public guess.
     """
     means, doubt = released / people, sd / people
-    kept = 0.2**2 / (0.2**2 + float(doubt[0]) ** 2)
+    kept = ERROR_SD**2 / (ERROR_SD**2 + float(doubt[0]) ** 2)
     variance = noise + kept * (float(means[0]) - noise)
     best = int(np.argmin(means[1:])) if len(means) > 1 else -1
     if best < 0 or not means[1 + best] < -STANDS_OUT * doubt[1 + best]:
-        return None, max(variance, 0.1)
-    return best, max(variance + float(means[1 + best]), 0.1)
+        return None, max(variance, LEAST_VARIANCE)
+    return best, max(variance + float(means[1 + best]), LEAST_VARIANCE)

@@ -37,6 +37,7 @@ class Spectrum:
 
     @property
     def rank(self) -> int:
+        """How many eigenvalues were kept."""
         return len(self.values)
 
     @property
@@ -45,9 +46,11 @@ class Spectrum:
         return np.asarray(self.vectors * np.sqrt(self.values))
 
     def diagonal(self) -> Array:
+        """Of the matrix."""
         return np.asarray((self.vectors * self.vectors) @ self.values)
 
     def dense(self) -> Array:
+        """The matrix."""
         return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
 

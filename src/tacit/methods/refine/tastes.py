@@ -110,6 +110,7 @@ class TasteEvidence:
 
     @staticmethod
     def none(items: int, axes: int) -> TasteEvidence:
+        """Before any sweep."""
         return TasteEvidence(np.zeros((items, axes)), np.zeros((items, axes)))
 
     def add(

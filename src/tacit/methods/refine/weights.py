@@ -17,16 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRID = 64
+"""Points of the logarithmic grid."""
 SWEEPS = 60
+"""Turns of EM for the prior."""
 SAMPLE = 4096
 """The prior is learned from at most this many items, evenly spaced in rank: more would not
 change it."""
 FLOOR = 1e-3
 """Share of the prior kept uniform, so that no weight is ever impossible."""
 
-
 FEATURE_SWEEPS = 40
+"""Turns of EM where features move the prior."""
 FEATURE_RIDGE = 20.0
+"""Items' worth of doubt about each coefficient of a feature."""
+STANDS_OUT = 0.3
+"""An effect of this size, on the inner scale, is worth telling from noise."""
+EMPHASIS = -0.4
+"""Power of an item's weight in the effort that it gets: a little less than the best, -1/2."""
+LEAST_SPREAD, FARTHEST = 0.3, 4.0
+"""Popularity: the least spread that log weights are divided by, and its bounds."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,9 @@ class Weights:
     def standard(self, log: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log weights on the scale of `popularity`."""
         centre = float(self.mean @ self.log / self.mean.sum())
-        return np.clip((log - centre) / max(self.log_spread, 0.3), -4.0, 4.0)
+        return np.clip(
+            (log - centre) / max(self.log_spread, LEAST_SPREAD), -FARTHEST, FARTHEST
+        )
 
 
 def denoise_weights(
@@ -108,8 +119,8 @@ def emphasis(
     release with clip 1) are not worth more effort, so the power stops there and is a little
     less. The clip is the norm of a typical weighted row of unit residuals.
     """
-    bottom = max(sd / 0.3, low)
-    multiplier = (np.maximum(weights.mean, bottom) / bottom) ** -0.4
+    bottom = max(sd / STANDS_OUT, low)
+    multiplier = (np.maximum(weights.mean, bottom) / bottom) ** EMPHASIS
     clip = np.sqrt(weights.mean @ multiplier**2 / weights.mean.sum())
     return multiplier, float(clip)
 

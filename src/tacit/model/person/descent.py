@@ -30,9 +30,7 @@ class Descent(PersonalModel):
     def _own(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        from tacit.methods.one_bit.kernels_printed import (
-            advance,  # compiled on first use
-        )
+        from tacit.kernels.descent import advance  # compiled on first use
 
         n = self.numbers
         rating = n["middle"] + n["unit_width"] * value

@@ -7,8 +7,7 @@ Given the person's own ratings z_u is Gaussian, by one small ridge solve. Only n
 needed, so a person's device can do it.
 
 Guarantee: the model holds released and public numbers only; a person's ratings go into that
-person's posterior and nowhere else. `left_out_rows` is the one exception: a bounded release
-is made of its result (`tacit.methods.refine.choose`).
+person's posterior and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.features import NUMBER, TAG, YEAR, Design
-from tacit.methods.refine.choose import COVER_WEIGHT, LEFT_OUT, NOMINAL, REACH, Choice
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
@@ -46,11 +44,12 @@ class GaussianModel:
     def precision(self) -> NDArray[np.float64]:
         return 1.0 / (self.noise + self.variance)
 
-    def chosen(self, choice: Choice) -> GaussianModel:
+    def chosen(self, scales: NDArray[np.float64], noise: float) -> GaussianModel:
+        """The same items for people who differ as widely as `scales` of the loadings say."""
         return replace(
             self,
-            loadings=np.ascontiguousarray(self.loadings * choice.scales),
-            noise=choice.noise,
+            loadings=np.ascontiguousarray(self.loadings * scales),
+            noise=noise,
         )
 
 
@@ -205,44 +204,3 @@ def predict_cells_by_day(
     return model.baseline[query_item] + mean, np.sqrt(
         variance + model.noise + model.variance[query_item]
     )
-
-
-def left_out_rows(
-    model: GaussianModel,
-    ptr: NDArray[np.int64],
-    item: NDArray[np.uint32],
-    value: NDArray[np.floating],
-    scales: NDArray[np.float64],
-    pull: NDArray[np.float64],
-    weight: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """One row a person, *not yet clipped*: gain of each candidate over the first, and how
-    far the share of her errors that the first covers is from nominal.
-
-    `scales` are `tacit.methods.refine.choose.candidates`; a rating of person u had moved
-    the effect of item i by about pull_i x weight_u of itself (`ItemEffects.gain`, and the
-    weight of u's residuals in the sums).
-    """
-    from tacit.kernels.personal import left_out_block  # compiled on first use
-
-    people = len(ptr) - 1
-    loss, covered = np.empty((people, len(scales))), np.empty(people)
-    residual = value - model.baseline[item]
-    left_out_block(
-        ptr,
-        item,
-        residual,
-        model.loadings,
-        model.precision,
-        scales,
-        pull,
-        weight,
-        LEFT_OUT,
-        0,
-        people,
-        loss,
-        REACH,
-        covered,
-    )
-    beyond = np.where(np.diff(ptr) > 0, COVER_WEIGHT * (covered - NOMINAL), 0.0)
-    return np.column_stack([loss[:, 1:] - loss[:, :1], beyond])

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels.personal import _factor, _gather, _project
+from tacit.kernels.personal import factorize, gather, project
 
 
 @njit(cache=True, nogil=True)
@@ -62,7 +62,7 @@ def predict_days(
         if query_ptr[person] == query_ptr[person + 1]:
             continue
         first, last = ptr[person], ptr[person + 1]
-        _gather(first, last, item, residual, loadings, precision, system, right)
+        gather(first, last, item, residual, loadings, precision, system, right)
         order = first + np.argsort(when[first:last], kind="mergesort")
         starts = np.empty(last - first + 1, np.int64)
         days = 0
@@ -80,18 +80,16 @@ def predict_days(
             whole, total = _sum_day(
                 chosen, item, residual, loadings, precision, shared[one]
             )
-            pull[one], shift[one], moment[one] = (
-                day / (1.0 + day * whole),
-                total,
-                when[chosen[0]],
-            )
+            pull[one] = day / (1.0 + day * whole)
+            shift[one] = total
+            moment[one] = when[chosen[0]]
             for a in range(width):
                 right[a] -= pull[one] * shared[one, a] * total
                 for b in range(a + 1):
                     system[a, b] -= pull[one] * shared[one, a] * shared[one, b]
         for a in range(width):
             system[a, a] += 1.0
-        _factor(system, right)
+        factorize(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             one = np.searchsorted(moment, query_when[cell])
             row[:] = loadings[query_item[cell]]
@@ -100,5 +98,5 @@ def predict_days(
                 centre, spread = pull[one] * shift[one], pull[one]
                 for a in range(width):
                     row[a] -= pull[one] * shared[one, a]
-            fitted, unsure = _project(row, system, right, work)
+            fitted, unsure = project(row, system, right, work)
             mean[cell], variance[cell] = centre + fitted, spread + unsure

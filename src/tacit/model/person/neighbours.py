@@ -89,9 +89,7 @@ class Neighbourhood(GaussianPersonal):
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
-        from tacit.methods.neighbourhood.kernels_printed import (
-            predict_cells,  # compiled on first use
-        )
+        from tacit.kernels.neighbours import predict_cells  # compiled on first use
 
         fitted, _ = gaussian.predict_cells(
             self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item

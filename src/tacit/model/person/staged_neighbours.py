@@ -132,9 +132,7 @@ class FactorNeighbours(Staged):
         return used, weights, float(weights @ right)
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
-        from tacit.kernels.ridge_neighbours import (
-            predict_neighbours,  # compiled on first use
-        )
+        from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
 
         out = np.zeros(len(cells.ask_item))
         if self._factor.shape[1]:

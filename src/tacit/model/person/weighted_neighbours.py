@@ -56,9 +56,7 @@ class WeightedNeighbours(GaussianPersonal):
         return Reason(float(self.model.baseline[item]), out)
 
     def predict_cells(self, cells: Cells) -> Floats:
-        from tacit.kernels.ridge_neighbours import (
-            predict_neighbours,  # compiled on first use
-        )
+        from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
 
         model = self.model
         out = np.empty(len(cells.ask_item))

@@ -32,6 +32,8 @@ class Call:
 
 
 class Reply:
+    """An answer. Further headers are keyword arguments, with `_` for `-`."""
+
     __slots__ = ("headers", "payload", "status")
 
     def __init__(
@@ -53,10 +55,12 @@ class Reply:
 
     @classmethod
     def facts(cls, facts: dict[str, Any], status: int = 200) -> Reply:
+        """An answer in JSON."""
         return cls(json.dumps(facts).encode(), status, "application/json")
 
 
 Handler = Callable[[Call], Awaitable[Reply]]
+"""What answers the requests of one route."""
 
 
 class Plain(FastAPI):

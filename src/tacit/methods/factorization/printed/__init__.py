@@ -1,0 +1,1 @@
+"""Factorizations as their papers print them: claimed, not certified."""

@@ -1,68 +1,94 @@
-"""Printed least squares: noise in the objective or on the output (Xian et al. 2017, PALS,
-Hua et al. S1)."""
+"""Printed least squares with noise in the objective or on the output: DPSAObj and DPSAOut
+(Xian et al. 2017, Algorithms 2 and 3), and PALS (Berlioz et al. 2015)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import exp, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
 from tacit.methods.base import Public
-from tacit.methods.factorization.printed.descent import (
-    PREPROCESS,
-    STOP,
+from tacit.methods.factorization.printed.biases import (
+    AVERAGES_SHARE,
     Biases,
-    Printed,
-    _sizes,
-    knorm_rows,
-    preprocess,
-    printed_plan,
+    averages_draws,
+    noisy_averages,
     raw_biases,
-    start,
+)
+from tacit.methods.factorization.printed.descent import with_implicit
+from tacit.methods.factorization.printed.form import (
+    STOP,
+    Printed,
+    PrintedForm,
+    epsilon_of,
+    knorm_rows,
+    random_sides,
+    sizes_of,
     table,
 )
-from tacit.rounds.round import Block, Plan
+from tacit.methods.factorization.svd import XianMethod
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
-Scales = Callable[[int, NDArray[np.int64]], tuple[Floats, float]]
-"""From the side (0 people, 1 items) and its counts to the scale of each row's noise, and
-extra ridge."""
+Ints = NDArray[np.int64]
 SLACK = 2.0
 """C of Algorithm 2."""
-OWN_MOST, ITEM_MOST = 0.4, 0.5
-"""p_max and q_max."""
+OBJECTIVE_SPAN = 2.0
+"""Of the linear term in Algorithm 2, before it is divided by epsilon and the ratings."""
+OWN_MOST = 0.4
+ITEM_MOST = 0.5
+"""p_max and q_max: the norms that Algorithm 3 assumes."""
+ERROR_SPAN = 4.0
+RESIDUAL_SPAN = 2.0
+"""How far one rating moves an error: of plain ratings, and of residuals clamped to +-1."""
 
 
-def objective_plan(public: Public, printed: Printed) -> Plan:
+class Added(NamedTuple):
+    """What a solve gets beside its ratings."""
+
+    scale: Floats
+    """Of the noise of each row."""
+    ridge: float = 0.0
+    """More of it, to make room for the noise."""
+
+
+Scales = Callable[[bool, Ints], Added]
+"""From the side (whether it is the people's) and its counts to what is added."""
+
+
+class NoisySolves(PrintedForm):
+    """A paper of Xian et al. whose solves have no step for learned implicit factors."""
+
+    method: XianMethod
+
+    def constants(self, public: Public) -> Printed:
+        """Those of Xian et al., with what is implicit."""
+        return with_implicit(super().constants(public), self.method)
+
+    def plan(self, public: Public) -> Plan:
+        """One round, unless implicit factors were asked for."""
+        if self.method.implicit_side == "learned":
+            raise SettingError(
+                f"the printed solves of {self.method.name} have no step for learned implicit "
+                "factors",
+                remedy="leave --set implicit=learned out, or use svdpp-gradient",
+            )
+        return super().plan(public)
+
+    def draws(self, public: Public) -> int:
+        """Those of every solve of every epoch."""
+        return solve_draws(public, self.constants(public))
+
+
+class NoisyObjective(NoisySolves):
     """DPSAObj: a random linear term in every solve, as printed (only the noise is divided
     by the number of ratings)."""
-    assert public.budget is not None
-    epsilon = public.budget.epsilon
-    cells, people = _sizes(public)
-
-    def noise_of(side: int, counts: NDArray[np.int64]) -> tuple[Floats, float]:
-        ratio = SLACK / (cells * printed.ridge)
-        left = epsilon - log(1 + 2 * ratio + ratio**2)
-        extra = 0.0
-        if left <= 0:
-            left, extra = (
-                epsilon / 2,
-                SLACK / (cells * (exp(epsilon / 4) - 1)) - printed.ridge,
-            )
-        return np.full(len(counts), 2.0 / left / cells), max(extra, 0.0)
-
-    def train(block: Block, tape: Floats) -> Floats:
-        return _alternate(
-            block,
-            raw_biases(block, public.items, printed),
-            printed,
-            public.items,
-            tape,
-            noise_of,
-            inside=True,
-        )
 
     reason = (
         "The loss is a sum but only the noise is divided by the number of ratings, the "
@@ -70,121 +96,157 @@ def objective_plan(public: Public, printed: Printed) -> Plan:
         "factors are not bounded by 1, the budget is spent in every one of the solves, "
         "and the biases are exact."
     )
-    return printed_plan(public, printed, train, _tape(public, printed, people), reason)
 
+    def train(self, public: Public, block: Block, draws: Floats) -> Floats:
+        """Algorithm 2."""
+        printed = self.constants(public)
+        epsilon = epsilon_of(public)
+        cells = sizes_of(public).cells
 
-def output_plan(public: Public, printed: Printed) -> Plan:
-    """DPSAOut: a random vector added to every solution."""
-    assert public.budget is not None
-    epsilon = public.budget.epsilon
-    _, people = _sizes(public)
+        def added(own: bool, counts: Ints) -> Added:
+            ratio = SLACK / (cells * printed.ridge)
+            left = epsilon - log(1 + 2 * ratio + ratio**2)
+            # What the Jacobian of the perturbation costs; a larger ridge, if it costs too much.
+            extra = 0.0
+            if left <= 0:
+                left = epsilon / 2
+                extra = SLACK / (cells * (exp(epsilon / 4) - 1)) - printed.ridge
+            scale = np.full(len(counts), OBJECTIVE_SPAN / left / cells)
+            return Added(scale, max(extra, 0.0))
 
-    def train(block: Block, tape: Floats) -> Floats:
         biases = raw_biases(block, public.items, printed)
-        scales = _output_scales(printed, epsilon, 4.0)
-        return _alternate(
-            block, biases, printed, public.items, tape, scales, inside=False
-        )
+        return alternate(block, biases, printed, draws, added, inside=True)
+
+
+class NoisyOutput(NoisySolves):
+    """DPSAOut: a random vector added to every solution."""
 
     reason = (
         "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing "
         "enforces (the noise alone exceeds "
         "them), and the biases are exact."
     )
-    return printed_plan(public, printed, train, _tape(public, printed, people), reason)
+
+    def train(self, public: Public, block: Block, draws: Floats) -> Floats:
+        """Algorithm 3."""
+        printed = self.constants(public)
+        biases = raw_biases(block, public.items, printed)
+        scales = output_scales(printed, epsilon_of(public), ERROR_SPAN)
+        return alternate(block, biases, printed, draws, scales, inside=False)
 
 
-def preprocessed_output_plan(public: Public, printed: Printed) -> Plan:
+class PreprocessedOutput(PrintedForm):
     """PALS: private averages, then output perturbation on clamped residuals."""
-    assert public.budget is not None
-    epsilon = public.budget.epsilon
-    _, people = _sizes(public)
-    head = 1 + public.items + people
-    first = (
-        4.0 / (epsilon * PREPROCESS[0]),
-        4.0 / (epsilon * PREPROCESS[1]),
-        4.0 / (epsilon * PREPROCESS[2]),
-    )
-
-    def train(block: Block, tape: Floats) -> Floats:
-        biases = preprocess(block, public.items, first, tape)
-        scales = _output_scales(printed, epsilon * (1 - sum(PREPROCESS)), 2.0)
-        return _alternate(
-            block, biases, printed, public.items, tape[head:], scales, inside=False
-        )
 
     reason = "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing enforces."
-    return printed_plan(
-        public, printed, train, head + _tape(public, printed, people), reason
-    )
+
+    def draws(self, public: Public) -> int:
+        """For the averages, and those of every solve of every epoch."""
+        first = averages_draws(public.items, sizes_of(public).people)
+        return first + solve_draws(public, self.constants(public))
+
+    def train(self, public: Public, block: Block, draws: Floats) -> Floats:
+        """Averages, then solves."""
+        printed = self.constants(public)
+        epsilon = epsilon_of(public)
+        biases = noisy_averages(block, public.items, epsilon, draws)
+        left = epsilon * (1 - AVERAGES_SHARE)
+        scales = output_scales(printed, left, RESIDUAL_SPAN)
+        rest = draws[averages_draws(public.items, sizes_of(public).people) :]
+        return alternate(block, biases, printed, rest, scales, inside=False)
 
 
-def _tape(public: Public, printed: Printed, people: int) -> int:
-    return printed.epochs * (people + public.items) * 2 * printed.factors
+def solve_draws(public: Public, printed: Printed) -> int:
+    """K-norm noise for every row of both sides, in every epoch."""
+    rows = sizes_of(public).people + public.items
+    return printed.epochs * rows * 2 * printed.factors
 
 
-def _output_scales(printed: Printed, epsilon: float, width: float) -> Scales:
-    def noise_of(side: int, counts: NDArray[np.int64]) -> tuple[Floats, float]:
-        most = ITEM_MOST if side == 0 else OWN_MOST
-        per = 2 * most * width / (np.maximum(counts, 1) * printed.ridge)
-        return per * 2 * printed.epochs / epsilon, 0.0
+def output_scales(printed: Printed, epsilon: float, span: float) -> Scales:
+    """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
-    return noise_of
+    def added(own: bool, counts: Ints) -> Added:
+        most = ITEM_MOST if own else OWN_MOST
+        per = 2 * most * span / (np.maximum(counts, 1) * printed.ridge)
+        return Added(per * 2 * printed.epochs / epsilon)
+
+    return added
 
 
-def _alternate(
+def alternate(
     block: Block,
     biases: Biases,
     printed: Printed,
-    items: int,
-    tape: Floats,
-    noise_of: Scales,
+    draws: Floats,
+    added: Scales,
     *,
     inside: bool,
 ) -> Floats:
     """k rounds of solving people, then items, each with its noise (`inside`: in the
     right-hand side; else after)."""
-    from tacit.kernels.als import half_step
     from tacit.kernels.order import by_item
 
-    people, d = len(block.ptr) - 1, printed.factors
-    own, factors = (side.astype(np.float64) for side in start(people, items, printed))
-    ptr, person, cell = by_item(block.ptr, block.item, items)
+    people = len(block.ptr) - 1
+    items = len(biases.item)
+    own, factors = (s.astype(np.float64) for s in random_sides(people, items, printed))
+    order = by_item(block.ptr, block.item, items)
     user = np.repeat(np.arange(people), np.diff(block.ptr))
-    at, before = 0, np.inf
-    for _ in range(printed.epochs):
-        for side, starts in ((0, block.ptr), (1, ptr)):
-            counts = np.diff(starts)
-            scale, extra = noise_of(side, counts)
-            noise = knorm_rows(tape[at:], len(counts), d) * scale[:, None]
-            at += 2 * d * len(counts)
-            ridge = np.repeat(
-                (printed.ridge * np.maximum(counts, 1) + extra / 2)[:, None], d, 1
-            )
-            shown = factors + 0.0 if side == 0 else own + biases.lift[:, None]
-            rest = biases.rest
-            if side == 0:  # what the implicit term already explains
-                rest = rest - biases.lift[user] * factors.sum(axis=1)[block.item]
-            index, value = (block.item, rest) if side == 0 else (person, rest[cell])
-            out = own if side == 0 else factors
-            half_step(starts, index, value, shown, ridge, 0, len(counts), out)
-            out += _through(starts, index, shown, ridge, noise) if inside else noise
-        predicted = np.einsum(
-            "nd,nd->n", (own + biases.lift[:, None])[user], factors[block.item]
-        )
-        error = float(np.sqrt(np.mean((biases.rest - predicted) ** 2)))
+    of_people = 2 * printed.factors * people
+    of_items = 2 * printed.factors * items
+    before = np.inf
+    for epoch in range(printed.epochs):
+        given = draws[epoch * (of_people + of_items) :]
+        # What the implicit term already explains is taken from the people's side.
+        lifted = biases.lift[user] * factors.sum(axis=1)[block.item]
+        side = Side(block.ptr, block.item, biases.rest - lifted)
+        noise = added(True, np.diff(side.ptr))
+        _solve(side, factors, printed, noise, given, own, inside=inside)
+        shown = own + biases.lift[:, None]
+        side = Side(order.ptr, order.person, biases.rest[order.cell])
+        noise = added(False, np.diff(side.ptr))
+        _solve(side, shown, printed, noise, given[of_people:], factors, inside=inside)
+        told = np.einsum("nd,nd->n", shown[user], factors[block.item])
+        error = float(np.sqrt(np.mean((biases.rest - told) ** 2)))
         if not np.isfinite(error) or abs(before - error) < STOP:
             break
         before = error
     return table(biases.mean, biases.item, np.nan_to_num(factors))
 
 
-def _through(
-    ptr: NDArray[np.int64],
-    index: NDArray[np.uint32],
+@dataclass(frozen=True)
+class Side:
+    """Ratings by the rows that are solved."""
+
+    ptr: Ints
+    index: NDArray[np.uint32]
+    """Of the other side."""
+    value: Floats
+
+
+def _solve(
+    side: Side,
     other: Floats,
-    ridge: Floats,
-    noise: Floats,
+    printed: Printed,
+    added: Added,
+    draws: Floats,
+    out: Floats,
+    *,
+    inside: bool,
+) -> None:
+    """Every row of one side against the other, with its noise."""
+    from tacit.kernels.als import half_step
+
+    counts = np.diff(side.ptr)
+    width = printed.factors
+    noise = knorm_rows(draws, len(counts), width) * added.scale[:, None]
+    each = printed.ridge * np.maximum(counts, 1) + added.ridge / 2
+    ridge = np.repeat(each[:, None], width, 1)
+    half_step(side.ptr, side.index, side.value, other, ridge, 0, len(counts), out)
+    out += through(side.ptr, side.index, other, ridge, noise) if inside else noise
+
+
+def through(
+    ptr: Ints, index: NDArray[np.uint32], other: Floats, ridge: Floats, noise: Floats
 ) -> Floats:
     """(X'X + ridge)^-1 noise for every row: what a linear term in the objective adds to the
     solution."""
@@ -193,53 +255,3 @@ def _through(
     out = np.empty_like(noise)
     solve_rows(ptr, index, other, ridge, noise, out)
     return out
-
-
-def hua_plan(public: Public, printed: Printed, *, laplace: bool) -> Plan:
-    """S1: factorize, keep the people fixed, then solve the items with a random linear term
-    of scale 2 Delta/epsilon.
-
-    K-norm noise by Theorem 1; `laplace`: per coordinate, scale 2 Delta sqrt(d)/epsilon, by Lemma 1.
-    """
-    assert public.budget is not None
-    epsilon = public.budget.epsilon
-    items = public.items
-    d = printed.factors
-
-    def train(block: Block, tape: Floats) -> Floats:
-        from tacit.kernels.als import half_step
-        from tacit.kernels.order import by_item
-
-        people = len(block.ptr) - 1
-        rng = np.random.default_rng(printed.seed)
-        factors = rng.standard_normal((items, d))
-        factors /= np.sqrt((factors**2).sum(axis=1))[:, None]
-        own = np.zeros((people, d))
-        ptr, person, cell = by_item(block.ptr, block.item, items)
-        value = (
-            block.value + 2.0
-        )  # plain products of factors model the rating itself, from 0 up
-        ridges = [np.full((rows, d), printed.own_ridge) for rows in (people, items)]
-        for _ in range(printed.epochs):
-            half_step(block.ptr, block.item, value, factors, ridges[0], 0, people, own)
-            half_step(ptr, person, value[cell], own, ridges[1], 0, items, factors)
-        half_step(block.ptr, block.item, value, factors, ridges[0], 0, people, own)
-        noise = (
-            np.sqrt(d) * tape[: items * d].reshape(items, d)
-            if laplace
-            else knorm_rows(tape, items, d)
-        )
-        half_step(ptr, person, value[cell], own, ridges[1], 0, items, factors)
-        factors -= _through(
-            ptr, person, own, ridges[1], noise * (2 * 4.0 / epsilon) / 2
-        )
-        return table(-2.0, np.zeros(items), factors)
-
-    reason = (
-        "The proof holds the people's vectors fixed and at most of norm 1; they come from "
-        "the same ratings and grow "
-        "past 1; with them the left-hand sides move too, so no finite epsilon follows."
-    )
-    return printed_plan(
-        public, printed, train, items * d * (1 if laplace else 2), reason
-    )

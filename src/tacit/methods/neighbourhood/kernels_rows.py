@@ -10,20 +10,29 @@ prediction of d_ui is
 
 Row i of the similarities enters no other item's prediction, so rows are trained one by one:
 each is a small problem that stays in the cache, threads share nothing, and no number of
-threads changes a bit.
+threads changes a bit. For the twin and the printed algorithms.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-ITEM_PULL = 0.3
-ITEM_PRIOR = 10.0
+ITEM_PULL, ITEM_PRIOR = 0.3, 10.0
 """An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a
 row, shrunk."""
+
+
+class RowGuess(NamedTuple):
+    """One person's rating of one item, predicted from her others."""
+
+    value: Any
+    count: Any
+    """How many of her other items are neighbours."""
+    divisor: Any
+    """Total of their similarities, or the floor."""
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +66,10 @@ def similar_rows(
     common = np.zeros(items, np.int64)
     score = np.zeros(items)
     for i in range(first, last):
-        dot[:], own[:], other[:], common[:] = 0, 0, 0, 0
+        dot[:] = 0
+        own[:] = 0
+        other[:] = 0
+        common[:] = 0
         for at in range(start[i], start[i + 1]):
             mine = dev[cell[at]]
             for k in range(ptr[user[at]], ptr[np.int64(user[at]) + 1]):
@@ -107,8 +119,7 @@ def row_gradient(
     derivative by each s_ij used.
 
     `place` maps an item to its position in `row`, or to the last position, which holds 0.
-    Returns the prediction, how many `slots` (with `slopes` = d prediction / d s) are
-    filled, and the divisor.
+    The slots that were used are in `slots`, d prediction / d s of each in `slopes`.
     """
     empty = row.size - 1
     weighted = 0.0
@@ -127,10 +138,10 @@ def row_gradient(
         mean = weighted / size
         for c in range(count):
             slopes[c] = (slopes[c] - np.sign(row[slots[c]]) * mean) / size
-        return level + mean, count, size
+        return RowGuess(level + mean, count, size)
     for c in range(count):
         slopes[c] /= floor
-    return level + weighted / floor, count, floor
+    return RowGuess(level + weighted / floor, count, floor)
 
 
 @njit(cache=True, nogil=True)
@@ -183,7 +194,7 @@ def train_rows(
         for at in range(start[i], start[i + 1]):
             u, mine = np.int64(user[at]), np.int64(cell[at])
             level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
-            guess, count, _ = row_gradient(
+            found = row_gradient(
                 ptr[u],
                 ptr[u + 1],
                 mine,
@@ -196,9 +207,9 @@ def train_rows(
                 slots,
                 slopes,
             )
-            error = guess + shift - dev[mine]
+            error = found.value + shift - dev[mine]
             shift -= pull * error
-            for c in range(count):
+            for c in range(found.count):
                 p = centre[slots[c]]
                 row[slots[c]] -= rate * (
                     error * slopes[c] * p * p + decay * (row[slots[c]] - p)
@@ -251,7 +262,7 @@ def gradient_rows(
             if not drawn[mine]:
                 continue
             level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
-            guess, count, size = row_gradient(
+            found = row_gradient(
                 ptr[u],
                 ptr[u + 1],
                 mine,
@@ -264,41 +275,9 @@ def gradient_rows(
                 slots,
                 slopes,
             )
-            error = min(max(guess - dev[mine], -clamp), clamp)
-            for c in range(count):
-                if abs(slopes[c]) * size <= reach:
+            error = min(max(found.value - dev[mine], -clamp), clamp)
+            for c in range(found.count):
+                if abs(slopes[c]) * found.divisor <= reach:
                     out[i, slots[c]] += error * slopes[c]
         for c in range(width):
             place[index[i, c]] = most
-
-
-@njit(cache=True, nogil=True)
-def predict_cells(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    ask_ptr: Any,
-    ask_item: Any,
-    start: Any,
-    neighbour: Any,
-    similarity: Any,
-    floor: float,
-    out: Any,
-) -> None:
-    """What each person's neighbours add to each asked item, from what her own ratings leave
-    over; each person alone."""
-    mine = np.zeros(start.size - 1)
-    rated = np.zeros(start.size - 1, np.bool_)
-    for person in range(ptr.size - 1):
-        for k in range(ptr[person], ptr[person + 1]):
-            mine[item[k]] = rest[k]
-            rated[item[k]] = True
-        for ask in range(ask_ptr[person], ask_ptr[person + 1]):
-            weighted, size = 0.0, 0.0
-            for at in range(start[ask_item[ask]], start[ask_item[ask] + 1]):
-                if rated[neighbour[at]]:
-                    weighted += similarity[at] * mine[neighbour[at]]
-                    size += abs(similarity[at])
-            out[ask] = weighted / max(size, floor)
-        for k in range(ptr[person], ptr[person + 1]):
-            rated[item[k]] = False

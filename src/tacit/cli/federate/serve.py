@@ -1,14 +1,21 @@
-"""`tacit federate`: the two servers, one device, many devices."""
+"""`tacit federate recommender|aggregator|identity`: the two servers, and their keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import F, json_option, parse_scale, parse_settings, several
+from tacit.cli.options import F, parse_scale, parse_settings, several
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from tacit.federation.protocol.keys import Identity
+    from tacit.federation.protocol.task import Task
+    from tacit.serving.http.limits import Limits
 
 server_options: Callable[[F], F] = several(
     click.option(
@@ -52,12 +59,7 @@ server_options: Callable[[F], F] = several(
 )
 
 
-@click.group()
-def federate() -> None:
-    """Train without holding ratings: devices, and two servers that must not collude."""
-
-
-@federate.command()
+@click.command()
 @click.option("--method", required=True, metavar="NAME", help="What is trained.")
 @click.option("--epsilon", type=float, help="The budget of one person.")
 @click.option("--delta", type=float, default=1e-6, show_default=True)
@@ -158,10 +160,34 @@ def federate() -> None:
 @server_options
 def recommender(**o: Any) -> None:
     """Conduct a training: enrol devices, announce rounds, publish the model."""
+    from tacit.federation.server.publish import Charged
+    from tacit.federation.server.recommender import Operation, recommender_app
+    from tacit.federation.server.remote import RemoteAggregator
+
+    task = _task(o)
+    identity = _identity(o)
+    pin = _pin(o["aggregator_pin"])
+    book = None
+    if o["calibration"] != "none":
+        book = Charged(o["ledger"], o["population"], o["accept_unbounded"])
+    how = Operation(
+        location=_location(o, "recommender"),
+        aggregator_url=o["aggregator"],
+        out=Path(o["out"]),
+        limits=_limits(o),
+        token=o["token"],
+        gather=o["gather"],
+        book=book,
+    )
+    other = RemoteAggregator(o["aggregator"], pin, identity, o["ca"])
+    _serve(recommender_app(task, other, how), o)
+
+
+def _task(o: dict[str, Any]) -> Task:
+    """The task that the options describe."""
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
-    from tacit.federation.server.recommender import RemoteAggregator, recommender_app
     from tacit.model.shared import catalogue_facts
 
     scale = parse_scale(o["scale"])
@@ -169,7 +195,7 @@ def recommender(**o: Any) -> None:
         raise SettingError(
             "--scale is missing", remedy="for stars from 1 to 5: --scale 1,5"
         )
-    task = Task(
+    return Task(
         method=o["method"],
         settings=parse_settings(o["settings"]),
         seed=o["seed"],
@@ -188,27 +214,9 @@ def recommender(**o: Any) -> None:
         seconds=o["seconds"],
         purpose=o["purpose"],
     )
-    identity, location, limits = _server(o, "recommender")
-    aggregator = RemoteAggregator(
-        o["aggregator"], _pin(o["aggregator_pin"]), identity, o["ca"] or True
-    )
-    app = recommender_app(
-        location,
-        identity,
-        task,
-        aggregator,
-        o["aggregator"],
-        Path(o["out"]),
-        limits,
-        o["token"],
-        o["gather"],
-        (o["ledger"], o["population"]) if o["calibration"] != "none" else None,
-        o["accept_unbounded"],
-    )
-    _serve(app, o)
 
 
-@federate.command()
+@click.command()
 @click.option(
     "--recommender-pin",
     required=True,
@@ -227,14 +235,18 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
-    identity, location, limits = _server(o, "aggregator")
     app = aggregator_app(
-        location, identity, _pin(o["recommender_pin"]), limits, o["token"], o["least"]
+        _location(o, "aggregator"),
+        _identity(o),
+        _pin(o["recommender_pin"]),
+        _limits(o),
+        o["token"],
+        o["least"],
     )
     _serve(app, o)
 
 
-@federate.command()
+@click.command()
 @click.option("--home", required=True, metavar="DIR")
 @click.option(
     "--rotate",
@@ -251,207 +263,12 @@ def identity(home: str, rotate: bool) -> None:
     click.echo(found.public.hex())
 
 
-policy_options: Callable[[F], F] = several(
-    click.option(
-        "--cap",
-        default=10.0,
-        show_default=True,
-        help="Epsilon to spend in all; a task over it is refused.",
-    ),
-    click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
-    click.option(
-        "--smallest-cohort",
-        default=2,
-        show_default=True,
-        help="Refuse to hide among fewer devices.",
-    ),
-    click.option(
-        "--believe-honest",
-        default=0.95,
-        show_default=True,
-        help="Refuse noise that counts on more.",
-    ),
-    click.option(
-        "--accept-unbounded",
-        is_flag=True,
-        help="Take part in `paper` or noiseless training.",
-    ),
-    click.option(
-        "--token", metavar="TEXT", help="For enrolment, where the servers ask for it."
-    ),
-    click.option(
-        "--pin",
-        metavar="HEX",
-        help="The recommender's identity; without it the first one seen is kept.",
-    ),
-    click.option(
-        "--aggregator-pin",
-        metavar="HEX",
-        help="The other server's identity; kept in the same way.",
-    ),
-    click.option("--ca", metavar="FILE", help="Certificates to trust."),
-)
-
-
-@federate.command()
-@click.option("--recommender", "url", required=True, metavar="URL")
-@click.option(
-    "--ratings",
-    required=True,
-    metavar="FILE",
-    help="Your own ratings: columns item, rating, timestamp.",
-)
-@click.option(
-    "--home",
-    required=True,
-    metavar="DIR",
-    help="Folder of this device's key, ledger and memory.",
-)
-@click.option(
-    "--recommend",
-    "count",
-    type=int,
-    metavar="N",
-    help="After the training: your own list of N items.",
-)
-@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
-@click.option(
-    "--rotate-key",
-    "rotate",
-    is_flag=True,
-    help="Take a new key first; the device stays enrolled.",
-)
-@policy_options
-@json_option
-def device(
-    url: str,
-    ratings: str,
-    home: str,
-    count: int | None,
-    rounds: int | None,
-    rotate: bool,
-    as_json: bool,
-    **o: Any,
-) -> None:
-    """Take part with your own ratings, which never leave this device."""
-    from tacit.federation.device.person import run_device
-
-    model = run_device(
-        url,
-        ratings,
-        Path(home),
-        _policy(o),
-        token=o["token"],
-        pin=o["pin"],
-        ca=o["ca"],
-        rounds=rounds,
-        aggregator_pin=o["aggregator_pin"],
-        rotate=rotate,
-    )
-    if count is None or model is None:
-        return
-    from tacit.cli.show import print_json, print_lines
-    from tacit.data.reading.personal import read_personal
-
-    own, unknown = model.own(read_personal(ratings), source=ratings)
-    lines = model.recommend_own(own, count)
-    if as_json:
-        print_json(
-            {"recommendations": [line.__dict__ for line in lines], "unknown": unknown}
-        )
-    else:
-        print_lines(lines)
-
-
-@federate.command()
-@click.option("--recommender", "url", required=True, metavar="URL")
-@click.option(
-    "--data",
-    required=True,
-    metavar="RATINGS",
-    help="A ratings file or folder: one device for each person.",
-)
-@click.option("--devices", type=int, metavar="N", help="Only the first N people.")
-@click.option("--scale", metavar="LOW,HIGH")
-@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
-@click.option(
-    "--vanish",
-    default=0.0,
-    show_default=True,
-    help="Chance of leaving a round unanswered.",
-)
-@click.option("--book", metavar="FILE", help="Where the devices' ledgers are kept.")
-@policy_options
-@json_option
-def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
-    """Many real devices in one process, for tests and trials."""
-    import asyncio
-
-    from tacit.data.read import read
-    from tacit.federation.device.fleet import run_fleet
-
-    ratings = read(data, parse_scale(o["scale"]))
-    try:
-        import uvloop
-
-        run: Any = uvloop.run
-    except ImportError:  # slower, the same
-        run = asyncio.run
-    report = run(
-        run_fleet(
-            url,
-            ratings,
-            devices=o["devices"],
-            pin=o["pin"],
-            policy=_policy(o),
-            rounds=o["rounds"],
-            vanish=o["vanish"],
-            book=Path(o["book"]) if o["book"] else None,
-            token=o["token"],
-            ca=o["ca"],
-            aggregator_pin=o["aggregator_pin"],
-        )
-    )
-    facts = {
-        "devices": report.devices,
-        "answers": report.answered,
-        "at_cap": report.at_cap,
-        "failed": len(report.failed),
-        "bytes_up": report.bytes_up,
-        "bytes_down": report.bytes_down,
-    }
-    from tacit.cli.show import print_json
-
-    if as_json:
-        print_json(facts)
-    else:
-        click.echo(
-            ", ".join(
-                f"{name.replace('_', ' ')}: {value:,}" for name, value in facts.items()
-            )
-        )
-    for message in sorted(set(report.failed))[:5]:
-        click.echo(f"note: {message}", err=True)
-
-
-def _policy(o: dict[str, Any]) -> Any:
-    from tacit.federation.device.device import Policy
-
-    return Policy(
-        o["cap"],
-        o["cap_delta"],
-        o["smallest_cohort"],
-        o["believe_honest"],
-        o["accept_unbounded"],
-    )
-
-
 def _pin(text: str) -> str:
     """An identity in hex, or a file that holds one."""
-    path = Path(text)
-    found = path.read_text().strip() if path.is_file() else text
     from tacit.errors import SettingError
 
+    path = Path(text)
+    found = path.read_text().strip() if path.is_file() else text
     if len(found) != 64 or any(c not in "0123456789abcdef" for c in found):
         raise SettingError(
             "an identity is 64 hexadecimal digits",
@@ -460,18 +277,28 @@ def _pin(text: str) -> str:
     return found
 
 
-def _server(o: dict[str, Any], name: str) -> tuple[Any, str, Any]:
+def _identity(o: dict[str, Any]) -> Identity:
+    """The server's keys, with a new exchange key if that was asked for."""
     from tacit.federation.protocol.keys import Identity
-    from tacit.federation.server.gate import Limits
 
-    identity = Identity(Path(o["home"]) / "identity.json")
+    found = Identity(Path(o["home"]) / "identity.json")
     if o["rotate_key"]:
-        identity.rotate()
-    location = o["store"] or str(Path(o["home"]) / f"{name}.sqlite")
-    return identity, location, Limits(body=o["body_limit"] << 20, rate=o["rate"])
+        found.rotate()
+    return found
 
 
-def _serve(app: Any, o: dict[str, Any]) -> None:
+def _location(o: dict[str, Any], role: str) -> str:
+    """Where the server's store is."""
+    return o["store"] or str(Path(o["home"]) / f"{role}.sqlite")
+
+
+def _limits(o: dict[str, Any]) -> Limits:
+    from tacit.serving.http.limits import Limits
+
+    return Limits(body=o["body_limit"] << 20, rate=o["rate"])
+
+
+def _serve(app: FastAPI, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 

@@ -1,0 +1,17 @@
+"""`tacit federate`: the two servers, one device, many devices."""
+
+from __future__ import annotations
+
+import click
+
+from tacit.cli.federate.join import device, fleet
+from tacit.cli.federate.serve import aggregator, identity, recommender
+
+
+@click.group()
+def federate() -> None:
+    """Train without holding ratings: devices, and two servers that must not collude."""
+
+
+for command in (recommender, aggregator, identity, device, fleet):
+    federate.add_command(command)

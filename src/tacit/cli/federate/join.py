@@ -1,0 +1,209 @@
+"""`tacit federate device|fleet`: one device, or many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.options import F, json_option, parse_scale, several
+
+if TYPE_CHECKING:
+    from tacit.federation.device.policy import Policy
+
+policy_options: Callable[[F], F] = several(
+    click.option(
+        "--cap",
+        default=10.0,
+        show_default=True,
+        help="Epsilon to spend in all; a task over it is refused.",
+    ),
+    click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
+    click.option(
+        "--smallest-cohort",
+        default=2,
+        show_default=True,
+        help="Refuse to hide among fewer devices.",
+    ),
+    click.option(
+        "--believe-honest",
+        default=0.95,
+        show_default=True,
+        help="Refuse noise that counts on more.",
+    ),
+    click.option(
+        "--accept-unbounded",
+        is_flag=True,
+        help="Take part in `paper` or noiseless training.",
+    ),
+    click.option(
+        "--token", metavar="TEXT", help="For enrolment, where the servers ask for it."
+    ),
+    click.option(
+        "--pin",
+        metavar="HEX",
+        help="The recommender's identity; without it the first one seen is kept.",
+    ),
+    click.option(
+        "--aggregator-pin",
+        metavar="HEX",
+        help="The other server's identity; kept in the same way.",
+    ),
+    click.option("--ca", metavar="FILE", help="Certificates to trust."),
+)
+
+
+@click.command()
+@click.option("--recommender", "url", required=True, metavar="URL")
+@click.option(
+    "--ratings",
+    required=True,
+    metavar="FILE",
+    help="Your own ratings: columns item, rating, timestamp.",
+)
+@click.option(
+    "--home",
+    required=True,
+    metavar="DIR",
+    help="Folder of this device's key, ledger and memory.",
+)
+@click.option(
+    "--recommend",
+    "count",
+    type=int,
+    metavar="N",
+    help="After the training: your own list of N items.",
+)
+@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
+@click.option(
+    "--rotate-key",
+    "rotate",
+    is_flag=True,
+    help="Take a new key first; the device stays enrolled.",
+)
+@policy_options
+@json_option
+def device(
+    url: str,
+    ratings: str,
+    home: str,
+    count: int | None,
+    rounds: int | None,
+    rotate: bool,
+    as_json: bool,
+    **o: Any,
+) -> None:
+    """Take part with your own ratings, which never leave this device."""
+    from tacit.federation.device.person import Person
+
+    person = Person(
+        url,
+        ratings,
+        Path(home),
+        _policy(o),
+        token=o["token"],
+        pin=o["pin"],
+        aggregator_pin=o["aggregator_pin"],
+        ca=o["ca"],
+        rounds=rounds,
+        rotate=rotate,
+    )
+    model = person.run()
+    if count is None or model is None:
+        return
+    from tacit.cli.show import print_json, print_lines
+    from tacit.data.reading.personal import read_personal
+
+    own, unknown = model.own(read_personal(ratings), source=ratings)
+    lines = model.recommend_own(own, count)
+    if as_json:
+        print_json(
+            {"recommendations": [line.__dict__ for line in lines], "unknown": unknown}
+        )
+    else:
+        print_lines(lines)
+
+
+@click.command()
+@click.option("--recommender", "url", required=True, metavar="URL")
+@click.option(
+    "--data",
+    required=True,
+    metavar="RATINGS",
+    help="A ratings file or folder: one device for each person.",
+)
+@click.option("--devices", type=int, metavar="N", help="Only the first N people.")
+@click.option("--scale", metavar="LOW,HIGH")
+@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
+@click.option(
+    "--vanish",
+    default=0.0,
+    show_default=True,
+    help="Chance of leaving a round unanswered.",
+)
+@click.option("--book", metavar="FILE", help="Where the devices' ledgers are kept.")
+@policy_options
+@json_option
+def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
+    """Many real devices in one process, for tests and trials."""
+    import asyncio
+
+    from tacit.data.read import read
+    from tacit.federation.device.fleet import run_fleet
+
+    ratings = read(data, parse_scale(o["scale"]))
+    try:
+        import uvloop
+
+        run: Any = uvloop.run
+    except ImportError:  # slower, the same
+        run = asyncio.run
+    report = run(
+        run_fleet(
+            url,
+            ratings,
+            devices=o["devices"],
+            pin=o["pin"],
+            policy=_policy(o),
+            rounds=o["rounds"],
+            vanish=o["vanish"],
+            book=Path(o["book"]) if o["book"] else None,
+            token=o["token"],
+            ca=o["ca"],
+            aggregator_pin=o["aggregator_pin"],
+        )
+    )
+    facts = {
+        "devices": report.devices,
+        "answers": report.answered,
+        "at_cap": report.at_cap,
+        "failed": len(report.failed),
+        "bytes_up": report.bytes_up,
+        "bytes_down": report.bytes_down,
+    }
+    from tacit.cli.show import print_json
+
+    if as_json:
+        print_json(facts)
+    else:
+        click.echo(
+            ", ".join(
+                f"{name.replace('_', ' ')}: {value:,}" for name, value in facts.items()
+            )
+        )
+    for message in sorted(set(report.failed))[:5]:
+        click.echo(f"note: {message}", err=True)
+
+
+def _policy(o: dict[str, Any]) -> Policy:
+    from tacit.federation.device.policy import Policy
+
+    return Policy(
+        o["cap"],
+        o["cap_delta"],
+        o["smallest_cohort"],
+        o["believe_honest"],
+        o["accept_unbounded"],
+    )

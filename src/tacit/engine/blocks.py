@@ -1,0 +1,103 @@
+"""Ratings in memory, cut into blocks of people.
+
+A kernel sees some people at a time. How they are cut never changes a contribution, because
+each person is computed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.rounds.people import People
+from tacit.rounds.round import Block
+
+CELLS = 1 << 18
+"""Cells of a block: a few megabytes of working arrays for each thread."""
+FINGERPRINT = 1000
+"""About so many ids tell one set of people from another."""
+
+Piece = NDArray[np.int64] | slice
+"""The people of a block: a slice where nobody between is left out, so nothing is copied."""
+Arrays = Mapping[str, NDArray[np.float64]]
+NOTHING: Arrays = MappingProxyType({})
+
+
+def cut(ratings: Ratings, people: People) -> Iterator[Piece]:
+    """Runs of people with about CELLS cells each."""
+    ptr = ratings.ptr
+    if people is None:
+        cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
+        edges = np.unique(np.concatenate([[0], cuts, [ratings.n_users]]))
+        yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
+    elif len(people):
+        sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
+        edges = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
+        yield from (part for part in np.split(people, edges) if len(part))
+
+
+def singly(ratings: Ratings, people: People) -> Iterator[Piece]:
+    """Every person a block of her own, as devices are."""
+    rows = range(ratings.n_users) if people is None else people.tolist()
+    return (slice(person, person + 1) for person in rows)
+
+
+def block_of(
+    ratings: Ratings, piece: Piece, personal: Arrays = NOTHING, draws: Arrays = NOTHING
+) -> Block:
+    """Some people as a kernel sees them: values on the inner scale, their own rows of
+    personal state."""
+    first = 0
+    cells: Piece
+    if isinstance(piece, slice):
+        rows = np.arange(piece.start, piece.stop, dtype=np.int64)
+        first = int(ratings.ptr[piece.start])
+        cells = slice(first, int(ratings.ptr[piece.stop]))
+        ptr = ratings.ptr[piece.start : piece.stop + 1] - first
+    else:
+        rows = piece
+        counts = np.diff(ratings.ptr)[piece]
+        ptr = np.concatenate([[0], np.cumsum(counts)])
+        cells = np.repeat(ratings.ptr[piece] - ptr[:-1], counts) + np.arange(ptr[-1])
+    schema = ratings.schema
+    value = (
+        ratings.value[cells].astype(np.float64) - schema.middle
+    ) / schema.unit_width
+    time = ratings.time[cells] if ratings.time is not None else None
+    own = {name: kept[piece] for name, kept in personal.items()}
+    return Block(rows, ptr, ratings.item[cells], value, time, first, own, draws)
+
+
+def aligned(ratings: Ratings, items: Catalogue) -> Ratings:
+    """The ratings over the rows of a public catalogue; ratings of other items are dropped
+    and counted."""
+    if list(items.ids) == list(ratings.items):
+        return ratings
+    rows = np.array([items.index.get(name, -1) for name in ratings.items], np.int64)
+    row = rows[ratings.item]
+    kept = ratings.take(row >= 0)
+    moved = row[row >= 0]
+    order = np.lexsort((moved, kept.user))
+    dropped = kept.notes.dropped_items + int((row < 0).sum())
+    return replace(
+        kept,
+        items=items.ids,
+        item=moved[order].astype(np.uint32),
+        value=kept.value[order],
+        time=kept.time[order] if kept.time is not None else None,
+        notes=replace(kept.notes, dropped_items=dropped),
+    )
+
+
+def fingerprint(ratings: Ratings) -> bytes:
+    """Bytes that tell one set of people from another; the book keeps only a keyed digest of
+    them."""
+    apart = max(1, len(ratings.users) // FINGERPRINT)
+    return "\n".join(list(ratings.users)[::apart]).encode()

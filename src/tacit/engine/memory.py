@@ -1,0 +1,156 @@
+"""What all engines of one process share: the ratings in memory, threads over blocks of
+people, and what is kept on the people's side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.limit import limit_ratings
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.engine import blocks
+from tacit.engine.blocks import NOTHING, Arrays, Piece
+from tacit.engine.gram import check_memory
+from tacit.errors import Failure, SettingError
+from tacit.noise import bits
+from tacit.rounds.options import How, Progress
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.people import Participation, People, Turns
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Block, Round
+
+
+class InMemory:
+    """The ratings of one run and the people's side of it. `threads` defaults to the cores
+    this process may use."""
+
+    name: str
+    like = ""
+    printed: ClassVar[bool] = False
+    """Whether it runs what papers print (`tacit.engine.printed`)."""
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.ratings = ratings
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.refused = 0
+        self._progress = progress
+        self._personal: dict[str, NDArray[np.float64]] = {}
+        self._places: NDArray[np.uint64] | None = None
+
+    @classmethod
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
+        """An engine over these ratings, as it was asked for."""
+        return cls(ratings, how.threads, how.progress)
+
+    # ---------------------------------------------------- what the conductor asks
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self.ratings.n_users
+
+    def align(self, items: Catalogue) -> None:
+        """Put the ratings over the rows of a public catalogue."""
+        self.ratings = blocks.aligned(self.ratings, items)
+
+    def limit(self, most: int) -> None:
+        """Keep at most so many ratings of a person, chosen by fresh secret words."""
+        self.ratings = limit_ratings(self.ratings, most, bits.fresh().words)
+
+    def pattern(self) -> Pattern:
+        """Who rated what, for a unit at which that is public."""
+        return Pattern(self.ratings.ptr, self.ratings.item)
+
+    def fingerprint(self) -> bytes:
+        """What tells one set of people from another."""
+        return blocks.fingerprint(self.ratings)
+
+    def check(self, plan: Plan) -> None:
+        """Refuse, before anything is paid, a plan that cannot be run here."""
+        check_memory(plan)
+        for round_ in plan.rounds:
+            self._check_round(round_)
+
+    def _check_round(self, round_: Round) -> None:
+        papers = [round_.takes_part.printed, *(part.printed for part in round_.parts)]
+        if any(papers) and not self.printed:
+            raise SettingError(
+                f"the round {round_.name} is as a paper prints it: nothing certifies it",
+                remedy="use --calibration paper or none",
+            )
+
+    # ------------------------------------------ the crowd that a participation asks
+
+    def coins(self) -> NDArray[np.uint64]:
+        """A fresh secret word for each person."""
+        return bits.fresh().words(self.people)
+
+    def places(self) -> NDArray[np.uint64]:
+        """A word of one's own for the whole run: one person more or less moves nobody
+        else."""
+        if self._places is None:
+            self._places = bits.fresh().words(self.people)
+        return self._places
+
+    def turn(self, turns: Turns) -> People:
+        """Nobody: these people have no devices."""
+        raise Failure(f"the engine {self.name} has no devices that take turns")
+
+    def _who(self, takes_part: Participation) -> People:
+        """The rows that take part; None for everyone."""
+        return takes_part.among(self)
+
+    # ------------------------------------------------------------- blocks of people
+
+    def _cut(self, people: People) -> Iterator[Piece]:
+        return blocks.cut(self.ratings, people)
+
+    def _block(self, piece: Piece, draws: Arrays = NOTHING) -> Block:
+        return blocks.block_of(self.ratings, piece, self._personal, draws)
+
+    def _make_room(self, round_: Round) -> None:
+        """For personal state that no earlier round has kept."""
+        for kept in round_.personal:
+            if kept.name not in self._personal:
+                self._personal[kept.name] = np.zeros((self.people, kept.width))
+
+    def _keep(self, block: Block, round_: Round) -> None:
+        """Personal state written by a kernel goes back to its people."""
+        for kept in round_.personal:
+            self._personal[kept.name][block.people] = block.personal[kept.name]
+
+    def _each(
+        self,
+        pieces: Sequence[Piece],
+        workers: int,
+        what: str,
+        work: Callable[[int, int, Block], None],
+    ) -> None:
+        """Call `work(worker, position, block)` for every piece, over threads. BLAS keeps to
+        one thread where several work."""
+        from threadpoolctl import threadpool_limits
+
+        def turn(worker: int) -> None:
+            for position in range(worker, len(pieces), workers):
+                work(worker, position, self._block(pieces[position]))
+                if self._progress:
+                    self._progress(position + 1, len(pieces), what)
+
+        with threadpool_limits(1) if workers > 1 else nullcontext():
+            if workers == 1:
+                turn(0)
+                return
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(turn, range(workers)))

@@ -1,0 +1,237 @@
+"""A task with all that follows from it: plan, events, layouts, the range of an honest sum.
+
+Every party assembles the task with its own copy of Tacit, so that none has to believe
+another about the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, isfinite, sqrt
+
+from tacit.bound.fixed import FixedPoint
+from tacit.bound.gram import EntryGram
+from tacit.data.schema import Schema
+from tacit.errors import SettingError
+from tacit.federation.agreed.scheme import Arrays, Scheme, scheme_of
+from tacit.federation.protocol.task import Task
+from tacit.federation.protocol.wire import Layout, layouts_print
+from tacit.ledger.account.event import (
+    EVENTS,
+    Event,
+    Gaussian,
+    Laplace,
+    Skellam,
+    Unbounded,
+)
+from tacit.methods.base import Method, Public
+from tacit.rounds.people import Turns
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import Kind, Part, Round
+from tacit.rounds.shares import for_devices, shared_events
+from tacit.rounds.state import State
+
+MOST_BYTES = 32 << 20
+"""That a device may be asked to send in one round."""
+REACH = 10.0
+"""Deviations of the noise of a full cohort that an honest sum may lie beyond its clips."""
+LONG_REACH = 40.0
+"""The same for Laplace noise, whose tail is longer."""
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A task with all that follows from it."""
+
+    task: Task
+    method: Method
+    public: Public
+    plan: Plan
+    events: dict[str, Event]
+    """By `round/part`; empty where noise is off."""
+    _layouts: dict[int, tuple[Layout, ...]] = field(default_factory=dict)
+    _agreed: dict[int, str] = field(default_factory=dict)
+    _prices: dict[float, float] = field(default_factory=dict)
+    forms: dict[tuple[str, ...], State] = field(default_factory=dict)
+    """Of public state, by the rounds that led to it (`tacit.federation.agreed.expect`)."""
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """How the noise is shared."""
+        return scheme_of(self.task)(self)
+
+    @cached_property
+    def first_state(self) -> State:
+        """What is public before any round."""
+        first = self.method.first_state(self.public)
+        return first.after(people=float(self.task.people))
+
+    def state(self, arrays: Arrays) -> State:
+        """The typed state of a message or a store."""
+        return type(self.first_state).unpacked(arrays)
+
+    def price(self, delta: float) -> float:
+        """Epsilon at `delta` of all that one device is asked; 0 where nothing is certified
+        or noised."""
+        if delta not in self._prices:
+            from tacit.ledger.account.account import epsilon
+
+            events = [
+                event
+                for event in self.events.values()
+                if not isinstance(event, Unbounded)
+            ]
+            self._prices[delta] = (
+                epsilon(events, delta, unit=self.task.unit) if events else 0.0
+            )
+        return self._prices[delta]
+
+    def round(self, index: int) -> Round:
+        """The round at this place of the plan."""
+        return self.plan.rounds[index]
+
+    def layouts(self, index: int) -> tuple[Layout, ...]:
+        """How the parts of a round are sent and summed."""
+        if index not in self._layouts:
+            round_ = self.round(index)
+            self._layouts[index] = tuple(
+                self.scheme.layout(round_, part) for part in round_.parts
+            )
+        return self._layouts[index]
+
+    def agreed(self, index: int) -> str:
+        """The print of a round's layouts, which its uploads name."""
+        if index not in self._agreed:
+            self._agreed[index] = layouts_print(self.layouts(index))
+        return self._agreed[index]
+
+    def bytes_of(self, index: int) -> int:
+        """That a device sends in a round, whatever it rated; where it sends the rows of its
+        own items alone, none that are known before."""
+        return sum(
+            0 if each.sparse else each.size * each.width * each.word
+            for each in self.layouts(index)
+        )
+
+    def span(self, round_: Round, part: Part) -> float:
+        """How far from zero an honest sum can lie, with `REACH` deviations of the noise of a
+        full cohort.
+
+        Wrapping around costs accuracy and never privacy; a sum beyond this is refused as
+        damaged by a cheat.
+        """
+        size = part.bound.sensitivity("user", self.plan.limited)
+        each = min(size.l1, size.l2)
+        if isinstance(part.bound, FixedPoint | EntryGram):
+            # every number by itself; a product is below its rows' limit
+            each = part.bound.limit * part.bound.steps + 1
+        if not isfinite(each):
+            return inf
+        event = self.events.get(path := f"{round_.name}/{part.name}")
+        reach = LONG_REACH if isinstance(event, Laplace | Unbounded) else REACH
+        return self.task.cohort * each + reach * self.noise_sd(path, self.task.cohort)
+
+    def noise_sd(self, path: str, arrived: int) -> float:
+        """Of the noise that `arrived` devices add together, in steps."""
+        event = self.events.get(path)
+        if self.method.local:  # every device adds all of it
+            if isinstance(event, Gaussian):
+                return event.sigma * sqrt(arrived)
+            if isinstance(event, Laplace | Unbounded):
+                return sqrt(2) * event.scale * sqrt(arrived)
+            return 0.0
+        if isinstance(event, Skellam):
+            return sqrt(event.variance * arrived / self.task.enough)
+        if isinstance(event, Laplace):
+            return event.scale * sqrt(2 * arrived / self.task.enough)
+        if isinstance(event, Unbounded):
+            return event.scale * sqrt(2)
+        return 0.0
+
+    def events_text(self) -> str:
+        """The events as the recommender announces them."""
+        return EVENTS.dump_json(tuple(self.events.values())).decode()
+
+
+def assemble(task: Task) -> Assembled:
+    """Build the plan and the events of a task. The same on every side, for one version of
+    Tacit."""
+    from tacit.fitting.check import check
+    from tacit.methods import find
+    from tacit.model.shared import catalogue_from
+
+    method = find(task.method)(
+        epsilon=task.epsilon,
+        delta=task.delta,
+        unit=task.unit,
+        calibration=task.calibration,
+        engine="federated",
+        seed=task.seed,
+        **task.settings,
+    )
+    order = check(method, people=task.people)
+    schema = Schema(task.low, task.high, task.people, task.max_ratings)
+    catalogue = catalogue_from(task.items)
+    public = Public(schema, catalogue, order.unit, order.calibration, order.budget)
+    plan = replace(method.plan(public), limited=task.max_ratings)
+    if order.budget is not None:
+        plan = for_devices(plan)
+    _check(plan, task)
+    events: dict[str, Event] = {}
+    if order.budget is not None and method.local:
+        # every device draws all the noise of its own answer
+        events = plan.events(order.budget)
+    elif order.budget is not None:
+        events = shared_events(plan, order.budget)
+    made = Assembled(task, method, public, plan, events)
+    check_bytes(made)
+    return made
+
+
+def _check(plan: Plan, task: Task) -> None:
+    """Refuse a plan that has no federated form, or that its people cannot fill."""
+    if task.least > task.cohort:
+        raise SettingError(
+            f"the least cohort {task.least} is above the cohort {task.cohort}"
+        )
+    _check_turns(plan, task)
+    for round_ in plan.rounds:
+        for part in round_.parts:
+            if part.kind not in (Kind.SUM, Kind.REPORT) or part.is_sequential:
+                raise SettingError(f"{part.words} releases have no federated form")
+    scheme_of(task).check(plan)
+
+
+def _check_turns(plan: Plan, task: Task) -> None:
+    """Refuse rounds that could never gather the least cohort, since each person has only so
+    many turns."""
+    series: dict[int, int] = {}
+    for index, round_ in enumerate(plan.rounds):
+        part = round_.takes_part
+        if not isinstance(part, Turns):
+            continue
+        start = index - part.index
+        series[start] = series.get(start, 0) + 1
+        if series[start] * task.least > task.people * part.most:
+            raise SettingError(
+                f"{task.people} people with {part.most} turns each cannot fill rounds "
+                f"of {task.least}",
+                remedy="more turns, fewer rounds, or a smaller --least",
+            )
+
+
+def check_bytes(made: Assembled) -> None:
+    """Refuse, before anything is paid, a plan that would have devices send more than
+    `MOST_BYTES` in a round."""
+    for index, round_ in enumerate(made.plan.rounds):
+        # words have at most 8 bytes: most rounds are small enough without their layouts
+        if 8 * sum(part.numbers for part in round_.parts) <= MOST_BYTES:
+            continue
+        size = made.bytes_of(index)
+        if size > MOST_BYTES:
+            raise SettingError(
+                f"a device would send {size:,} bytes in the round {round_.name}; at most "
+                f"{MOST_BYTES:,} are sent",
+                remedy="restrict the catalogue: --items FILE with fewer items",
+            )

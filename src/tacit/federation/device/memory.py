@@ -1,0 +1,154 @@
+"""What a device remembers: its key, its secret and the servers' identities, and what it is
+about to send, each in a file of its own folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.data.reading.personal import read_personal
+from tacit.errors import DataError, Failure
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.device.device import Device, Sent
+from tacit.federation.device.policy import Policy
+from tacit.federation.protocol.keys import new_exchange
+from tacit.federation.protocol.wire import Announcement, pack_state, unpack_state
+from tacit.noise import bits
+
+NOTE = "note"
+PAYLOAD = "payload"
+"""Names in the file of what was sent; personal state is beside them, now and before."""
+NOW = "p "
+BEFORE = "b "
+
+
+def known_facts(home: Path) -> dict[str, Any]:
+    """The device's key, secret, label and pins; new ones for a new device."""
+    path = home / "device.json"
+    if path.is_file():
+        facts: dict[str, Any] = json.loads(path.read_text())
+        return facts
+    made = {
+        "private": new_exchange()[0].hex(),
+        "secret": bits.fresh().token(32).hex(),
+        "label": bits.fresh().below(1 << 53),
+    }
+    keep_facts(home, made)
+    return made
+
+
+def keep_facts(home: Path, facts: dict[str, Any]) -> None:
+    """Write the device's facts down."""
+    write_whole(home / "device.json", json.dumps(facts).encode())
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Whole or not at all, and its owner's alone."""
+    staged = path.with_name(path.name + ".new")
+    handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(staged, path)
+
+
+class MemorisedDevice(Device):
+    """A device that writes down, before anything is sent, what it is about to send and its
+    personal state."""
+
+    def __init__(
+        self,
+        home: Path,
+        made: Assembled,
+        ratings: str,
+        policy: Policy,
+        facts: dict[str, Any],
+    ) -> None:
+        values = own_ratings(made, ratings)
+        super().__init__(
+            made,
+            int(facts["label"]) % (1 << 53),
+            np.array(sorted(values), np.uint32),
+            np.array([values[row] for row in sorted(values)]),
+            None,
+            policy,
+            bytes.fromhex(facts["secret"]),
+        )
+        self._path = home / f"memory-{made.task.name}.safetensors"
+        if self._path.is_file():
+            self._recall(unpack_state(self._path.read_bytes()))
+
+    def _recall(self, kept: dict[str, Any]) -> None:
+        note = json.loads(kept[NOTE].tobytes())
+        self.personal = _named(kept, NOW)
+        self.turns, self.ran = note["turns"], set(note.get("ran", ()))
+        self.sent = Sent(
+            note["round"],
+            note["asked"],
+            tuple(note["rows"]),
+            kept[PAYLOAD].tobytes(),
+            _named(kept, BEFORE),
+        )
+
+    def answer(
+        self, told: Announcement, payload: memoryview, mask_secret: bytes
+    ) -> bytes:
+        """The upload, after it was written down."""
+        body = super().answer(told, payload, mask_secret)
+        sent = self.sent
+        if sent is None:
+            raise Failure("a device lost what it was about to send")
+        note = {
+            "round": sent.round,
+            "asked": sent.asked,
+            "rows": sent.rows,
+            "turns": self.turns,
+            "ran": sorted(self.ran),
+        }
+        arrays: dict[str, Any] = {f"{NOW}{n}": a for n, a in self.personal.items()}
+        arrays |= {f"{BEFORE}{n}": a for n, a in sent.before.items()}
+        arrays[NOTE] = np.frombuffer(json.dumps(note).encode(), np.uint8)
+        arrays[PAYLOAD] = np.frombuffer(sent.payload, np.uint8)
+        write_whole(self._path, pack_state(arrays))
+        return body
+
+
+def _named(kept: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The arrays whose names begin so, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in kept.items()
+        if name.startswith(prefix)
+    }
+
+
+def own_ratings(made: Assembled, path: str) -> dict[int, float]:
+    """A person's csv as rows of the task's catalogue and inner values; unknown items are
+    left out."""
+    catalogue, schema = made.public.catalogue, made.public.schema
+    found: dict[int, float] = {}
+    for text, rating, _, line in read_personal(path):
+        row = catalogue.index.get(str(text))
+        if row is None:
+            rows = catalogue.by_title.get(str(text).casefold().strip(), [])
+            row = rows[0] if len(rows) == 1 else None
+        if row is None or rating is None:
+            continue
+        if not schema.low <= float(rating) <= schema.high:
+            raise DataError(
+                "a rating is outside the scale of the training",
+                place=f"{path}, line {line}",
+            )
+        found[row] = (float(rating) - schema.middle) / schema.unit_width
+    if not found:
+        raise DataError(
+            "none of the items is in the task's catalogue",
+            place=path,
+            remedy="use its ids or titles",
+        )
+    return found

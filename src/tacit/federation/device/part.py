@@ -1,0 +1,150 @@
+"""A device in a training: join, pay, answer, and again. Patient with servers that restart,
+strict about what they say."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import BudgetError, Failure
+from tacit.federation.device.client import Away, Link, Refused
+from tacit.federation.device.device import Device
+from tacit.federation.device.wallet import Wallet
+from tacit.federation.protocol.wire import Announcement, Join, WireError, pack, unpack
+
+Vanish = float | Callable[[int, Announcement], bool]
+"""The chance of leaving a round unanswered, or what says when (trials and tests)."""
+PAUSE = 0.05
+"""Seconds before a first further try; each pause is twice the one before it."""
+JOIN_PAUSE = 1.0
+UPLOAD_PAUSE = 0.5
+"""The longest pauses between tries to join a round and to deliver an answer."""
+ENROL_TRIES = 40
+
+
+async def take_part(
+    link: Link,
+    device: Device,
+    place: int,
+    wallet: Wallet,
+    *,
+    rounds: int | None = None,
+    log: list[Any] | None = None,
+    vanish: Vanish = 0.0,
+) -> None:
+    """Join and answer rounds until the training is over, the ledger is at its cap, or
+    `rounds` were answered. The device has this `place` in the wallet."""
+    done = (-1, -1)
+    answered = 0
+    pause = PAUSE
+    while (rounds is None or answered < rounds) and not device.retired:
+        try:
+            found = await _join(link, device, done)
+        except Away:
+            await asyncio.sleep(pause)
+            pause = min(JOIN_PAUSE, pause * 2)
+            continue
+        if found is None:
+            return
+        pause = PAUSE
+        told, payload = unpack(Announcement, found)
+        if _vanishes(vanish, place, told):
+            done = (told.round, told.attempt)
+            continue
+        paid = device.known(told, payload) or await wallet.pay(
+            place, device.events(told, payload)
+        )
+        if not paid:
+            raise BudgetError("this device's own cap is reached; it takes part no more")
+        if not await _has_key(link, told.key):
+            continue
+        body = device.answer(told, payload, link.mask_secret(told.key))
+        if await _deliver(link, body, told.seconds):
+            answered += 1
+            if log is not None:
+                log.append((told.round, told.attempt))
+        done = (told.round, told.attempt)
+
+
+async def _join(link: Link, device: Device, done: tuple[int, int]) -> bytes | None:
+    """The next announcement, or None if the training is over."""
+    shown = device.made.scheme.shows_items
+    rows = device.items.astype("<u4").tobytes() if shown else b""
+    join = Join(
+        task=device.made.task.name,
+        stamp=time.time_ns(),
+        done=done,
+        items=shown,
+        place=device.place,
+    )
+    try:
+        return await link.call(link.recommender, "/v1/join", pack(join, rows))
+    except Refused as refused:
+        if refused.status == 410:
+            return None
+        if refused.status == 409:
+            raise Away("two requests crossed") from None
+        raise Failure(
+            f"the recommender refused this device (status {refused.status})"
+        ) from None
+
+
+def _vanishes(vanish: Vanish, place: int, told: Announcement) -> bool:
+    if callable(vanish):
+        return vanish(place, told)
+    return vanish > 0 and np.random.default_rng().random() < vanish
+
+
+async def _has_key(link: Link, key: str) -> bool:
+    """Whether the round's key is known, after a look at the recommender's card if need be:
+    it may have rotated since."""
+    if key in link.recommender.keys:
+        return True
+    try:
+        await link.recommender.learn(link.web)
+    except Away:
+        return False
+    return True
+
+
+async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
+    """Send until it is counted, or too late."""
+    until, pause = time.monotonic() + seconds, PAUSE
+    while time.monotonic() < until:
+        try:
+            await link.call(link.aggregator, "/v1/upload", body)
+        except Away:
+            await asyncio.sleep(pause)
+            pause = min(UPLOAD_PAUSE, pause * 2)
+        except Refused as refused:
+            if refused.status in (404, 410):
+                return False
+            raise Failure(
+                f"the aggregator refused a contribution (status {refused.status})"
+            ) from None
+        else:
+            return True
+    return False
+
+
+async def enrol_patiently(
+    link: Link, token: str | None, tries: int = ENROL_TRIES
+) -> None:
+    """Enrol at both servers, which may still be starting."""
+    for attempt in range(tries):
+        try:
+            await link.enrol(token)
+        except (Away, WireError):
+            await asyncio.sleep(min(PAUSE * 2**attempt, JOIN_PAUSE))
+        except Refused as refused:
+            raise Failure(
+                f"a server refused to enrol this device (status {refused.status})",
+                remedy="--token",
+            ) from None
+        else:
+            return
+    raise Failure("a server cannot be reached", remedy="check the addresses")

@@ -1,0 +1,67 @@
+"""What the owner of a device accepts, and the task that is weaker and so refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.errors import BudgetError, SettingError
+from tacit.federation.agreed.assembled import Assembled
+from tacit.ledger.account.event import Unbounded
+
+SLACK = 1 + 1e-9
+"""On a cap, for rounding."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the owner of a device accepts; the device refuses anything weaker."""
+
+    epsilon: float = 10.0
+    delta: float = 1e-5
+    """The cap of the device's own ledger."""
+    least: int = 2
+    """The smallest cohort to hide in."""
+    honest: float = 0.95
+    """The largest fraction of a cohort that it believes to be honest."""
+    accept_unbounded: bool = False
+    """Take part in a `paper` training, which no theorem covers."""
+
+    def check(self, made: Assembled) -> None:
+        """Refuse a task that is weaker than the owner accepts."""
+        if not made.method.local:  # there nobody but oneself has to be honest
+            self._check_cohort(made)
+        self._check_bounded(made)
+        price = made.price(self.delta)
+        if price > self.epsilon * SLACK:
+            raise BudgetError(
+                "the noise of this task is too small: all of it would cost epsilon "
+                f"{price:.3g} at delta {self.delta:g}; this device's cap is "
+                f"{self.epsilon:g}",
+                remedy="a larger --cap, if you mean it",
+            )
+
+    def _check_cohort(self, made: Assembled) -> None:
+        task = made.task
+        if task.least < self.least:
+            raise SettingError(
+                f"the task hides a person among {task.least}; this device asks for {self.least}"
+            )
+        if task.honest > self.honest and made.events:
+            raise SettingError(
+                f"the task takes {task.honest:g} of a cohort to be honest; this device "
+                f"{self.honest:g}"
+            )
+
+    def _check_bounded(self, made: Assembled) -> None:
+        if self.accept_unbounded:
+            return
+        if any(isinstance(event, Unbounded) for event in made.events.values()):
+            raise BudgetError(
+                "nothing bounds what this task reveals",
+                remedy="--accept-unbounded, if you mean it",
+            )
+        if not made.events:
+            raise BudgetError(
+                "this task adds no noise at all: NOT PRIVATE",
+                remedy="--accept-unbounded, if you mean it",
+            )

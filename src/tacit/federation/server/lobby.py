@@ -1,0 +1,126 @@
+"""Where devices wait for a round, and how a cohort is gathered from those who wait.
+
+A device that joins is here until it is announced a round, until it has waited for so long
+that it is told to ask again, or until its connection ends. Nothing here is durable: after a
+restart the devices come again by themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.federation.protocol.task import Task
+from tacit.rounds.people import Participation, Slice
+
+Rows = NDArray[np.uint32]
+"""Rows of the catalogue that a device has named."""
+SOON = 0.01
+"""Seconds that are waited at least before another look."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A device that waits for a round."""
+
+    items: Rows
+    place: int
+    """The number that it drew for the task (`Join.place`)."""
+    answer: asyncio.Future[bytes]
+
+
+class Lobby:
+    """The devices that wait.
+
+    `gather` is how many seconds after the least cohort is there a round begins, without
+    waiting for more. In the local model, where reports are collected, it is chosen long.
+    """
+
+    def __init__(self, task: Task, gather: float) -> None:
+        self._task, self._gather = task, gather
+        self._waiting: dict[str, Waiting] = {}
+        self._news = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def enter(self, device: str, items: Rows, place: int) -> asyncio.Future[bytes]:
+        """Where the device's announcement will be; a device waits once."""
+        before = self._waiting.pop(device, None)
+        if before is not None:
+            before.answer.cancel()
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[device] = Waiting(items, place, answer)
+        return answer
+
+    def leave(self, device: str, answer: asyncio.Future[bytes]) -> None:
+        """The device waits no longer, unless it has asked again meanwhile."""
+        found = self._waiting.get(device)
+        if found is not None and found.answer is answer:
+            del self._waiting[device]
+
+    def stir(self) -> None:
+        """Look again: somebody came."""
+        self._news.set()
+
+    def call(self, device: str, announcement: bytes) -> None:
+        """Answer a device, if it is still there."""
+        found = self._waiting.pop(device, None)
+        if found is not None and not found.answer.done():
+            found.answer.set_result(announcement)
+
+    def close(self) -> None:
+        """Send everybody home."""
+        for each in self._waiting.values():
+            if not each.answer.done():
+                each.answer.cancel()
+
+    async def gathered(self, takes_part: Participation) -> dict[str, Rows]:
+        """Whoever waits, once there are enough; chosen at random if there are more than a
+        round takes.
+
+        A full cohort begins at once, the least one after the time to gather. A slice of the
+        people may hold too few: it is passed over, and nobody is gathered, once others have
+        waited for as long as a round takes. Rounds of everybody wait for ever.
+        """
+        loop = asyncio.get_running_loop()
+        until: float | None = None
+        empty: float | None = None
+        while True:
+            # an answer that is done is of a device that has gone, and was not seen to
+            there = [d for d, each in self._waiting.items() if not each.answer.done()]
+            if isinstance(takes_part, Slice):
+                if there:
+                    empty = empty or loop.time() + self._task.seconds
+                there = [d for d in there if self._is_in(takes_part, d)]
+            if len(there) >= self._task.cohort:
+                break
+            if len(there) >= self._task.least:
+                until = until or loop.time() + self._gather
+                if loop.time() >= until:
+                    break
+            elif empty is not None and loop.time() >= empty:
+                return {}
+            await self._wait([each for each in (until, empty) if each is not None])
+        chosen = random.SystemRandom().sample(there, min(len(there), self._task.cohort))
+        return {device: self._waiting[device].items for device in chosen}
+
+    def _is_in(self, part: Slice, device: str) -> bool:
+        """Whether a device says that it is in this slice. (An honest one refuses a round of
+        another slice, whatever the recommender makes of its number.)"""
+        place = self._waiting[device].place % part.of
+        return part.index <= place < part.index + part.width
+
+    async def _wait(self, ends: list[float]) -> None:
+        """Until somebody comes, or the first of these moments."""
+        self._news.clear()
+        now = asyncio.get_running_loop().time()
+        seconds = max(SOON, min(ends) - now) if ends else None
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+        except TimeoutError:
+            return

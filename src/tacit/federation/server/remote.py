@@ -1,0 +1,96 @@
+"""The aggregator over HTTP, as the recommender speaks to it.
+
+Both messages may be sent any number of times: opening twice is opening once, and closing
+twice reveals the same sum twice. So the recommender asks until it is answered, and a restart
+of either server in between changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from tacit.errors import Failure
+from tacit.federation.protocol.http import Answer, Web
+from tacit.federation.protocol.keys import Identity, verify
+from tacit.federation.protocol.wire import Closing, Opening, pack
+
+ANSWER_SECONDS = 60.0
+"""For the aggregator's work, beside what it was told to wait."""
+FIRST_PAUSE = 0.05
+LAST_PAUSE = 2.0
+"""Seconds between tries: twice as long each time, up to this."""
+UPGRADE = 426
+"""The status of another version of the protocol."""
+
+
+class _Said(NamedTuple):
+    """The aggregator's answer; status 0 where it is not signed."""
+
+    status: int
+    body: bytes
+
+
+class RemoteAggregator:
+    """The other server; its answers are believed only with its pinned signature. Patient
+    with restarts."""
+
+    def __init__(
+        self, url: str, pin: str, identity: Identity, ca: str | None = None
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.pin = bytes.fromhex(pin)
+        self.identity = identity
+        self._web = Web(ca, seconds=None)
+
+    async def open(self, opening: Opening) -> None:
+        """Open an attempt at a round."""
+        said = await self._send("/v1/open", pack(opening))
+        if said.status != 200:
+            why = f"status {said.status}"
+            if said.status == UPGRADE:
+                why = "it speaks another version of the protocol"
+            raise Failure(f"the aggregator refused to open a round ({why})")
+
+    async def close(self, closing: Closing) -> bytes | None:
+        """The sum, or None if the attempt was given up."""
+        said = await self._send("/v1/close", pack(closing), closing.wait)
+        if said.status not in (200, 409):
+            raise Failure(
+                f"the aggregator refused to close a round (status {said.status})"
+            )
+        return said.body if said.status == 200 else None
+
+    async def _send(self, path: str, body: bytes, wait: float = 0.0) -> _Said:
+        """Ask until there is an answer; `wait` is how long the aggregator may take beside
+        its work."""
+        pause = FIRST_PAUSE
+        while (answer := await self._once(path, body, wait)) is None:
+            await asyncio.sleep(pause)
+            pause = min(LAST_PAUSE, pause * 2)
+        signature = answer.headers.get("tacit-signature", "")
+        known = answer.status in (200, 409)
+        if known and verify(self.pin, signature, b"answer", body, answer.body):
+            return _Said(answer.status, answer.body)
+        if answer.status == 200:
+            raise Failure(
+                "the aggregator's answer is not signed by its pinned identity"
+            )
+        return _Said(0 if known else answer.status, b"")
+
+    async def _once(self, path: str, body: bytes, wait: float) -> Answer | None:
+        """The answer, or None if none came in time or the aggregator has a fault that may
+        pass, such as a store that is away."""
+        signature = self.identity.sign(b"POST", path.encode(), body)
+        try:
+            async with asyncio.timeout(wait + ANSWER_SECONDS):
+                answer = await self._web.post(
+                    self.url, path, body, {"tacit-signature": signature}
+                )
+        except OSError:
+            return None
+        return answer if answer.status < 500 else None
+
+    async def stop(self) -> None:
+        """End the connections."""
+        await self._web.close()

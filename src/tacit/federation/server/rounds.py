@@ -1,0 +1,202 @@
+"""What the recommender's store knows of a training: where it stands, the attempts at its
+rounds, who joined them, and the receipt of the ledger.
+
+Guarantee: each method that writes is one transaction, written so that running it twice
+changes nothing. `advance` is the only one that moves the public state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.agreed.scheme import Attempt
+from tacit.federation.protocol.wire import pack_state, unpack_state
+from tacit.federation.server.store import Session, Store
+from tacit.rounds.state import State
+
+Status = Literal["done", "spoilt", "given up"]
+"""How an attempt ended: absorbed, absorbed as nothing, or never revealed."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a training stands."""
+
+    state: State
+    kept: bytes | None
+    """What the scheme keeps."""
+    done: tuple[str, ...]
+    """Names of the rounds that are over."""
+    spoilt: int
+    """How many of them came out of range."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """What keys an attempt that is about to be made."""
+
+    number: int
+    nonce: str
+    key: str
+
+
+class Rounds:
+    """The rounds of one task in a store."""
+
+    def __init__(self, made: Assembled, store: Store) -> None:
+        self.made = made
+        self.store = store
+        self.name = made.task.name
+
+    async def standing(self) -> Standing:
+        """Where the training stands; a new one stands at its beginning."""
+        return await self.store.write(self._standing)
+
+    def _standing(self, session: Session) -> Standing:
+        self._enter(session)
+        found = session.run("SELECT state, tau FROM task WHERE id = ?", self.name)
+        state, kept = found[0]
+        over = session.run(
+            "SELECT round, status FROM round "
+            "WHERE task = ? AND status IN ('done', 'spoilt') ORDER BY round",
+            self.name,
+        )
+        return Standing(
+            self.made.state(unpack_state(bytes(state))),
+            None if kept is None else bytes(kept),
+            tuple(self.made.round(int(index)).name for index, _ in over),
+            sum(status == "spoilt" for _, status in over),
+        )
+
+    def _enter(self, session: Session) -> None:
+        """The row of this task, if it is not there yet."""
+        session.run(
+            "INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
+            self.name,
+            self.made.task.model_dump_json().encode(),
+            pack_state(self.made.first_state.packed()),
+        )
+
+    async def opened(self, index: int) -> Attempt | None:
+        """The attempt at a round that was announced and is not over, if there is one."""
+        return await self.store.read(lambda session: self._opened(session, index))
+
+    def _opened(self, session: Session, index: int) -> Attempt | None:
+        rows = session.run(
+            "SELECT attempt, nonce, key FROM round "
+            "WHERE task = ? AND round = ? AND status = 'open'",
+            self.name,
+            index,
+        )
+        if not rows:
+            return None
+        found = Keyed(*rows[-1])
+        who = session.run(
+            "SELECT device, public, items FROM joined "
+            "WHERE task = ? AND round = ? AND attempt = ?",
+            self.name,
+            index,
+            found.number,
+        )
+        return Attempt(
+            index,
+            int(found.number),
+            found.nonce,
+            found.key,
+            {name: np.frombuffer(bytes(items or b""), "<u4") for name, _, items in who},
+            {name: bytes(public) for name, public, _ in who},
+        )
+
+    async def keyed(self, index: int, nonce: str, key: str) -> Keyed:
+        """What keys the next attempt at a round: the nonce and key of its first one, or
+        these if it is the first."""
+        rows = await self.store.read(
+            lambda s: s.run(
+                "SELECT attempt, nonce, key FROM round "
+                "WHERE task = ? AND round = ? ORDER BY attempt",
+                self.name,
+                index,
+            )
+        )
+        if not rows:
+            return Keyed(0, nonce, key)
+        return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
+
+    async def begin(self, attempt: Attempt) -> None:
+        """Write an attempt down, with all who joined it."""
+        where = (self.name, attempt.index, attempt.number)
+
+        def work(session: Session) -> None:
+            session.run(
+                "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
+                *where,
+                attempt.nonce,
+                attempt.key,
+            )
+            for device, items in attempt.joined.items():
+                session.run(
+                    "INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    *where,
+                    device,
+                    attempt.publics[device],
+                    items.tobytes(),
+                )
+
+        await self.store.write(work)
+
+    async def give_up(self, attempt: Attempt) -> None:
+        """The attempt is over, and its sum was never revealed."""
+        await self.store.write(lambda s: self._end(s, attempt, "given up"))
+
+    async def advance(
+        self, attempt: Attempt, state: State, kept: bytes | None, status: Status
+    ) -> None:
+        """The next state and the end of this round, together or not at all."""
+        packed = pack_state(state.packed())
+
+        def work(session: Session) -> None:
+            self._end(session, attempt, status)
+            session.run(
+                "DELETE FROM joined WHERE task = ? AND round <= ?",
+                self.name,
+                attempt.index,
+            )
+            session.run(
+                "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
+                attempt.index + 1,
+                packed,
+                kept,
+                self.name,
+                attempt.index,
+            )
+
+        await self.store.write(work)
+
+    def _end(self, session: Session, attempt: Attempt, status: Status) -> None:
+        session.run(
+            "UPDATE round SET status = ? WHERE task = ? AND round = ? AND attempt = ?",
+            status,
+            self.name,
+            attempt.index,
+            attempt.number,
+        )
+
+    def receipt(self) -> str | None:
+        """The ledger's receipt for this task, if it was charged."""
+        rows = self.store.now(
+            lambda s: s.run("SELECT receipt FROM task WHERE id = ?", self.name)
+        )
+        return rows[0][0] if rows else None
+
+    def keep_receipt(self, text: str) -> None:
+        """Remember that this task was charged."""
+
+        def work(session: Session) -> None:
+            self._enter(session)
+            session.run("UPDATE task SET receipt = ? WHERE id = ?", text, self.name)
+
+        self.store.now(work)

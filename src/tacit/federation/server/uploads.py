@@ -1,0 +1,290 @@
+"""What the aggregator's store knows: attempts at rounds, masked contributions, and the one
+sum of a round that is ever revealed.
+
+Guarantee: of all attempts at a round at most one sum is revealed, once and for all, over at
+least as many devices as every device in it was promised; an attempt that was given up is
+never revealed. A contribution counts once, however often it is sent. Each method is one
+transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.federation.agreed.scheme import printed_tables, scheme_of_layouts
+from tacit.federation.protocol.wire import (
+    Layout,
+    Opening,
+    Section,
+    Sum,
+    Upload,
+    digest,
+    pack,
+    sections,
+    unpack,
+)
+from tacit.federation.server.store import Refusal, Session, Store
+from tacit.federation.server.tables import statements
+
+MIGRATIONS = (
+    (*statements("devices"), *statements("aggregator")),
+    *printed_tables(),
+)
+"""The steps that make the store's tables."""
+AT_ONCE = 64 << 20
+"""Bytes of uploads in memory while a round is summed."""
+MOST_ROWS = 1000
+"""Uploads that are read at a time, however short they are."""
+
+
+class Key(NamedTuple):
+    """An attempt at a round of a task."""
+
+    task: str
+    round: int
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Count:
+    """How an attempt stands."""
+
+    arrived: int
+    is_open: bool
+
+
+class _Row(NamedTuple):
+    status: str
+    sum: bytes | None
+    opening: bytes
+    least: int
+
+
+class Uploads:
+    """See the module. `least` is this server's own minimum cohort."""
+
+    def __init__(self, store: Store, least: int) -> None:
+        self.store = store
+        self.least = least
+
+    async def open(self, opening: Opening, body: bytes) -> None:
+        """A round begins. Opening twice is opening once; a revealed round opens no more."""
+        key = (opening.task, opening.round)
+
+        def work(session: Session) -> None:
+            if _is_revealed(session, *key):
+                raise Refusal(409, "a sum of this round was revealed already")
+            session.run(
+                "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open', NULL) ON CONFLICT DO NOTHING",
+                *key,
+                opening.attempt,
+                body,
+                opening.least,
+            )
+            # of earlier rounds: summed, revealed, of no more use
+            session.run("DELETE FROM upload WHERE task = ? AND round < ?", *key)
+            session.run(
+                "UPDATE round SET sum = NULL WHERE task = ? AND round < ?", *key
+            )
+
+        await self.store.write(work)
+
+    async def opening(self, key: Key) -> Opening:
+        """The opening of an attempt."""
+        rows = await self.store.read(
+            lambda s: s.run(
+                "SELECT opening FROM round WHERE task = ? AND round = ? AND attempt = ?",
+                *key,
+            )
+        )
+        if not rows:
+            raise Refusal(404, "no such round")
+        return unpack(Opening, bytes(rows[0][0]))[0]
+
+    async def keep(self, key: Key, device: str, least: int, body: bytes) -> bool:
+        """Keep a contribution, and say whether it is new. The same again is fine; another
+        one from the same device is not."""
+        print_ = digest(body)
+
+        def work(session: Session) -> bool:
+            # One statement for what is new and in time; only the others are looked into.
+            fresh = session.changed(
+                "INSERT INTO upload (task, round, attempt, device, digest, least, body) "
+                "SELECT ?, ?, ?, ?, ?, ?, ? FROM round "
+                "WHERE task = ? AND round = ? AND attempt = ? AND status = 'open' "
+                "ON CONFLICT DO NOTHING",
+                *key,
+                device,
+                print_,
+                least,
+                body,
+                *key,
+            )
+            if not fresh:
+                _check_known(session, key, device, print_)
+            return bool(fresh)
+
+        return await self.store.write(work)
+
+    async def count(self, key: Key) -> Count:
+        """How many devices have answered, and whether more may."""
+
+        def work(session: Session) -> Count:
+            arrived = session.run(
+                "SELECT COUNT(*) FROM upload WHERE task = ? AND round = ? AND attempt = ?",
+                *key,
+            )
+            return Count(int(arrived[0][0]), _status(session, key) == "open")
+
+        return await self.store.read(work)
+
+    async def reveal(self, key: Key, give_up: bool) -> bytes | None:
+        """The sum that was revealed, or is revealed now, or None for ever."""
+        return await self.store.write(lambda s: self._reveal(s, key, give_up))
+
+    def _reveal(self, session: Session, key: Key, give_up: bool) -> bytes | None:
+        rows = session.run(
+            "SELECT status, sum, opening, least FROM round "
+            "WHERE task = ? AND round = ? AND attempt = ?",
+            *key,
+        )
+        found = _Row(*rows[0])
+        if found.status == "revealed" and found.sum is not None:
+            return bytes(found.sum)
+        if found.status != "open":
+            return None
+        who = session.run(
+            "SELECT device, least FROM upload "
+            "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
+            *key,
+        )
+        needed = max([int(found.least), self.least, *(int(row[1]) for row in who)])
+        other = _is_revealed(session, key.task, key.round)
+        if give_up or other or len(who) < needed:
+            _give_up(session, key)
+            return None
+        parts = unpack(Opening, bytes(found.opening))[0].parts
+        revealed = _sum(session, key, parts, [row[0] for row in who])
+        session.run(
+            "UPDATE round SET status = 'revealed', sum = ? "
+            "WHERE task = ? AND round = ? AND attempt = ?",
+            revealed,
+            *key,
+        )
+        return revealed
+
+
+def _is_revealed(session: Session, task: str, round_: int) -> bool:
+    """Whether a sum of this round was revealed, of whichever attempt."""
+    return bool(
+        session.run(
+            "SELECT 1 FROM round WHERE task = ? AND round = ? AND status = 'revealed'",
+            task,
+            round_,
+        )
+    )
+
+
+def _status(session: Session, key: Key) -> str | None:
+    rows = session.run(
+        "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?", *key
+    )
+    return rows[0][0] if rows else None
+
+
+def _check_known(session: Session, key: Key, device: str, print_: str) -> None:
+    """Refuse a contribution that was not kept, unless it is one that was kept before."""
+    if _status(session, key) is None:
+        raise Refusal(404, "no such round")
+    found = session.run(
+        "SELECT digest FROM upload "
+        "WHERE task = ? AND round = ? AND attempt = ? AND device = ?",
+        *key,
+        device,
+    )
+    if not found:
+        raise Refusal(410, "the round is over")
+    if found[0][0] != print_:
+        raise Refusal(409, "another contribution of this device was counted")
+
+
+def _give_up(session: Session, key: Key) -> None:
+    """The attempt is never revealed, and its uploads are of no more use."""
+    session.run(
+        "UPDATE round SET status = 'given up' "
+        "WHERE task = ? AND round = ? AND attempt = ?",
+        *key,
+    )
+    session.run("DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key)
+
+
+def _sum(
+    session: Session, key: Key, parts: tuple[Layout, ...], who: list[str]
+) -> bytes:
+    """The sum over these devices, as it is revealed."""
+    scheme = scheme_of_layouts(parts)
+    total = [
+        scheme.summed(session, key.task, part, section)
+        for part, section in zip(
+            parts, _total(parts, _bodies(session, key)), strict=True
+        )
+    ]
+    header = Sum(
+        task=key.task,
+        round=key.round,
+        attempt=key.attempt,
+        cohort=len(who),
+        rows=tuple(len(rows) for rows, _ in total if rows is not None),
+    )
+    payload = [bytes.fromhex(device) for device in who]
+    for rows, words in total:
+        payload.append(b"" if rows is None else rows.astype("<u4").tobytes())
+        payload.append(words.tobytes())
+    return pack(header, b"".join(payload))
+
+
+def _bodies(session: Session, key: tuple[str, int, int]) -> Iterator[bytes]:
+    """The uploads of a round in the order of their devices, about `AT_ONCE` bytes of them
+    in memory at most."""
+    sql = (
+        "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? "
+        "AND device > ? ORDER BY device LIMIT ?"
+    )
+    last, many = "", 1
+    while rows := session.run(sql, *key, last, many):
+        yield from (bytes(body) for _, body in rows)
+        last = rows[-1][0]
+        longest = max(len(body) for _, body in rows)
+        many = max(1, min(MOST_ROWS, AT_ONCE // longest))
+
+
+def _total(parts: tuple[Layout, ...], bodies: Iterable[bytes]) -> list[Section]:
+    """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
+    listed, not summed."""
+    sums = [np.zeros((part.size, part.width), f"<u{part.word}") for part in parts]
+    seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
+    reports: list[list[Any]] = [[] for _ in parts]
+    for body in bodies:
+        message, payload = unpack(Upload, body)
+        for place, (rows, words) in enumerate(sections(parts, message.rows, payload)):
+            if parts[place].report:
+                reports[place].append(words)
+            elif rows is None:
+                sums[place] += words
+            else:
+                sums[place][rows] += words  # rows of one device are distinct
+                seen[place][rows] = True
+    out: list[Section] = []
+    for place, part in enumerate(parts):
+        if part.report:
+            out.append(Section(None, np.concatenate(reports[place])))
+        elif part.sparse:
+            rows = np.flatnonzero(seen[place]).astype(np.uint32)
+            out.append(Section(rows, sums[place][rows]))
+        else:
+            out.append(Section(None, sums[place]))
+    return out

@@ -1,0 +1,173 @@
+"""Refuse what cannot be, before a rating is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+from tacit.engine import engines, find_engine
+from tacit.engine.scenario import Scenario
+from tacit.errors import SettingError
+from tacit.fitting.order import Order
+from tacit.fitting.start import check_kind, check_start
+from tacit.ledger.account.event import Event, Reserve, Unbounded
+from tacit.methods.base import Method
+from tacit.rounds.options import Calibration, How, taken
+from tacit.rounds.plan import Budget
+from tacit.units import Unit
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+
+UNDECLARED_DELTA = 1e-3
+"""The largest delta where the number of people is not declared."""
+USUAL_DELTA = 1e-6
+"""The default, which an error names where it would do."""
+
+
+def check(
+    method: Method,
+    *,
+    people: int | None = None,
+    start: Model | None = None,
+    owner_only: bool = False,
+) -> Order:
+    """The order of a fit, with every choice made that was left open. `owner_only`: nothing
+    is published, so it may start from any model."""
+    calibration = _calibration(method)
+    unit = _unit(method)
+    how = replace(taken(How, method), engine=_engine(method))
+    if how.threads is not None and how.threads < 1:
+        raise SettingError(
+            f"threads is {how.threads}; it must be at least 1",
+            remedy="leave --threads out to use all cores",
+        )
+    settings = method.settings.model_dump()
+    devices = _devices(method, how)
+    budget = None
+    if calibration != "none":
+        budget = _budget(method)
+        check_delta(budget, people)
+    order = Order(method, unit, calibration, budget, how, settings, devices, start)
+    if start is not None:
+        check_kind(method, start.shared)
+        if not owner_only:
+            check_start(order, start)
+    return order
+
+
+def _calibration(method: Method) -> Calibration:
+    if method.calibration not in get_args(Calibration):
+        raise SettingError(
+            f"the calibration {method.calibration!r} is unknown",
+            remedy="use sound, paper or none",
+        )
+    if method.calibration not in method.calibrations:
+        raise SettingError(
+            f"{method.name} has no {method.calibration} calibration",
+            remedy=f"use {' or '.join(method.calibrations)}",
+        )
+    return method.calibration
+
+
+def _engine(method: Method) -> str:
+    usual = "threads" if "threads" in method.engines else "simulate"
+    engine = method.engine or usual
+    if engine in engines() and _can_run(engine, method):
+        return engine
+    able = (name for name in engines() if _can_run(name, method))
+    raise SettingError(
+        f"{method.name} does not run on {engine!r}", remedy=f"use {' or '.join(able)}"
+    )
+
+
+def _can_run(engine: str, method: Method) -> bool:
+    """Whether the method names this engine, or one that it does the work of."""
+    return engine in method.engines or find_engine(engine).like in method.engines
+
+
+def _budget(method: Method) -> Budget:
+    if method.epsilon is None:
+        raise SettingError(
+            "epsilon is missing: how much may the model reveal about one person?",
+            remedy="`tacit plan` shows what a budget buys; then give --epsilon",
+        )
+    return Budget(float(method.epsilon), float(method.delta))
+
+
+def _devices(method: Method, how: How) -> Scenario | None:
+    """How the devices of the local model behave, if it was said."""
+    if not how.devices:
+        return None
+    if not method.local:
+        raise SettingError(
+            f"{method.name} has no devices that answer for themselves",
+            remedy="leave --devices out",
+        )
+    assert how.engine is not None
+    return Scenario.told(how.devices, how.engine)
+
+
+def _unit(method: Method) -> Unit:
+    if method.calibration == "paper" and method.paper_unit is not None:
+        if method.unit not in (None, method.paper_unit):
+            raise SettingError(
+                f"the paper of {method.name} claims the unit {method.paper_unit}, not "
+                f"{method.unit}",
+                remedy="leave --unit out, or use --calibration sound",
+            )
+        return method.paper_unit
+    unit = method.unit or ("user" if "user" in method.units else method.units[0])
+    if unit not in method.units:
+        raise SettingError(
+            f"{method.name} has no promise for the unit {unit!r}",
+            remedy=f"use {' or '.join(method.units)}",
+        )
+    return unit
+
+
+def check_delta(budget: Budget, people: int | None) -> None:
+    """A delta above one in the number of people would allow publishing someone outright."""
+    if people is not None and people < 1:
+        raise SettingError(f"users is {people}; it must be at least 1")
+    most = 1 / people if people is not None else UNDECLARED_DELTA
+    if budget.delta > most:
+        whom = (
+            f"one in {people} people"
+            if people is not None
+            else "what people who are not counted can be asked to bear"
+        )
+        usual = f"; {USUAL_DELTA:g} is the default" if most > USUAL_DELTA else ""
+        raise SettingError(
+            f"delta is {budget.delta:g}, above {whom}",
+            remedy=f"use a delta of at most {most:.1g}{usual}",
+        )
+
+
+def check_funds(order: Order, limit: int | None = None) -> None:
+    """Ask the book, before a rating is read, whether it would bear this budget."""
+    if order.budget is None:
+        return
+    order.book.check(
+        (_envelope(order, order.budget),),
+        unit=order.unit,
+        budget=(order.budget.epsilon, order.budget.delta),
+        limit=limit,
+        accept_unbounded=order.how.accept_unbounded,
+    )
+
+
+def _envelope(order: Order, budget: Budget) -> Event:
+    """One event that costs what the whole plan will."""
+    from tacit.ledger.account.calibrate import gaussian_mu
+
+    if order.calibration == "paper":
+        return Unbounded(
+            name="plan",
+            claimed_epsilon=budget.epsilon,
+            claimed_delta=budget.delta,
+            reason="as printed",
+        )
+    if budget.delta > 0:
+        return Reserve(name="plan", mu=gaussian_mu(budget.epsilon, budget.delta))
+    return Reserve(name="plan", epsilon=budget.epsilon)

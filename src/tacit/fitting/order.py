@@ -1,0 +1,71 @@
+"""A checked request: everything about a fit but the ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tacit.engine.scenario import Scenario
+from tacit.methods.base import Method
+from tacit.rounds.options import Calibration, How
+from tacit.rounds.plan import Budget
+from tacit.units import Unit
+
+if TYPE_CHECKING:
+    from tacit.ledger.book.book import Book
+    from tacit.model.model import Model
+
+
+@dataclass(frozen=True)
+class Order:
+    """What `tacit.fitting.check.check` has found possible. It is made once for a fit, and its
+    book is opened once."""
+
+    method: Method
+    unit: Unit
+    calibration: Calibration
+    budget: Budget | None
+    """None where nothing is promised."""
+    how: How
+    """With the engine that was chosen."""
+    settings: Mapping[str, Any]
+    devices: Scenario | None = None
+    start: Model | None = None
+    """An earlier model that this fit may build on."""
+
+    @property
+    def engine(self) -> str:
+        """Where it was asked to run."""
+        assert self.how.engine is not None
+        return self.how.engine
+
+    @property
+    def runs_on(self) -> str:
+        """Where it runs. In the local model a wire adds nothing to simulate: every device
+        answers for itself."""
+        if self.engine == "federated" and self.method.local:
+            return "simulate"
+        return self.engine
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether devices add the noise together. In the local model each adds all of it,
+        over whatever wire."""
+        return self.engine == "federated" and not self.method.local
+
+    @cached_property
+    def book(self) -> Book:
+        """The book that is asked to pay, opened once."""
+        from tacit.ledger.book.book import open_book
+
+        return open_book(self.how.ledger, self.how.population)
+
+    def book_of(self, population: str) -> Book:
+        """The book of a population in the same ledger."""
+        from tacit.ledger.book.book import open_book
+
+        if population == self.how.population:
+            return self.book
+        return open_book(self.how.ledger, population)

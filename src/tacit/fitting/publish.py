@@ -1,0 +1,119 @@
+"""What is said about a fit: its statement, and the entries of the book that are not fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tacit.engine.base import Engine
+from tacit.fitting.order import Order
+from tacit.fitting.start import before
+from tacit.ledger.account.event import Evaluation, Event
+from tacit.methods.base import Public
+from tacit.rounds.plan import Plan
+
+if TYPE_CHECKING:
+    from tacit.ledger.book.book import Receipt
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.shared import Shared
+
+
+@dataclass(frozen=True)
+class Said:
+    """All that a statement is made of, but the receipt."""
+
+    order: Order
+    public: Public
+    plan: Plan
+    events: tuple[Event, ...]
+    declared_items: bool
+    """Whether the catalogue was given, and not read from the ratings."""
+
+    def statement(
+        self, engine: Engine, receipt: Receipt | None, *, private: bool
+    ) -> Statement:
+        """The promise in words and data."""
+        from tacit.ledger.statement.statement import build_statement
+
+        order = self.order
+        budget = order.budget
+        return build_statement(
+            method=order.method.name,
+            unit=order.unit,
+            engine=engine.name,
+            like=engine.like,
+            trust=engine.trust,
+            events=self.events,
+            calibration=order.calibration,
+            budget=(budget.epsilon, budget.delta) if budget else None,
+            per_person=self._bounds(),
+            settings=self._chosen(),
+            public=self._assumed(),
+            purpose=order.how.purpose,
+            receipt=receipt,
+            real_noise=private,
+            local=order.method.local,
+        )
+
+    def _bounds(self) -> Iterable[str]:
+        """What one person may add, part by part."""
+        if self.plan.limited is not None:
+            yield f"at most {self.plan.limited} ratings of a person are used, chosen at random"
+        for round_, part in self.plan.parts:
+            yield f"{round_.name}/{part.name}: {part.bound.words()}"
+
+    def _chosen(self) -> Iterable[str]:
+        """How settings were chosen."""
+        yield from self.plan.story
+        yield from (f"{name} = {value}" for name, value in self.order.settings.items())
+        if self.order.devices:
+            yield from self.order.devices.words()
+
+    def _assumed(self) -> Iterable[str]:
+        """What is assumed public."""
+        yield "the rating scale"
+        yield "the catalogue of items" if self.declared_items else "the set of item ids"
+        if self.order.method.local:
+            yield "which devices take part"
+        elif self.public.schema.users is not None:
+            yield "the declared number of people"
+        if self.public.pattern is not None:
+            yield "who rated what"
+        if self.order.start is not None:
+            yield before(self.order.start)
+
+
+def purpose(order: Order) -> str:
+    """For the book: what was asked for, else which entry paid for the model that this fit
+    starts from."""
+    if order.how.purpose:
+        return order.how.purpose
+    started = ""
+    if order.start is not None:
+        started = f", started from entry {order.start.statement.book_number}"
+    return f"fit {order.method.name}{started}"
+
+
+def signed(order: Order, shared: Shared) -> Shared:
+    """With the digest of the model that it started from, if any."""
+    if order.start is None:
+        return shared
+    settings = {**shared.settings, "started_from": order.start.shared.digest()}
+    return replace(shared, settings=settings)
+
+
+def book_evaluation(location: str | None, population: str, *, owner_only: bool) -> None:
+    """Evaluations compare with raw ratings: booked once, refused on a capped book unless
+    they stay with the owner."""
+    from tacit.ledger.book.book import open_book
+
+    open_book(location, population).reserve(
+        (Evaluation(name="evaluation"),),
+        unit="user",
+        budget=None,
+        purpose="evaluation",
+        method="",
+        limit=None,
+        owner_only=owner_only,
+    )

@@ -1,0 +1,53 @@
+"""A person's own steps along published item factors (Shin et al. 2018): what she does in the
+rounds of the descent, and again with the published model.
+
+Its plain twin is in `tests/kernels/test_one_bit.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    rating: NDArray[np.float64],
+    path: NDArray[np.float32],
+    start: NDArray[np.float64],
+    rate: float,
+    ridge: float,
+    own: NDArray[np.float64],
+) -> None:
+    """Steps of equations (2) and (4) on each person's own factors, along the published item
+    factors `path`.
+
+    The last column of `own` counts the steps done, plus one; 0 is a device that has not
+    begun. A device that was away catches up. The error is averaged over the person's own
+    ratings.
+    """
+    width = path.shape[2]
+    gradient = np.empty(width)
+    for person in range(len(ptr) - 1):
+        if own[person, width] == 0.0:
+            own[person, :width] = start
+            own[person, width] = 1.0
+        count = max(ptr[person + 1] - ptr[person], 1)
+        for step in range(np.int64(own[person, width]) - 1, path.shape[0]):
+            gradient[:] = 0.0
+            for cell in range(ptr[person], ptr[person + 1]):
+                error = rating[cell]
+                for a in range(width):
+                    error -= own[person, a] * path[step, item[cell], a]
+                for a in range(width):
+                    gradient[a] -= 2.0 * error * path[step, item[cell], a]
+            for a in range(width):
+                own[person, a] -= (
+                    rate
+                    / (step + 1)
+                    * (gradient[a] / count + 2.0 * ridge * own[person, a])
+                )
+        own[person, width] = path.shape[0] + 1

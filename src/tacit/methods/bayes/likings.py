@@ -1,0 +1,150 @@
+"""Which items are liked together: the covariance round of `bayes`, and whether it would pay.
+
+What is made of the release: `tacit.methods.refine.likings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import Bound, CentredCells, Rows
+from tacit.bound.gram import EntryGram, FactorGram
+from tacit.methods.bayes.rounds import SecondOrder
+from tacit.methods.bayes.state import BayesState
+from tacit.methods.first_order.rounds import TINY
+from tacit.methods.first_order.state import Floats, Tastes
+from tacit.methods.refine.likings import KEPT, likings
+from tacit.methods.refine.spectrum_items import Profile, profile
+from tacit.rounds.round import Block, Part, Released, Round
+
+CLIP = 1.0
+"""Of a rating less one's own mean."""
+SHRINK = 20
+"""Fictitious ratings in that mean."""
+OFFSET = 10.0
+"""A person's products are weighted by 1/(|y|^2 + offset)."""
+RESIDUAL_LIMIT = 2.0
+"""Half the inner scale: clips residuals before one's own mean is taken."""
+GRID_STEPS = 2**12
+"""At the unit `rating`: steps of the grid for a clip of 1."""
+VARIANCE = 0.45
+"""Of such a clipped rating: a public rule."""
+SIGNAL = 0.05
+"""Variance of a common factor that must stand out of the noise for the covariance to be
+worth its share."""
+USER_SENSITIVITY, RATING_SENSITIVITY = 0.7, 1.7
+"""About those of the two bounds, for that judgement alone."""
+
+
+@dataclass(frozen=True)
+class Likings:
+    """The covariance of the `rows` items of largest released weight."""
+
+    second: SecondOrder
+    rows: int
+
+    def covariance(self, share: float) -> Round:
+        """Which of the items are liked together: sums of products, never the diagonal.
+
+        Guarantee: `FactorGram` (unit `user`) or `EntryGram` (unit `rating`), whose
+        sensitivities are proven in docs/proofs/covariance.md. Which items are rows follows
+        from released weights.
+        """
+        first = self.second.first
+        items = first.public.items
+        bound: Bound = FactorGram()
+        if not first.whole_person:
+            centred = CentredCells(
+                items,
+                clip=RESIDUAL_LIMIT,
+                shrink=SHRINK,
+                limit=CLIP,
+                steps=GRID_STEPS,
+            )
+            bound = EntryGram(self.rows, centred, OFFSET)
+
+        def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
+            place = np.full(items, self.rows, np.int64)
+            place[self.head(state)] = np.arange(self.rows)
+            index = place[block.item]
+            rest = block.value - state.level.mean - state.effects.mean[block.item]
+            if first.whole_person:
+                clipped = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
+                rest = _lengths(block, clipped, index < self.rows)
+            return {"likings": Rows(block.ptr, index, rest[:, None])}
+
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
+            noisy = released["likings"]
+            matrix = np.asarray(noisy.value, np.float32)
+            return self._absorb(state, matrix, max(noisy.sd, TINY))
+
+        part = Part("likings", self.rows, bound, share=share, form="gram")
+        return Round("covariance", (part,), contribute, absorb)
+
+    def _absorb(
+        self, state: BayesState, matrix: NDArray[np.float32], sd: float
+    ) -> BayesState:
+        """Known tastes turned as the matrix says, and tastes not known before."""
+        model = self.second.model(state)
+        head = self.head(state)
+        old = model.loadings
+        found = likings(matrix, sd, self.profile(state), old[head, 1:])
+        fresh = np.zeros((len(old), found.fresh.shape[1]))
+        fresh[head] = found.fresh
+        doubt = self.second.doubt(state) + found.typical
+        doubt[head] += found.unknown - found.typical
+        made = np.concatenate([old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1)
+        return state.after(tastes=Tastes(np.ascontiguousarray(made), doubt))
+
+    def drown(self, state: BayesState, share_sd: float) -> bool:
+        """Whether released weights say that the covariance would drown: then its share buys
+        item sums.
+
+        `share_sd` is the noise sd that its share means at a sensitivity of 1.
+        """
+        seen = self.profile(state)
+        whole_person = self.second.first.whole_person
+        sensitivity = USER_SENSITIVITY if whole_person else RATING_SENSITIVITY
+        sd = max(share_sd * sensitivity, TINY)
+        white = 1 / np.sqrt(sd**2 + seen.sampling * seen.weight**2)
+        signal = SIGNAL * KEPT * float((seen.weight**2 * white).sum())
+        return signal < 2 * sqrt(self.rows)
+
+    def profile(self, state: BayesState) -> Profile:
+        """What each row of the matrix holds of its item."""
+        return profile(
+            state.weights.mean[self.head(state)],
+            state.people,
+            self.second.first.public.unit,
+            variance=VARIANCE,
+            offset=OFFSET,
+            cap=state.level.count,
+        )
+
+    def head(self, state: BayesState) -> NDArray[np.int64]:
+        """The items that are rows, ascending; ties of weight go to the first."""
+        order = np.argsort(-state.weights.mean, kind="stable")
+        return np.sort(order[: self.rows])
+
+
+def _lengths(block: Block, rest: Floats, inside: NDArray[np.bool_]) -> Floats:
+    """y/sqrt(|y|^2 + offset) over the items inside, y centred by one's own mean over all
+    items; 0 outside."""
+    from tacit.kernels.rows import shrunk_means
+
+    own = np.empty(len(block.people))
+    length = np.empty(len(block.people))
+    counts = np.diff(block.ptr)
+    shrunk_means(block.ptr, rest, SHRINK, RESIDUAL_LIMIT, own)
+    centred = np.clip(rest - np.repeat(own, counts), -CLIP, CLIP)
+    rest = np.where(inside, centred, 0.0)
+    # A mean of squares times their number is their sum, by the same exact loop.
+    squares = rest * rest * np.repeat(np.maximum(counts, 1), counts)
+    shrunk_means(block.ptr, squares, 0.0, np.inf, length)
+    result: Floats = rest / np.sqrt(np.repeat(length, counts) + OFFSET)
+    return result

@@ -1,0 +1,30 @@
+"""What the rounds of `bayes` release, typed: first-order statistics, tastes, and while
+sweeps go on their pooled evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.methods.first_order.state import FirstState, Floats, Tastes
+from tacit.methods.refine.tastes import Axes, TasteEvidence
+from tacit.rounds.state import later
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What all sweeps so far say, on a common footing."""
+
+    axes: Axes
+    """The same in every sweep, so that their evidence adds up."""
+    base: Tastes
+    """Before the first sweep: changes are counted from here."""
+    evidence: TasteEvidence
+    change: Floats
+    """Of the loadings along the axes, items x axes."""
+
+
+@dataclass(frozen=True)
+class BayesState(FirstState):
+    """First-order statistics and tastes (`FirstState`), and what sweeps add to them."""
+
+    swept: Swept = later()

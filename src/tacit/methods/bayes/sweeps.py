@@ -1,0 +1,147 @@
+"""How each item answers to tastes: the sweeps of `bayes`.
+
+Each sweep releases left-out errors times (1, tastes), summed by item; the evidence of all
+sweeps is pooled. What is made of it: `tacit.methods.refine.tastes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from tacit.bound import RowClip, Rows
+from tacit.methods.bayes.rounds import SecondOrder
+from tacit.methods.bayes.state import BayesState, Swept
+from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, TINY
+from tacit.methods.first_order.state import Floats, Tastes
+from tacit.methods.refine.tastes import Axes, TasteEvidence, taste_changes
+from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.state import known
+
+LEVEL_WEIGHT = 1.5
+"""Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
+SHOWN = 0.25
+"""Axes that a typical person's ratings show less than this take no part in a sweep."""
+LEAST_SCALE = 1e-9
+"""Stands for no scale at all, where evidence is divided by it."""
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """Sweeps over the `kept` axes of taste that ratings show best."""
+
+    second: SecondOrder
+    kept: int
+
+    def sweep(self, name: str, share: float, spread: float) -> Round:
+        """Left-out errors times (1, tastes), summed by item; then better effects and better
+        loadings.
+
+        `spread` is the noise sd that this share means at a row norm of 1. Guarantee: all
+        the cells of a person, all their columns together, are clipped to one norm
+        (`RowClip`).
+        """
+        first = self.second.first
+
+        def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
+            return {"sums": self._rows(block, state, spread)}
+
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
+            multiplier, clip = first.effort(state, spread)
+            norm = _shown(self.axes(state)).norm
+            sd = max(clip * norm * released["sums"].sd, TINY)
+            sums = clip * norm * released["sums"].value
+            scale = KEPT * multiplier
+            state = first.learn(
+                state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, scale
+            )
+            return self._absorb(state, sums[:, 1:], sd, scale)
+
+        items = first.public.items
+        part = Part("sums", items, RowClip(1.0), width=1 + self.kept, share=share)
+        return Round(name, (part,), contribute, absorb)
+
+    def axes(self, state: BayesState) -> Axes:
+        """The same axes in every sweep, so that their evidence adds up."""
+        if known(state.swept):
+            return state.swept.axes
+        return self.second.axes(state, self.kept)
+
+    def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
+        """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
+        from tacit.methods.bayes.kernels import left_out_tastes
+
+        first = self.second.first
+        model = self.second.model(state)
+        axes = self.axes(state)
+        error = np.empty(len(block.item))
+        taste = np.empty((len(block.item), self.kept))
+        left_out_tastes(
+            block.ptr,
+            block.item,
+            block.value - model.baseline[block.item],
+            model.loadings,
+            model.precision,
+            axes.vectors,
+            error,
+            taste,
+        )
+        multiplier, clip = first.effort(state, spread)
+        shown = _shown(axes)
+        cell = first.cell_weights(block, state)
+        weight = cell * multiplier[block.item] / (clip * shown.norm)
+        weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
+        values = np.empty((len(block.item), 1 + self.kept))
+        values[:, 0] = LEVEL_WEIGHT * weight
+        turned = weight[:, None] * (shown.axes / np.sqrt(axes.reliability))
+        np.multiply(taste, turned, out=values[:, 1:])
+        return Rows(block.ptr, block.item, values)
+
+    def _absorb(
+        self, state: BayesState, sums: Floats, sd: float, multiplier: Floats
+    ) -> BayesState:
+        """The change of the loadings that all sweeps so far speak for."""
+        before = self._before(state)
+        axes = before.axes
+        shown = _shown(axes).axes
+        scale = multiplier[:, None] * np.sqrt(axes.reliability) * shown
+        scale = np.maximum(scale, LEAST_SCALE)
+        weights = state.weights
+        evidence = before.evidence.add(sums, sd, scale, weights, before.change)
+        sampling = self.second.first.sampling(state) / axes.reliability
+        change, unknown = taste_changes(evidence, weights, sampling)
+        loadings = before.base.loadings + change @ axes.vectors.T
+        found = Tastes(np.ascontiguousarray(loadings), before.base.doubt + unknown)
+        swept = Swept(axes, before.base, evidence, change)
+        return state.after(swept=swept, tastes=found)
+
+    def _before(self, state: BayesState) -> Swept:
+        """What earlier sweeps said: at the first, nothing."""
+        if known(state.swept):
+            return state.swept
+        items = self.second.first.public.items
+        base = Tastes(self.second.model(state).loadings, self.second.doubt(state))
+        nothing = TasteEvidence.none(items, self.kept)
+        change = np.zeros((items, self.kept))
+        return Swept(self.axes(state), base, nothing, change)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    axes: Floats
+    """1 for those that take part in a sweep, else 0."""
+    norm: float
+    """Of a typical (level, tastes)."""
+
+
+def _shown(axes: Axes) -> _Shown:
+    """Which axes take part. Where no taste but one's level shows, none does, and the whole
+    sweep serves the items' effects."""
+    there = np.abs(axes.vectors).sum(axis=0) > 0
+    shown = ((axes.reliability > SHOWN) & there).astype(np.float64)
+    if shown.sum() < 2:
+        return _Shown(np.zeros_like(shown), LEVEL_WEIGHT)
+    return _Shown(shown, sqrt(LEVEL_WEIGHT**2 + float(shown.sum())))

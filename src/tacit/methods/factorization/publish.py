@@ -1,0 +1,71 @@
+"""The shared model of a factorization: what was released, as arrays for a personal model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.base import Method, Public
+from tacit.methods.factorization.implicit import LIFT_SHRINK, widened
+from tacit.methods.factorization.rounds import profiles
+from tacit.methods.factorization.state import FactorState
+from tacit.methods.first_order.rounds import public_design
+from tacit.methods.refine.choose import Choice
+from tacit.model.person.gaussian import NOISE
+from tacit.model.shared import Shared
+from tacit.rounds.state import known
+
+Floats = NDArray[np.float64]
+
+
+def publish(
+    method: Method, public: Public, state: FactorState, *, lift: Floats | None = None
+) -> Shared:
+    """Baseline, what is unknown of it, and item profiles as wide as the choice made them.
+
+    Where factors survived the choice, implicit factors go with them; or `lift`, the
+    direction in which the number of a person's ratings moves her (one number a factor).
+    """
+    found = profiles(state, public_design(public))
+    choice = Choice(np.ones(found.matrix.shape[1]), NOISE)
+    if known(state.choice):
+        choice = state.choice
+    scales = choice.scales
+    learned = scales[found.settled :].max(initial=0.0)
+    arrays = {
+        "baseline": state.baseline,
+        "variance": state.effects.variance + state.doubt * learned**2,
+        "loadings": found.matrix * scales,
+        "weight": state.weights.mean,
+    }
+    personal = "gaussian"
+    numbers = {"noise": choice.noise}
+    # A person's vector is measured against the scaled profiles, so what is added to it grows.
+    back = 1 / np.where(scales > 0, scales, 1.0)
+    if known(state.implicit) and learned > 0:
+        personal = "factors"
+        arrays["implicit"] = widened(state.implicit, found.settled) * back
+    elif lift is not None and learned > 0:
+        personal = "factors"
+        numbers["lift_shrink"] = LIFT_SHRINK
+        arrays["lift"] = np.concatenate([np.zeros(found.settled), lift]) * back
+    return shared_model(method, public, personal, arrays, numbers)
+
+
+def shared_model(
+    method: Method,
+    public: Public,
+    personal: str,
+    arrays: dict[str, Floats],
+    numbers: dict[str, float],
+) -> Shared:
+    """These arrays in single precision, for the personal model of this name."""
+    return Shared(
+        method.name,
+        personal,
+        {name: np.asarray(array, np.float32) for name, array in arrays.items()},
+        numbers,
+        public.schema,
+        public.catalogue,
+        method.settings.model_dump(),
+    )

@@ -1,0 +1,98 @@
+"""What the rounds of a factorization release, typed.
+
+`FactorState` is that of the unit `user`, `ValueState` that of the unit `value`, `LikesState`
+that of likes. Whatever is trained in one piece (twins, printed forms) leaves a `TableState`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.first_order.state import FirstState
+from tacit.rounds.state import State, known, later
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Right-hand sides of all rounds of a Langevin chain after its first."""
+
+    mean: Floats
+    steps: float
+    """How many rounds the mean is over."""
+
+
+@dataclass(frozen=True)
+class FactorState(FirstState):
+    """First-order numbers, and the factors that later rounds add to them."""
+
+    factors: Floats = later()
+    """Items x columns, for people whose own vectors have unit prior variance."""
+    unknown: Floats = later()
+    """Variance of an item's ratings that the error of its factors leaves unexplained."""
+    implicit: Floats = later()
+    """SVD++: what having rated an item says about a person's vector."""
+    chain: Chain = later()
+
+    @property
+    def doubt(self) -> Floats:
+        """`unknown`, which is nothing where there are no factors."""
+        if known(self.unknown):
+            return self.unknown
+        return np.zeros(len(self.weights.mean))
+
+
+@dataclass(frozen=True)
+class Values:
+    """Every rating less what was known of it, clipped and noised once; in the order of the
+    public pattern."""
+
+    noisy: Floats
+    sd: float
+
+
+@dataclass(frozen=True)
+class ValueState(FactorState):
+    """The same where who rated what is public, so that numbers of single people and cells
+    may be released."""
+
+    own: Floats = later()
+    """Each person's mean rating, less the effects of her items."""
+    values: Values = later()
+    vectors: Floats = later()
+    """Each person's vector, of length at most 1."""
+    left: Floats = later()
+    """Left-hand side of each item's regression on `vectors`: public, since they are."""
+    root: Floats = later()
+    """Cholesky root of the second moment of people's vectors over ratings."""
+    lift: Floats = later()
+    """SVD++ as printed: the direction in which a person's number of ratings moves her."""
+
+
+@dataclass(frozen=True)
+class LikesState(State):
+    """What the implicit-feedback form releases."""
+
+    weight: Floats = later()
+    """How much each item is liked."""
+    factors: Floats = later()
+
+
+@dataclass(frozen=True)
+class TableState(State):
+    """Item arrays side by side, as a training in one piece leaves them."""
+
+    items: Floats = later()
+    weight: Floats = later()
+    """Ratings of each item (twins only)."""
+
+
+@dataclass(frozen=True)
+class ProfileState(State):
+    """Item profiles that devices move in turns, as Hua et al. print it."""
+
+    items: NDArray[np.float32] = later()

@@ -1,0 +1,209 @@
+"""The personal Gaussian model that stands on first-order statistics: used by every method
+whose people have one.
+
+Three pieces, each of which a method may take by itself: the model of a state
+(`first_model`), the round that chooses how widely people differ (`choice_round`), and the
+published model (`published`). A method that learns more of its items than their effects
+hands its own model to the last two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import RowClip, Rows
+from tacit.methods.base import Method
+from tacit.methods.first_order.rounds import FirstOrder, even_count
+from tacit.methods.first_order.rule import BaselineShares, baseline_shares, strength
+from tacit.methods.first_order.started import first_rounds, keep
+from tacit.methods.first_order.state import FirstState
+from tacit.methods.refine.choose import (
+    COVER_WEIGHT,
+    LEFT_OUT,
+    NOMINAL,
+    REACH,
+    ROW_CLIP,
+    candidates,
+    choose,
+)
+from tacit.model.person.gaussian import GaussianModel, loadings
+from tacit.model.shared import Shared
+from tacit.rounds.round import AnyState, Block, Part, Released, Round
+
+Groups = NDArray[np.int64]
+"""The group of each column of a matrix of loadings, 0 for a person's own level: columns of
+one group are widened or narrowed together."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A personal model, and the groups of its loadings."""
+
+    model: GaussianModel
+    groups: Groups
+
+
+ModelOf = Callable[[AnyState], Grouped]
+"""The personal model of a state, as far as it is released."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The rounds of `bias` before its choice, and how they divide the budget."""
+
+    rounds: tuple[Round, ...]
+    shares: BaselineShares
+
+
+def baseline_rounds(
+    first: FirstOrder, sweeps: int, *, tastes: bool = False
+) -> Baseline:
+    """Level, weights and `sweeps` releases of item sums, with the shares of `bias`.
+
+    `tastes`: whether a start brings its tastes along. What is left, `shares.choice`, is for
+    the choice.
+    """
+    mu = strength(first.public.budget)
+    shares = baseline_shares(first.public.schema.users, mu, sweeps)
+    spread = 1 / (mu * sqrt(shares.sweep))
+    rounds = (
+        *first_rounds(first, shares.level, shares.weights, tastes=tastes),
+        *(
+            first.effects(f"effects {i}", shares.sweep, spread)
+            for i in range(1, sweeps + 1)
+        ),
+    )
+    return Baseline(rounds, shares)
+
+
+def first_groups(first: FirstOrder) -> Groups:
+    """The groups of `first_model`, known before anything is released."""
+    return loadings(np.zeros(first.public.items), first.features)[1]
+
+
+def first_model(first: FirstOrder, state: FirstState) -> Grouped:
+    """Level, popularity and public features: all that first-order rounds tell."""
+    made, groups = loadings(
+        state.weights.popularity,
+        first.features,
+        level_variance=state.level.variance,
+    )
+    return Grouped(GaussianModel(state.baseline, state.effects.variance, made), groups)
+
+
+def choice_round(
+    first: FirstOrder,
+    share: float,
+    groups: Groups | None = None,
+    model_of: ModelOf | None = None,
+) -> Round:
+    """How widely people differ, by a clipped left-out error: `tacit.methods.refine.choose`.
+
+    `groups` and `model_of` are those of `first_model` unless given. The number of groups is
+    public before anything is released; a model may have any number of columns in each.
+    """
+    columns = len(candidates(first_groups(first) if groups is None else groups))
+
+    def found_of(state: FirstState) -> Grouped:
+        return first_model(first, state) if model_of is None else model_of(state)
+
+    def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
+        found = found_of(state)
+        weight = np.ones(len(block.people))
+        if first.whole_person:
+            weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), even_count(state)))
+        rows = left_out_rows(
+            found.model,
+            block.ptr,
+            block.item,
+            block.value,
+            candidates(found.groups),
+            state.effects.gain,
+            weight,
+        )
+        return {"gains": Rows.one_each(rows)}
+
+    def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+        found = found_of(state)
+        noisy = released["gains"]
+        choice = choose(
+            noisy.value[0], noisy.sd, state.people, found.groups, found.model.noise
+        )
+        return state.after(choice=choice)
+
+    bound = RowClip(ROW_CLIP, "l1" if first.pure else "l2")
+    part = Part("gains", 1, bound, width=columns, share=share)
+    return Round("choice", (part,), contribute, absorb)
+
+
+def published(
+    method: Method, first: FirstOrder, state: FirstState, model: GaussianModel
+) -> Shared:
+    """The shared model: `model` as wide as the choice made it, and what a later fit may
+    start from."""
+    public = first.public
+    kept, numbers = keep(first, state)
+    model = model.chosen(state.choice.scales, state.choice.noise)
+    arrays = {
+        "baseline": model.baseline.astype(np.float32),
+        "variance": model.variance.astype(np.float32),
+        "loadings": model.loadings.astype(np.float32),
+        "weight": np.asarray(state.weights.mean, np.float32),
+        **kept,
+    }
+    return Shared(
+        method.name,
+        "gaussian",
+        arrays,
+        {"noise": model.noise, **numbers},
+        public.schema,
+        public.catalogue,
+        method.settings.model_dump(),
+    )
+
+
+def left_out_rows(
+    model: GaussianModel,
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: NDArray[np.floating],
+    scales: NDArray[np.float64],
+    pull: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """One row a person, *not yet clipped*: gain of each candidate over the first, and how
+    far the share of her errors that the first covers is from nominal.
+
+    `scales` are `tacit.methods.refine.choose.candidates`; a rating of person u had moved
+    the effect of item i by about pull_i x weight_u of itself (`ItemEffects.gain`, and the
+    weight of u's residuals in the sums).
+    """
+    from tacit.kernels.personal import left_out_block  # compiled on first use
+
+    people = len(ptr) - 1
+    loss = np.empty((people, len(scales)))
+    covered = np.empty(people)
+    residual = value - model.baseline[item]
+    left_out_block(
+        ptr,
+        item,
+        residual,
+        model.loadings,
+        model.precision,
+        scales,
+        pull,
+        weight,
+        LEFT_OUT,
+        0,
+        people,
+        loss,
+        REACH,
+        covered,
+    )
+    beyond = np.where(np.diff(ptr) > 0, COVER_WEIGHT * (covered - NOMINAL), 0.0)
+    return np.column_stack([loss[:, 1:] - loss[:, :1], beyond])

@@ -1,0 +1,71 @@
+"""Rules that divide a budget over the first-order rounds: from people, budget and settings,
+never from ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from tacit.rounds.plan import Budget
+
+LEVEL_NEED = 50.0
+"""People x mu at which the level deserves the whole budget; its share falls with the square."""
+LEVEL_LEAST, LEVEL_MOST = 0.03, 0.9
+"""Bounds of that share."""
+LEVEL_UNDECLARED = 0.06
+"""The level's share where the number of people is not declared: a middling one."""
+WEIGHTS_SHARE, EFFECTS_SHARE = 0.22, 0.73
+"""Of what the level leaves: item weights, and all sweeps of item sums."""
+CHOICE_SHARE = 0.05
+"""Of the same: how widely people differ. These were set on another split of ML-1M than
+those of docs/results/bayes.md."""
+
+
+def strength(budget: Budget | None) -> float:
+    """mu of the Gaussian rounds that this budget pays for; for pure ones the epsilon that
+    acts about alike; infinite without noise."""
+    from tacit.ledger.account.calibrate import gaussian_mu
+
+    if budget is None:
+        return inf
+    if is_pure(budget):
+        return budget.epsilon / 2
+    return gaussian_mu(budget.epsilon, budget.delta)
+
+
+def is_pure(budget: Budget | None) -> bool:
+    """Whether a budget asks for pure mechanisms, so that bounds are of L1."""
+    return budget is not None and budget.delta == 0
+
+
+def level_share(users: int | None, mu: float) -> float:
+    """What the level needs to be known to a few hundredths; where people are not declared,
+    a middling share."""
+    if users is None:
+        return LEVEL_UNDECLARED
+    return float(np.clip((LEVEL_NEED / (users * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST))
+
+
+@dataclass(frozen=True)
+class BaselineShares:
+    """How `bias` divides its budget; the parts add up to 1."""
+
+    level: float
+    weights: float
+    sweep: float
+    """Of each sweep of item sums."""
+    choice: float
+
+
+def baseline_shares(users: int | None, mu: float, sweeps: int) -> BaselineShares:
+    """The rule of `bias`, for so many sweeps of item sums."""
+    level = level_share(users, mu)
+    rest = 1 - level
+    return BaselineShares(
+        level=level,
+        weights=WEIGHTS_SHARE * rest,
+        sweep=EFFECTS_SHARE * rest / sweeps,
+        choice=CHOICE_SHARE * rest,
+    )

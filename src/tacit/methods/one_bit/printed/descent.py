@@ -1,0 +1,302 @@
+"""The printed descent of Shin et al. (2018): k rounds of gradient steps on the item
+factors, each from noisy answers.
+
+`paper` is as printed: everybody answers in every one of k + 1 rounds (the loop runs while
+iter <= k, from 0) at epsilon/k each, which is (k + 1)/k of the claim. `sound` runs k
+rounds. There each person answers in `each` of them, in one by default: the rounds have
+people of their own, and an answer has the whole budget. Where people answer more than once,
+delta buys the exact composition of their bits. The twin takes exact gradients.
+
+Not printed, and chosen here: the start (all products at mid-scale), the learning rates, and
+that a person's own step averages over her own ratings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound import RowClip, Rows
+from tacit.bound.report import Replaced, Report
+from tacit.errors import SettingError
+from tacit.methods.base import Form, Public
+from tacit.methods.first_order.rule import is_pure
+from tacit.methods.one_bit.one_bit import (
+    OneBitMF,
+    OneBitSettings,
+    ProjectedSettings,
+    Way,
+)
+from tacit.methods.one_bit.printed.projection import Projection
+from tacit.methods.one_bit.state import DescentState
+from tacit.model.shared import Shared
+from tacit.rounds.people import Everyone, Participation, Slice
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import Claim
+from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
+from tacit.rounds.state import State, known
+
+Floats = NDArray[np.float64]
+Factors = NDArray[np.float32]
+LARGEST = 1e3
+"""Item factors are kept within this, and a step that is not finite is not taken: the naive
+method diverges."""
+SMALLEST = 0.1
+"""Products begin at mid-scale, or at this share of the width of a scale around 0."""
+SCATTER = 0.1
+"""Of the item factors around their start, as a share of it."""
+UNCLIPPED = RowClip(1e4, "l2", 1 << 16)
+"""For exact gradients and for the naive method as printed: a grid, and a clip that no real
+gradient meets."""
+REASON = "k + 1 rounds of epsilon/k each, as printed, cost (k + 1)/k of the claim"
+UNBOUNDED_REASON = (
+    "the printed Laplace scale assumes gradients within the width of the "
+    "scale, which nothing enforces"
+)
+
+
+class DescentForm(Form):
+    """`paper` as printed; by `--set form=descent` also `sound`, and without noise the twin."""
+
+    method: OneBitMF
+    settings: OneBitSettings
+
+    def plan(self, public: Public) -> Plan:
+        """One round a step."""
+        return self._descent(public).plan()
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return DescentState()
+
+    def finish(self, public: Public, state: DescentState) -> Shared:
+        """The path of the item factors, along which a person repeats her own steps."""
+        descent = self._descent(public)
+        personal = "descent"
+        arrays: dict[str, NDArray[Any]] = {
+            "path": np.asarray(state.path[1:], np.float32)
+        }
+        if descent.project is not None and descent.project.transposed:
+            personal = "sparse-descent"
+            arrays["projection"] = descent.project.matrix
+        numbers = {
+            "start": float(descent.level),
+            "rate": self.settings.own_rate,
+            "ridge": self.settings.ridge,
+            "middle": public.schema.middle,
+            "unit_width": public.schema.unit_width,
+        }
+        return Shared(
+            self.method.name,
+            personal,
+            arrays,
+            numbers,
+            public.schema,
+            public.catalogue,
+            self.settings.model_dump(),
+        )
+
+    def _descent(self, public: Public) -> Descent:
+        return Descent(public, self.settings, self.method.way, self.method.seed)
+
+
+class Turn(NamedTuple):
+    """One round of the descent."""
+
+    number: int
+    takes_part: Participation
+    part: str
+    """Name of what is released."""
+
+
+class Descent:
+    """The rounds, and what is public about them: the start, the projection, and which
+    coordinate each person is asked about."""
+
+    def __init__(
+        self, public: Public, settings: OneBitSettings, way: Way, seed: int
+    ) -> None:
+        self.public = public
+        self.settings = settings
+        self.way = way
+        self.exact = public.budget is None
+        self.rank = settings.rank
+        schema = public.schema
+        middle = max(abs(schema.middle), SMALLEST * (schema.high - schema.low))
+        self.level = np.sqrt(middle / self.rank)
+        """Of every number of every factor at the start, but for some scatter."""
+        rng = np.random.default_rng(seed)
+        scatter = rng.standard_normal((public.items, self.rank))
+        self._begun: Factors = (self.level * (1 + SCATTER * scatter)).astype(np.float32)
+        self.project: Projection | None = None
+        if isinstance(settings, ProjectedSettings):
+            self.project = Projection(public.items, settings, rng)
+        self.keys = [
+            np.uint64(rng.integers(1 << 63)) for _ in range(settings.rounds + 1)
+        ]
+        """Public, one a round: which coordinate each person is asked about."""
+        reduced = self.project is not None and not self.exact
+        self.size = self.project.rows if self.project and reduced else public.items
+
+    @cached_property
+    def first(self) -> Factors:
+        """The item factors before any step: a path of one."""
+        if self.project is not None and self.project.transposed:
+            return self.project.inside(self._begun)[None]
+        return self._begun[None]
+
+    def plan(self) -> Plan:
+        """All rounds, in order."""
+        kept = Personal("own", self.rank + 1)
+        rounds = []
+        for turn in self.turns():
+            key = self.keys[turn.number]
+            rounds.append(
+                Round(
+                    f"step {turn.number + 1}",
+                    (self._part(turn.part),),
+                    partial(self.contribute, key=key, name=turn.part),
+                    partial(self.absorb, turn=turn.number),
+                    turn.takes_part,
+                    (kept,),
+                )
+            )
+        return Plan(self.public.unit, tuple(rounds), self._story())
+
+    def turns(self) -> list[Turn]:
+        """Who takes part in each round, and the name of its part."""
+        rounds = self.settings.rounds
+        if self.public.calibration == "paper" or self.exact:
+            more = 1 if self.public.calibration == "paper" else 0
+            return [Turn(i, Everyone(), "bits") for i in range(rounds + more)]
+        each = self.settings.each or 1
+        if rounds % each:
+            raise SettingError(f"each is {each}: it must divide the {rounds} rounds")
+        groups = rounds // each
+        return [
+            Turn(
+                i,
+                Slice(i % groups, groups) if groups > 1 else Everyone(),
+                f"bits {i // groups + 1}",
+            )
+            for i in range(rounds)
+        ]
+
+    def contribute(
+        self, block: Block, state: DescentState, *, key: np.uint64, name: str
+    ) -> Mapping[str, Rows]:
+        """A person's own steps so far, then her gradient for the items: all of it, or the
+        one number that she is asked about."""
+        from tacit.kernels.descent import advance
+        from tacit.methods.one_bit.printed import kernels
+
+        path = self._path(state)
+        schema = self.public.schema
+        rating = schema.middle + schema.unit_width * block.value
+        own = block.personal["own"]
+        advance(
+            block.ptr,
+            block.item,
+            rating,
+            path[1:],
+            np.full(self.rank, self.level),
+            self.settings.own_rate,
+            self.settings.ridge,
+            own,
+        )
+        if self.exact or self.way == "naive":
+            rows = np.empty((len(block.item), self.rank))
+            kernels.whole_gradient(block.ptr, block.item, rating, path[-1], own, rows)
+            return {name: Rows(block.ptr, block.item, rows)}
+        asked = np.empty(len(block.people), np.int64)
+        kernels.drawn(block.people, key, self.size * self.rank, asked)
+        found = np.empty(len(block.people))
+        if self.project is None:
+            kernels.item_gradient(
+                block.ptr, block.item, rating, path[-1], own, asked, found
+            )
+        else:
+            kernels.projected_gradient(
+                block.ptr,
+                block.item,
+                rating,
+                path[-1],
+                own,
+                self.project.matrix,
+                asked,
+                found,
+            )
+        return {name: Rows(np.arange(len(found) + 1), asked, found[:, None])}
+
+    def absorb(
+        self, state: DescentState, released: Mapping[str, Released], *, turn: int
+    ) -> DescentState:
+        """One step of the items along the mean gradient of those who answered."""
+        path = self._path(state)
+        (got,) = released.values()
+        gradient = got.value.reshape(self.size, self.rank) / max(got.reports, 1)
+        if not self.exact and self.way != "naive":
+            gradient = gradient * (self.size * self.rank)
+        moved = self._step(path[-1], gradient, turn)
+        return state.after(
+            gradient=gradient.astype(np.float32),
+            path=np.concatenate([path, moved[None]]),
+        )
+
+    def _path(self, state: DescentState) -> Factors:
+        return state.path if known(state.path) else self.first
+
+    def _step(self, factors: Factors, gradient: Floats, turn: int) -> Factors:
+        """V - (gamma_t / f_k)(gradient + 2 ridge V): a step that is not finite is not taken."""
+        k = float(self.settings.rounds)
+        correction = {"one": 1.0, "k": k, "k2": k**2}[self.settings.correction]
+        correction = 1.0 if self.exact else correction
+        whole = gradient
+        if self.project is not None:
+            whole = self.project.back(gradient, self.exact)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = factors - self.settings.rate / (turn + 1) / correction * (
+                whole + 2 * self.settings.ridge * factors
+            )
+        if not np.isfinite(moved).all():
+            return factors
+        return np.clip(moved, -LARGEST, LARGEST).astype(np.float32)
+
+    def _part(self, name: str) -> Part:
+        """What is released of a step: bits, or for the naive method and the twin all of it."""
+        settings = self.settings
+        budget = self.public.budget
+        share = 1 / (settings.each or 1)
+        if budget is None:
+            every = 1 / settings.rounds
+            return Part(name, self.size, UNCLIPPED, width=self.rank, share=every)
+        printed = self.public.calibration == "paper"
+        each = budget.epsilon / settings.rounds
+        if self.way != "naive":
+            claim = Claim("response", each, each, 0.0, REASON) if printed else None
+            numbers = self.size * self.rank
+            return Part(
+                name, numbers, Report(), kind=Kind.REPORT, share=share, printed=claim
+            )
+        if printed:
+            width = self.public.schema.high - self.public.schema.low
+            half = budget.epsilon / 2 / settings.rounds
+            scale = self.size * width * self.rank / half
+            claim = Claim("masked", scale, each, 0.0, UNBOUNDED_REASON)
+            return Part(name, self.size, UNCLIPPED, width=self.rank, printed=claim)
+        bound = Replaced(1.0, "l1" if is_pure(budget) else "l2")
+        return Part(name, self.size, bound, width=self.rank, share=share)
+
+    def _story(self) -> tuple[str, ...]:
+        rounds = self.settings.rounds
+        if self.exact:
+            return ("Exact gradients, for comparison.",)
+        if self.public.calibration == "paper":
+            how = f"{rounds + 1} rounds in which everybody answers at epsilon/{rounds}"
+            return (f"As printed: {how}.",)
+        each = self.settings.each or 1
+        return (f"{rounds} rounds; each person answers in {each} of them.",)

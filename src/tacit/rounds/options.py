@@ -1,0 +1,153 @@
+"""What is asked of a fit, and how it is run: every option is declared here, once.
+
+`What` is the promise: changing it changes what is released. `How` says where and for whom a
+fit runs: changing it never changes a promise. A method takes the fields of both as keyword
+arguments and keeps them as attributes; the command line makes its options from them
+(`tacit.cli.options`); engines and the conductor are given a `How`. What only one method has is
+in its own `Settings`.
+
+Imports nothing heavy, because the command line reads it to print its help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from tacit.units import Unit
+
+Calibration = Literal["sound", "paper", "none"]
+"""`sound`: the promise is proven. `paper`: as printed, claimed and not certified. `none`: the
+non-private twin."""
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, what); may come from any thread."""
+TOLD = "told"
+"""Where a field keeps how the command line says it."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How the command line says an option: in which group of options, and its help."""
+
+    group: Literal["promise", "run", "ledger", "book"]
+    help: str
+    metavar: str | None = None
+    kind: type | None = None
+    """Of its value: text unless said; `bool` is a flag."""
+    many: bool = False
+    """NAME=VALUE, as often as needed."""
+    show: bool = False
+    """Whether help shows the default."""
+
+
+def option(default: Any, told: Told | None = None) -> Any:
+    """A field that is an option; one without `told` is for Python alone."""
+    return field(default=default, metadata={TOLD: told})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class What:
+    """The promise that is asked for."""
+
+    epsilon: float | None = option(
+        None,
+        Told(
+            "promise",
+            "The budget of this fit; `tacit plan` shows what it buys.",
+            kind=float,
+        ),
+    )
+    delta: float = option(
+        1e-6, Told("run", "0 asks for a pure mechanism.", kind=float, show=True)
+    )
+    unit: Unit | None = option(
+        None,
+        Told(
+            "promise",
+            "Whom the promise is about: a whole person unless said.",
+            "user|rating|value",
+        ),
+    )
+    calibration: Calibration = option(
+        "sound",
+        Told(
+            "run",
+            "sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
+            "sound|paper|none",
+            show=True,
+        ),
+    )
+    seed: int = option(0)
+    """Of initial factors and simulations, never of privacy noise."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class How:
+    """Where a fit runs, and which book is charged. None of it changes what is promised."""
+
+    engine: str | None = option(
+        None,
+        Told("run", "Where it runs: threads unless the method has another.", "NAME"),
+    )
+    threads: int | None = option(
+        None, Told("run", "Threads to use; all cores otherwise.", "N", kind=int)
+    )
+    population: str = option(
+        "default", Told("ledger", "Whose book is charged.", "NAME", show=True)
+    )
+    ledger: str | None = option(
+        None,
+        Told("ledger", "The book; TACIT_HOME holds the default one.", "FILE|URL"),
+    )
+    purpose: str = option(
+        "", Told("book", "One line for the ledger: what this fit is for.")
+    )
+    accept_unbounded: bool = option(
+        False,
+        Told("book", "Let a `paper` fit be booked on a capped ledger.", kind=bool),
+    )
+    devices: Mapping[str, Any] | None = option(
+        None,
+        Told(
+            "run",
+            "Local model: drop_out, late, leave, over, cheats, seed (simulated); book, "
+            "cap (their ledger).",
+            "NAME=VALUE",
+            many=True,
+        ),
+    )
+    """Of the local model: how devices behave (`tacit.engine.simulate.Scenario`)."""
+    progress: Progress | None = option(None)
+    """Told how far each round is."""
+
+
+Options = TypeVar("Options", What, How)
+
+
+def names(options: type[What] | type[How]) -> tuple[str, ...]:
+    """Of the options, in the order in which they are declared."""
+    return tuple(each.name for each in fields(options))
+
+
+def signature(more: str) -> Signature:
+    """All options as keyword arguments, and `more` for what a method has of its own."""
+    keywords = [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default)
+        for options in (What, How)
+        for each in fields(options)
+    ]
+    return Signature([*keywords, Parameter(more, Parameter.VAR_KEYWORD)])
+
+
+def taken(options: type[Options], holder: object) -> Options:
+    """The options as a holder of all their names, such as a method, has them."""
+    return options(**{name: getattr(holder, name) for name in names(options)})
+
+
+def said(options: type[What] | type[How]) -> dict[str, tuple[Told, Any]]:
+    """By name, how each option of the command line is said, and its default."""
+    found = {each.name: (each.metadata[TOLD], each.default) for each in fields(options)}
+    return {name: pair for name, pair in found.items() if pair[0] is not None}

@@ -1,0 +1,137 @@
+"""What only papers as printed and non-private twins need of a round: claims, sequential
+epochs, cohorts, and the schemes by which devices divide a printed noise.
+
+Nothing here is certified. A claim is booked as unbounded, with what its paper says and why
+no theorem of ours backs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, Protocol, runtime_checkable
+
+from tacit.errors import Failure, SettingError
+from tacit.ledger.account.event import Unbounded
+from tacit.rounds.people import Crowd, Participation, People
+from tacit.rounds.round import Part
+
+Scheme = Literal["S2", "S3", "direct"]
+"""How Hua et al. divide their noise among devices: `Turns.printed`."""
+
+
+class EpochKind(Enum):
+    """The releases that an epoch over everybody's ratings makes by itself."""
+
+    STEPWISE = "stepwise"
+    POSTERIOR = "posterior sample"
+
+
+STEPWISE = EpochKind.STEPWISE
+POSTERIOR = EpochKind.POSTERIOR
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Noise as a paper prints it, with what the paper claims for it and why no theorem here
+    backs the claim."""
+
+    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "none"]
+    scale: float
+    """In real units: the Laplace or K-norm scale, the Gaussian standard deviation, or the
+    log-ratio of one bit; `masked`: the Laplace scale of numbers whose presence each device
+    hides as well."""
+    epsilon: float
+    delta: float
+    reason: str
+
+    @property
+    def words(self) -> str:
+        return ""
+
+    @property
+    def sequential(self) -> bool:
+        return False
+
+    @property
+    def draws(self) -> int:
+        return 0
+
+    @property
+    def bare(self) -> bool:
+        return self.noise == "none"
+
+    @property
+    def masked(self) -> bool:
+        return self.noise == "masked"
+
+    def event(self, name: str, part: Part) -> Unbounded:
+        """As the paper prints it, one draw a number."""
+        return self.booked(name, part, part.numbers)
+
+    def booked(self, name: str, part: Part, draws: int) -> Unbounded:
+        """What the ledger keeps of the claim."""
+        return Unbounded(
+            name=name,
+            claimed_epsilon=self.epsilon,
+            claimed_delta=self.delta,
+            reason=self.reason,
+            noise=self.noise,
+            scale=self.scale * part.bound.steps,
+            draws=draws,
+        )
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A part that a sequential epoch makes from all ratings at once, handed `draws` draws of
+    its claim's noise. A twin has no claim, and no draws."""
+
+    kind: EpochKind = STEPWISE
+    claim: Claim | None = None
+    draws: int = 0
+
+    @property
+    def words(self) -> str:
+        return self.kind.value
+
+    @property
+    def sequential(self) -> bool:
+        return True
+
+    @property
+    def bare(self) -> bool:
+        return self.claim is not None and self.claim.bare
+
+    @property
+    def masked(self) -> bool:
+        return False
+
+    def event(self, name: str, part: Part) -> Unbounded:
+        """The claim on all draws; without one nothing was claimed, so nothing can be priced."""
+        if self.claim is None:
+            raise SettingError(
+                f"{self.words} releases exist in `paper` calibration only"
+            )
+        return self.claim.booked(name, part, self.draws)
+
+
+@runtime_checkable
+class RatersCrowd(Crowd, Protocol):
+    """A crowd that shows who rated what."""
+
+    def raters(self, item: int) -> People:
+        """The people who rated an item."""
+
+
+@dataclass(frozen=True)
+class Cohort(Participation):
+    """The people who rated one item. Who they are becomes visible."""
+
+    item: int
+    printed: str = field(default="cohorts of one item", kw_only=True)
+
+    def among(self, crowd: Crowd) -> People:
+        if not isinstance(crowd, RatersCrowd):
+            raise Failure("this engine shows nobody who rated an item")
+        return crowd.raters(self.item)
