@@ -20,24 +20,34 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import BookError, BudgetError, SettingError
-from tacit.ledger.account.account import epsilon_of
-from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
 from tacit.ledger.book.chain import append, load, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
-from tacit.ledger.book.marks import fresh, unsettled
-from tacit.ledger.book.receipts import Receipt, Spent, Verified
+from tacit.ledger.book.marks import fresh, known_to
+from tacit.ledger.book.people import admit_people, listed, unsettled
+from tacit.ledger.book.receipts import (
+    SHOWN_DELTA,
+    Receipt,
+    Running,
+    Spent,
+    Verified,
+    running,
+)
 from tacit.ledger.book.recheck import recheck
-from tacit.ledger.book.rules import ROUNDING, State, admit, check_details
+from tacit.ledger.book.rules import (
+    State,
+    admit,
+    check_details,
+    check_unit,
+    checked,
+    replay,
+)
 from tacit.ledger.book.signing import Signature, public_key, sign
-from tacit.ledger.book.store import Session, Store, open_store
+from tacit.ledger.book.store import Store, open_store
 from tacit.units import UNITS, Unit
 
-__all__ = ["Book", "Receipt", "Spent", "Verified", "open_book"]
-
-SHOWN_DELTA = 1e-6
-"""At which totals are shown where no cap gives a delta."""
+__all__ = ["Book", "Receipt", "Running", "Spent", "Verified", "open_book"]
 
 
 def open_book(location: str | Path | None = None, population: str = "default") -> Book:
@@ -84,10 +94,10 @@ class Book:
         the entry that the first one made, so that a crash or a lost connection between the
         charge and its receipt does not charge twice.
         """
-        asked = _checked(events, unit, budget)
+        asked = checked(events, unit, budget)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            state = _replay(chain.entries)
+            state = replay(chain.entries)
             if token is not None and (made := state.tokens.get(token)) is not None:
                 if (made.events, made.unit) != (asked, unit):
                     raise BookError(
@@ -130,8 +140,8 @@ class Book:
         """Raise what `reserve` would raise now, and write nothing: to fail before any
         rating is read."""
         admit(
-            _replay(self.entries()),
-            _checked(events, unit, budget),
+            replay(self.entries()),
+            checked(events, unit, budget),
             unit,
             limit,
             accept_unbounded,
@@ -150,7 +160,7 @@ class Book:
         details = EVENTS.validate_python(tuple(events or ()))
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            state = _replay(chain.entries)
+            state = replay(chain.entries)
             reserved = state.reserved.get(receipt.number)
             if (
                 receipt.population != self.population
@@ -196,10 +206,10 @@ class Book:
             raise SettingError(
                 f"a cap's delta is {delta:g}; it must be at least 0 and below 1"
             )
-        _check_unit(unit)
+        check_unit(unit)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            uncovered = _replay(chain.entries).tally(unit).uncovered
+            uncovered = replay(chain.entries).tally(unit).uncovered
             if uncovered and not accept_unbounded:
                 raise BudgetError(
                     f"{uncovered} earlier entries have no bound per {unit}, so a cap "
@@ -227,7 +237,7 @@ class Book:
 
     def spent(self) -> Spent:
         """Per unit that has entries or a cap; `user` always."""
-        return _spent(_replay(self.entries()))
+        return _spent(replay(self.entries()))
 
     @property
     def head(self) -> str:
@@ -244,7 +254,7 @@ class Book:
 
     def find(self, artefact: str) -> Entry | None:
         """The reservation that led to this artefact."""
-        state = _replay(self.entries())
+        state = replay(self.entries())
         numbers = [
             of for of, entry in state.committed.items() if entry.artefact == artefact
         ]
@@ -267,31 +277,59 @@ class Book:
         head = entries[-1].hash if entries else genesis(self.population)
         return Verified(self.population, len(entries), head, _spent(state))
 
-    def fingerprint(self, data: bytes, *, other_people: bool = False) -> str | None:
+    def fingerprint(
+        self,
+        data: bytes,
+        *,
+        other_people: bool = False,
+        beside: Iterable[str] = (),
+    ) -> str | None:
         """Remember whose data are charged here (`tacit.ledger.book.marks`): a warning, a
         refusal beside a cap, or with `other_people` an entry, if another population has
-        them."""
+        them, or is one of `beside`, whose releases this one builds on."""
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            others = unsettled(self.store, session, chain, data)
-            if others and other_people:
-                draft = {"kind": "people", "others": tuple(others)}
-                append(self.store, session, chain, draft)
-            elif others and _capped(self.store, session, [self.population, *others]):
-                raise BudgetError(
-                    f"the same data were charged to {_names(others)}, and a cap holds: "
-                    "under another name nothing would count",
-                    place=self.place,
-                    remedy="charge the population that these people belong to, or give "
-                    "--other-people if they are other people, which the book will note",
-                )
+            found = known_to(self.store, session, self.population, data)
+            known = unsettled(self.store, session, chain, found)
+            admit_people(
+                self.store,
+                session,
+                chain,
+                known=known,
+                beside=unsettled(self.store, session, chain, beside),
+                other_people=other_people,
+            )
             session.remember(fresh(self.store, self.population, data), self.population)
-        if not others or other_people:
+        if not known or other_people:
             return None
         return (
-            f"the same data are known under the population {_names(others)}; one "
+            f"the same data are known under the population {listed(known)}; one "
             "group of people should have one book"
         )
+
+    def check_people(
+        self, beside: Iterable[str], *, other_people: bool = False
+    ) -> None:
+        """Raise what `fingerprint` would raise for releases of `beside` that a fit builds
+        on, and write nothing."""
+        with self.store.read() as session:
+            if session is None:
+                return
+            chain = load(self.store, session, self.population)
+            admit_people(
+                self.store,
+                session,
+                chain,
+                known=(),
+                beside=unsettled(self.store, session, chain, beside),
+                other_people=other_people,
+                write=False,
+            )
+
+    def running(self, receipt: Receipt, unit: Unit, delta: float) -> Running:
+        """What this population had spent at `unit` when a reservation was made, that one
+        included. Later entries do not change it."""
+        return running(self.entries()[: receipt.number], unit, delta)
 
     def populations(self) -> list[str]:
         """Every population that has an entry at this place."""
@@ -352,48 +390,6 @@ def _spent(state: State) -> Spent:
 
 def _receipt(entry: Entry) -> Receipt:
     return Receipt(entry.population, entry.number, entry.hash)
-
-
-def _replay(entries: Iterable[Entry]) -> State:
-    state = State()
-    for entry in entries:
-        state.after(entry)
-    return state
-
-
-def _checked(
-    events: Iterable[Event], unit: Unit, budget: tuple[float, float] | None
-) -> tuple[Event, ...]:
-    """The events, if they cost no more than the plan's own budget."""
-    _check_unit(unit)
-    asked = EVENTS.validate_python(tuple(events))
-    if not asked:
-        raise SettingError("there is nothing to reserve")
-    price = cost(asked, unit)
-    if budget is not None and not price.unbounded:
-        total = epsilon_of(price, budget[1])
-        if total > budget[0] * ROUNDING:
-            raise BudgetError(
-                f"the plan's events cost epsilon {total:.9g} at delta {budget[1]:g}, more "
-                f"than its {budget[0]:g}"
-            )
-    return asked
-
-
-def _check_unit(unit: str) -> None:
-    if unit not in UNITS:
-        raise SettingError(
-            f"the unit {unit!r} is unknown", remedy=f"choose one of {', '.join(UNITS)}"
-        )
-
-
-def _capped(store: Store, session: Session, names: Iterable[str]) -> bool:
-    chains = (load(store, session, name) for name in names)
-    return any(_replay(chain.entries).caps for chain in chains)
-
-
-def _names(populations: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in populations)
 
 
 def _text(words: str) -> str:

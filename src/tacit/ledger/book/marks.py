@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 
-from tacit.ledger.book.chain import Chain, keyed
+from tacit.ledger.book.chain import keyed
 from tacit.ledger.book.store import Session, Store
 
 NONCE = 16
@@ -22,16 +22,14 @@ def fresh(store: Store, population: str, data: bytes) -> str:
     return _mark(store, population, data, secrets.token_hex(NONCE))
 
 
-def unsettled(store: Store, session: Session, chain: Chain, data: bytes) -> list[str]:
-    """Other populations that were charged for these data, but for those of whom the owner
-    has said that they are other people."""
-    settled = {name for entry in chain.entries for name in entry.others or ()}
+def known_to(store: Store, session: Session, population: str, data: bytes) -> list[str]:
+    """Other populations that were charged for these data."""
     found = set[str]()
     for mark, name in session.marks():
-        if name == chain.population or name in settled | found:
+        if name == population or name in found:
             continue
         nonce = mark.partition(":")[0]
-        if mark == _mark(store, chain.population, data, nonce):
+        if mark == _mark(store, population, data, nonce):
             found.add(name)
     return sorted(found)
 

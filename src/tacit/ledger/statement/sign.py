@@ -35,14 +35,19 @@ def signed(
     statement: Statement, artefact: str, sign: Callable[[bytes], Signed], signer: str
 ) -> Statement:
     """The statement for one artefact (its SHA-256), with a signature."""
-    named = statement.model_copy(update={"artefact": artefact, "signer": signer})
+    # As a reader will have it: with the very fields that stand in its text.
+    read = Statement.from_json(statement.to_json())
+    named = read.model_copy(update={"artefact": artefact, "signer": signer})
     made = sign(message(named))
     return named.model_copy(update={"signature": made.signature})
 
 
 def message(statement: Statement) -> bytes:
-    """The bytes that are signed: everything but the signature."""
-    facts = statement.model_dump(mode="json", exclude={"signature"}, exclude_none=True)
+    """The bytes that are signed: every field that stands in the text, but the signature.
+    Fields that a later version knows besides do not change them."""
+    facts = statement.model_dump(
+        mode="json", exclude={"signature"}, exclude_none=True, exclude_unset=True
+    )
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return DOMAIN + text.encode()
 

@@ -10,7 +10,7 @@ the noise was real and the charge stands in a book.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Calibration = Literal["sound", "paper", "none"]
 Standing = Literal["certified", "claimed", "not private"]
+NOT_CHECKED = "not checked"
+"""What stands of a promise that was only read from a folder."""
 
 
 class Total(BaseModel):
@@ -39,6 +41,9 @@ class Total(BaseModel):
     epsilon: float
     delta: float
     cap: float | None = None
+    cap_delta: float | None = None
+    under_cap: float | None = None
+    """What is spent at the delta of the cap."""
     uncovered: int = 0
     """Releases that no bound covers at this unit: not in `epsilon`."""
 
@@ -54,6 +59,8 @@ class Link(BaseModel):
     unit: Unit
     epsilon: float | None = None
     delta: float | None = None
+    covered: bool = True
+    """Whether its cost can be read at the unit and delta of the statement."""
 
 
 class Statement(BaseModel):
@@ -99,7 +106,10 @@ class Statement(BaseModel):
     starts: tuple[Link, ...] = ()
     """Releases that this one builds on, each of which was paid for by itself."""
     chain_epsilon: float | None = None
-    """What this release and all that it builds on cost together, at `delta`."""
+    """What this release and all that it builds on cost together, at `delta`, but for links
+    that are not covered."""
+    supported: str | None = None
+    """Where people are not declared: whether the count that was released supports delta."""
     population: str | None = None
     book_number: int | None = None
     book_head: str | None = None
@@ -127,6 +137,23 @@ class Statement(BaseModel):
         """Against what the statement was checked: the book or the key that stands behind it.
         None for one that was only read from a folder, which says what its maker likes."""
         return self._checked
+
+    @property
+    def standing(self) -> str:
+        """What stands: `certified` only if that was checked, else what it calls itself."""
+        if self.certified == "certified" and self.checked is None:
+            return NOT_CHECKED
+        return self.certified
+
+    def to_facts(self) -> dict[str, Any]:
+        """For a program, with what stands in `certified` and what the statement says of
+        itself beside it."""
+        return {
+            **self.model_dump(mode="json"),
+            "certified": self.standing,
+            "says_of_itself": self.certified,
+            "checked": self.checked,
+        }
 
     def with_check(self, against: str) -> Statement:
         """The same statement, after it was checked."""
@@ -162,6 +189,7 @@ def build_statement(
     total: Total | None = None,
     starts: Iterable[Link] = (),
     chain_epsilon: float | None = None,
+    supported: str | None = None,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
     the reservation that paid.
@@ -206,10 +234,11 @@ def build_statement(
         ),
         joint=words.joint(unit),
         purpose=purpose,
-        relation=words.relation() if sound else None,
+        relation=words.relation(unit) if sound else None,
         total=total if sound else None,
         starts=tuple(starts),
         chain_epsilon=chain_epsilon if sound else None,
+        supported=supported if sound else None,
         population=receipt.population if receipt else None,
         book_number=receipt.number if receipt else None,
         book_head=receipt.hash if receipt else None,

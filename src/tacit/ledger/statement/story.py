@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from tacit.ledger.statement import words
-from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.statement import Link, Statement, Total
 
 _WIDTH = 96
 FEW = 4
@@ -98,6 +98,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         if items:
             told.append([heading, *items])
     told += _running(s)
+    if s.supported:
+        told.append([f"Of delta: {s.supported}."])
     if s.purpose:
         told.append([f"Purpose: {s.purpose}."])
     if s.book_head is not None:
@@ -117,31 +119,49 @@ def _running(s: Statement) -> list[list[str]]:
     """This release among the others: its population, and what it builds on."""
     told = []
     if s.total is not None:
-        cap = "" if s.total.cap is None else f" of a cap of {s.total.cap:g}"
-        more = f"; {s.total.uncovered} more have no bound" if s.total.uncovered else ""
-        told.append(
-            [
-                (
-                    f"With this release the population has spent epsilon {s.total.epsilon:.4g}"
-                    f"{cap} at delta {s.total.delta:g}, over {s.total.entries} in all{more}. "
-                    f"They are added up for this: {s.relation}."
-                )
-            ]
-        )
+        told.append([_total(s.total, s.relation or "")])
     if s.starts:
-        cost = ""
-        if s.chain_epsilon is not None:
-            cost = (
-                f": together they cost somebody who is in all of them epsilon "
-                f"{s.chain_epsilon:.4g} at delta {s.delta:g}"
-            )
-        links = [
-            f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}"
-            + ("" if link.epsilon is None else f", epsilon {link.epsilon:g}")
-            for link in s.starts
-        ]
-        told.append([f"It builds on earlier releases{cost}.", *links])
+        told.append([_chain(s), *map(_link, s.starts)])
     return told
+
+
+def _total(total: Total, relation: str) -> str:
+    more = f"; {total.uncovered} more have no bound" if total.uncovered else ""
+    covered = total.entries - total.uncovered
+    cap = ""
+    if total.cap is not None and total.cap_delta == total.delta:
+        cap = f" of a cap of {total.cap:g}"
+    elif total.cap is not None and total.under_cap is not None:
+        more += (
+            f". At delta {total.cap_delta:g}, where the cap is {total.cap:g}, that is "
+            f"epsilon {total.under_cap:.4g}"
+        )
+    return (
+        f"With this release the population has spent epsilon {total.epsilon:.4g}{cap} at "
+        f"delta {total.delta:g}, over {words.count(covered, 'release')} in all{more}. They "
+        f"are added up for this: {relation}."
+    )
+
+
+def _chain(s: Statement) -> str:
+    cost = ""
+    if s.chain_epsilon is not None:
+        cost = (
+            f": together they cost somebody who is in all of them epsilon "
+            f"{s.chain_epsilon:.4g} at delta {s.delta:g}"
+        )
+    if not all(link.covered for link in s.starts):
+        cost += ", without those that no bound covers here"
+    return f"It builds on earlier releases{cost}."
+
+
+def _link(link: Link) -> str:
+    own = "" if link.epsilon is None else f", epsilon {link.epsilon:g}"
+    bare = "" if link.covered else "; not covered"
+    return (
+        f"entry {link.number} of {link.population!r}: {link.method}, unit "
+        f"{link.unit}{own}{bare}"
+    )
 
 
 def _mechanisms(s: Statement) -> list[str]:
