@@ -62,7 +62,9 @@ server_options: Callable[[F], F] = several(
 @click.command()
 @click.option("--method", required=True, metavar="NAME", help="What is trained.")
 @click.option("--epsilon", type=float, help="The budget of one person.")
-@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option(
+    "--delta", type=float, help="The smaller of 1e-6 and .1/people unless said."
+)
 @click.option("--unit", default="user", show_default=True, metavar="user|rating")
 @click.option(
     "--calibration", default="sound", show_default=True, metavar="sound|paper|none"
@@ -188,6 +190,7 @@ def _task(o: dict[str, Any]) -> Task:
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
+    from tacit.fitting.check import usual_delta
     from tacit.model.shared import catalogue_facts
 
     scale = parse_scale(o["scale"])
@@ -202,7 +205,7 @@ def _task(o: dict[str, Any]) -> Task:
         unit=o["unit"],
         calibration=o["calibration"],
         epsilon=o["epsilon"],
-        delta=o["delta"],
+        delta=usual_delta(o["users"]) if o["delta"] is None else o["delta"],
         low=scale[0],
         high=scale[1],
         people=o["users"],
