@@ -27,7 +27,7 @@ def test_the_worked_example_runs(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(guide.read_text("utf-8"))
     assert blocks, "a guide has a worked example"
-    names = {"__name__": "guide"}
+    names = {"__name__": "__main__"}
     for block in blocks:
         exec(compile(block, str(guide), "exec"), names)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.bound import RowClip, Rows
+from tacit.data.catalogue import catalogue_facts
 from tacit.data.sample import sample
 from tacit.engine.federated import Federated
 from tacit.errors import BudgetError, Failure, SettingError
@@ -20,7 +21,6 @@ from tacit.federation.protocol.task import Task
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.methods import find
-from tacit.model.shared import catalogue_facts
 from tacit.noise.portion import portion, together
 from tacit.noise.printed import looks_exponential, mixing, mixture
 from tacit.rounds.people import Turns

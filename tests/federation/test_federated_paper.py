@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.engine.printed import PrintedFederated as Federated
 from tacit.errors import SettingError
@@ -21,7 +21,6 @@ from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.methods.factorization.kernels_turns import take_step
 from tacit.methods.factorization.state import ProfileState
-from tacit.model.shared import catalogue_facts
 from tacit.noise.printed import mixing, whole_pieces
 from tacit.noise.release import Charge
 from tacit.rounds.pattern import Pattern

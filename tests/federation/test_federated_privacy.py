@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit.federation.server
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed import expect
@@ -19,7 +19,6 @@ from tacit.federation.device.device import Device, compact
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import masks, wire
 from tacit.federation.protocol.task import Task
-from tacit.model.shared import catalogue_facts
 from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.bound import FactorGram, Rows
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
 from tacit.engine.gram import Factors, square
 from tacit.engine.threads import Threads
@@ -26,7 +26,6 @@ from tacit.methods.first_order.state import Effects
 from tacit.methods.refine.effects import Evidence
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
-from tacit.model.shared import catalogue_facts
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round
 from tacit.rounds.state import State

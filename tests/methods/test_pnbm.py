@@ -25,6 +25,7 @@ from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.state import Effects
+from tacit.methods.item_item.matrix import carried_over
 from tacit.methods.neighbourhood import printed
 from tacit.methods.neighbourhood.rounds import Pairs
 from tacit.methods.neighbourhood.state import PairState
@@ -32,7 +33,6 @@ from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.base import Cells
-from tacit.model.person.neighbours import carried_over
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block
 from tacit.testing import MethodTests

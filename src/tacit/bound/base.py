@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ class Sensitivity:
     """How many rows of the array can move at all."""
 
     def times(self, factor: float) -> Sensitivity:
+        """So many of these moves at once."""
         return Sensitivity(self.l1 * factor, self.l2 * factor, self.rows)
 
     def by_rows(self, size: int) -> float:
@@ -75,3 +76,16 @@ class Bound(Protocol):
 
     def words(self) -> str:
         """For the statement: `each person's numbers are scaled to an L2 norm of at most 1`."""
+
+
+@runtime_checkable
+class GramBound(Bound, Protocol):
+    """A bound of item-item sums: integer rows whose products are summed."""
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether the products of a row with itself are released too."""
+
+    def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """What each person's products are multiplied by, in 2^-30; None where they are
+        summed as they are."""

@@ -19,9 +19,8 @@ def mean_shift(
     cells: NDArray[np.float64], top: int, shrink: int, unit: Unit
 ) -> NDArray[np.float64]:
     """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is
-    added to c others
-    (`rating`), or one of c + 1 cells changes its value (`value`). Truncation adds at most
-    one step to the real shift.
+    added to c others (`rating`), or one of c + 1 cells changes its value (`value`).
+    Truncation adds at most one step to the real shift.
     """
     if unit == "value":
         shift = 2 * top / (cells + 1 + shrink)
@@ -38,13 +37,12 @@ class CentredCells:
     v = trunc(s clip(x)), mean = trunc(sum v / (c + shrink)), y = clamp(v - mean, +-floor(s limit)).
 
     Guarantee (unit `rating`): let V = floor(s clip), Y = floor(s limit) and c the person's
-    cells before one is added.
-    The real mean moves by |v0 - sum/(c+b)|/(c+1+b) <= V (1 + c/(c+b))/(c+1+b), b = shrink;
-    truncation adds at most one
-    step; clamping is 1-Lipschitz. So each of the c old cells moves by at most d_c =
-    min(floor(that) + 1, 2Y), the new one by Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c
-    Y + c d_c, over c < catalogue. (`value`: one cell moves by 2Y, the others by the mean's
-    2V/(c+b), plus one step.) `user` has no bound here.
+    cells before one is added. The real mean moves by |v0 - sum/(c+b)|/(c+1+b) <= V (1 +
+    c/(c+b))/(c+1+b), b = shrink; truncation adds at most one step; clamping is 1-Lipschitz.
+    So each of the c old cells moves by at most d_c = min(floor(that) + 1, 2Y), the new one by
+    Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c Y + c d_c, over c < catalogue. (`value`:
+    one cell moves by 2Y, the others by the mean's 2V/(c+b), plus one step.) `user` has no
+    bound here.
     """
 
     catalogue: int
@@ -60,6 +58,8 @@ class CentredCells:
             raise SettingError("shrink and catalogue must be at least 1")
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Clip, subtract each person's own mean, clamp: all in integers."""
+
         from tacit.kernels.rows import centre_cells, grid_cells
 
         one_number(rows)
@@ -69,12 +69,12 @@ class CentredCells:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """The worst over how many other cells the person may have."""
         if unit == "user":
             return Sensitivity(inf, inf)
         v, y = floor(self.steps * self.clip), floor(self.steps * self.limit)
-        cells = np.arange(
-            min(self.catalogue, limited or self.catalogue), dtype=np.float64
-        )  # the *other* cells
+        others = min(self.catalogue, limited or self.catalogue)
+        cells = np.arange(others, dtype=np.float64)
         moved = np.minimum(mean_shift(cells, v, self.shrink, unit), 2 * y)
         own = 2.0 * y if unit == "value" else float(y)
         one = Sensitivity(
@@ -84,6 +84,7 @@ class CentredCells:
         return one.times(2) if limited and unit == "rating" else one
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each cell is clipped to ±{self.clip:g}, less its person's mean shrunk by "
             f"{self.shrink} fictitious "
@@ -113,9 +114,12 @@ class OwnMeans:
 
     @property
     def limit(self) -> float:
+        """Of one person's mean."""
         return self.clip
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Each person's mean in her first cell, nothing in the others."""
+
         from tacit.kernels.rows import grid_cells, mean_cells
 
         one_number(rows, row=0)
@@ -125,16 +129,18 @@ class OwnMeans:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """How far one mean can move."""
         top = floor(self.steps * self.clip)
         if unit == "user":
             return Sensitivity(top, top)
-        worst = float(
-            min(mean_shift(np.arange(1e5), top, self.shrink, unit).max(), 2 * top)
-        )  # falls beyond c = 2
+        # The shift falls beyond c = 2.
+        shift = mean_shift(np.arange(1e5), top, self.shrink, unit).max()
+        worst = float(min(shift, 2 * top))
         one = Sensitivity(worst, worst)
         return one.times(2) if limited and unit == "rating" else one
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each person's mean of ratings clipped to ±{self.clip:g}, shrunk by "
             f"{self.shrink} fictitious ratings, "

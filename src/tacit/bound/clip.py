@@ -45,9 +45,8 @@ def _meet(rows: Rows) -> bool:
     """Whether two lines of one person fall on one row of the array."""
     index = np.asarray(rows.index, np.int64)
     rising = np.diff(index) > 0
-    rising[rows.ptr[(rows.ptr > 0) & (rows.ptr < len(index))] - 1] = (
-        True  # from one person to the next
-    )
+    firsts = rows.ptr[(rows.ptr > 0) & (rows.ptr < len(index))]
+    rising[firsts - 1] = True  # from one person to the next
     if rising.all():  # items ascend in each row: the usual case
         return False
     person = np.repeat(np.arange(len(rows.ptr) - 1), np.diff(rows.ptr))
@@ -78,6 +77,8 @@ class RowClip:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Scale each person's rows together, round toward zero, check in integers."""
+
         from tacit.kernels.rows import grid_rows
 
         out = np.empty(rows.values.shape, np.int64)
@@ -85,6 +86,7 @@ class RowClip:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One whole row; two of them where a person is replaced."""
         if self.norm == "l2":
             one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
         else:
@@ -94,6 +96,7 @@ class RowClip:
         return one if unit == "user" else one.times(2)
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each person's numbers are scaled together to an {self.norm.upper()} norm "
             f"of at most {self.limit:g}"
@@ -121,6 +124,8 @@ class CellClip:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Clip each cell by itself and round toward zero."""
+
         from tacit.kernels.rows import grid_cells
 
         one_number(rows)
@@ -133,6 +138,7 @@ class CellClip:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One cell, two that change places, or all that a person may have."""
         top = floor(self.steps * self.limit)
         if unit == "value":
             return Sensitivity(2 * top, 2 * top, 1)
@@ -144,6 +150,7 @@ class CellClip:
         )
 
     def words(self) -> str:
+        """For the statement."""
         return f"each cell's number is clipped to ±{self.limit:g}"
 
 
@@ -160,13 +167,16 @@ class PersonCount:
     steps: int = STEPS
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """One whole unit for each person, whatever she sent."""
         one_number(rows)
         if len(rows.values) and int(np.diff(rows.ptr).max()) > 1:
             raise Failure("a person would be counted more than once")
         return np.full(rows.values.shape, self.steps, np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One person."""
         return Sensitivity(float(self.steps), float(self.steps))
 
     def words(self) -> str:
+        """For the statement."""
         return "each person counts as one"

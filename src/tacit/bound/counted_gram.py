@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, inf, sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +41,10 @@ class CountedGram(EntryGram):
     """
 
     power: float = 0.5
-    diagonal: bool = True
+    diagonal: ClassVar[bool] = True
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Centred cells, or one and the same number for every cell."""
         if isinstance(self.cells, CentredCells):
             return super().apply(rows)
         return np.full(
@@ -69,6 +71,7 @@ class CountedGram(EntryGram):
         return floored
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """For one rating alone; other units have no bound here."""
         if unit != "rating":
             return Sensitivity(inf, inf)
         one = (
@@ -79,31 +82,31 @@ class CountedGram(EntryGram):
         return one.times(2) if limited else one
 
     def _covariance(self, limited: int | None) -> Sensitivity:
-        cells, most = self.cells, self.size * (self.size + 1) / 2
+        cells = self.cells
         assert isinstance(cells, CentredCells)
+        most = self.size * (self.size + 1) / 2
         clamp = floor(cells.steps * cells.limit)
-        others = np.arange(
-            max(min(cells.catalogue, limited or cells.catalogue), self.size + 1),
-            dtype=np.float64,
-        )
-        shift = np.minimum(
-            mean_shift(others, floor(cells.steps * cells.clip), cells.shrink, "rating"),
-            2 * clamp,
-        )
-        shift = (
-            np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
-        )  # the mean may be over more cells than are inside
-        top, c = clamp / cells.steps, others[: self.size + 1]
-        before, after = np.maximum(c, 1) ** -self.power, (c + 1) ** -self.power
-        pairs, moved = c * (c + 1) / 2, 2 * top * shift[: len(c)]
-        old, new = moved * after + top**2 * (before - after), top**2 * after
-        l1 = np.maximum(pairs * old + (c + 1) * new, pairs * moved * before).max()
-        l2 = np.maximum(
-            np.sqrt(pairs * old**2 + (c + 1) * new**2), np.sqrt(pairs) * moved * before
-        ).max()
-        rounding = (
-            1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
-        )  # the last for the float power
+        widest = max(min(cells.catalogue, limited or cells.catalogue), self.size + 1)
+        others = np.arange(widest, dtype=np.float64)
+        clip = floor(cells.steps * cells.clip)
+        shift = mean_shift(others, clip, cells.shrink, "rating")
+        shift = np.minimum(shift, 2 * clamp)
+        # The mean may be over more cells than are inside.
+        shift = np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
+        top = clamp / cells.steps
+        c = others[: self.size + 1]
+        before = np.maximum(c, 1) ** -self.power
+        after = (c + 1) ** -self.power
+        pairs = c * (c + 1) / 2
+        moved = 2 * top * shift[: len(c)]
+        old = moved * after + top**2 * (before - after)
+        new = top**2 * after
+        inside = pairs * old + (c + 1) * new
+        l1 = np.maximum(inside, pairs * moved * before).max()
+        inside = np.sqrt(pairs * old**2 + (c + 1) * new**2)
+        l2 = np.maximum(inside, np.sqrt(pairs) * moved * before).max()
+        # The last for the float power.
+        rounding = 1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
         return Sensitivity(
             float(l1) * self.grid + rounding * most,
             float(l2) * self.grid + rounding * sqrt(most),
@@ -111,12 +114,10 @@ class CountedGram(EntryGram):
 
     def _counts(self) -> Sensitivity:
         one = floor(self.cells.steps * self.cells.limit) ** 2
-        weight = self._weight(np.arange(self.size + 1)).astype(object) * one + (
-            1 << (SHIFT - 1)
-        )
-        entry = np.array(
-            [int(w) >> SHIFT for w in weight], dtype=np.float64
-        )  # what the kernel adds
+        weight = self._weight(np.arange(self.size + 1)).astype(object) * one
+        half = 1 << (SHIFT - 1)
+        # What the kernel adds.
+        entry = np.array([int(w) + half >> SHIFT for w in weight], dtype=np.float64)
         c = np.arange(self.size, dtype=np.float64)
         old = np.abs(entry[:-1] - entry[1:])
         new = entry[1:]
@@ -128,6 +129,7 @@ class CountedGram(EntryGram):
         )
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"{self.cells.words()}; each person's products are divided by her number "
             f"of ratings^{self.power:g}"

@@ -30,6 +30,8 @@ class FixedPoint:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Round each number toward zero by itself."""
+
         from tacit.kernels.rows import grid_cells
 
         out = np.empty(rows.values.shape, np.int64)
@@ -37,7 +39,9 @@ class FixedPoint:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """None: infinite at every unit."""
         return Sensitivity(inf, inf)
 
     def words(self) -> str:
+        """For the statement."""
         return "each number is put on a grid as it is; nothing bounds a person"

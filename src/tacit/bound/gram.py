@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, inf, sqrt
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,10 @@ class FactorGram:
     diagonal (or with it).
 
     Guarantee (`user`): |qq'|_F = |q|^2 holds in integers, and q is checked in integers: sum
-    q^2 <= (root limit)^2. The
-    part above the diagonal holds each off-diagonal number once, so its L2 norm is at most
-    |q|^2/sqrt 2; with the
-    diagonal at most |q|^2. In L1 (`norm` l1) the part above the diagonal sums to at most
-    |q|_1^2/2, and with the
-    diagonal to |q|_1^2. A replaced person (`rating`, `value`) moves twice that.
+    q^2 <= (root limit)^2. The part above the diagonal holds each off-diagonal number once, so
+    its L2 norm is at most |q|^2/sqrt 2; with the diagonal at most |q|^2. In L1 (`norm` l1)
+    the part above the diagonal sums to at most |q|_1^2/2, and with the diagonal to |q|_1^2. A
+    replaced person (`rating`, `value`) moves twice that.
     """
 
     limit: float = 1.0
@@ -59,9 +57,12 @@ class FactorGram:
 
     @property
     def steps(self) -> int:
+        """Of a product: the square of those of a factor."""
         return self.root**2
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Scale each person's row to its norm and put it on the grid of factors."""
+
         from tacit.kernels.rows import grid_rows
 
         out = np.empty(rows.values.shape, np.int64)
@@ -73,6 +74,7 @@ class FactorGram:
         return None
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One product of a row with itself; two where a person is replaced."""
         whole = float(floor((self.root * self.limit) ** 2))
         once = 1.0 if self.diagonal else 0.5
         one = Sensitivity(inf, whole * sqrt(once))
@@ -81,6 +83,7 @@ class FactorGram:
         return one if unit == "user" else one.times(2)
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each person's row has an {self.norm.upper()} norm of at most "
             f"{self.limit:g} before it is multiplied"
@@ -93,14 +96,13 @@ class EntryGram:
     centred by `CentredCells`.
 
     Guarantee (`rating`): write Y = (y, sqrt offset), r = |Y|, u = Y/r. The matrix is a
-    block of r uu', whose change is
-    dr uu' + r (du u' + u du'), so its F-norm squared is at most dr^2 + 2 r^2 |du|^2 <= 2
-    |dY|^2: the map is
-    sqrt 2-Lipschitz. Above the diagonal each number stands once, which takes the sqrt 2
-    away: L2 <= the move of y,
-    which `cells` bounds (cells outside the matrix leave coordinates out; |y|^2 is taken
-    over the matrix alone). On
-    the grid every entry is rounded by itself, to the nearest step, from a weight rounded
+    block of r uu', whose change is dr uu' + r (du u' + u du'), so its F-norm squared is at
+    most dr^2 + 2 r^2 |du|^2 <= 2 |dY|^2: the map is sqrt 2-Lipschitz. Above the diagonal
+    each number stands once, which takes the sqrt 2 away: L2 <= the move of y, which `cells`
+    bounds (cells outside the matrix leave coordinates out; |y|^2 is taken over the matrix
+    alone).
+
+    On the grid every entry is rounded by itself, to the nearest step, from a weight rounded
     down in 2^-30 and rows in steps of `fine`; so each of the two neighbours' entries is off
     by at most 1/2 + limit^2 fine^2/2^30, and the difference of the two vectors grows by at
     most (1 + 2 limit^2 fine^2/2^30) sqrt(size (size - 1)/2) in L2.
@@ -112,6 +114,8 @@ class EntryGram:
     offset: float = 0.5
     grid: int = 2**20
     """Steps of the released numbers."""
+
+    diagonal: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         fine = self.cells.steps
@@ -125,17 +129,19 @@ class EntryGram:
 
     @property
     def steps(self) -> int:
+        """Of the released numbers."""
         return self.grid
 
     @property
     def limit(self) -> float:
+        """Of one cell."""
         return self.cells.limit
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """The cells on their fine grid; those outside the matrix meet nowhere."""
         index = rows.index.astype(np.int64)
-        apart = np.where(
-            index < self.size, index, self.size + np.arange(len(index))
-        )  # left out: they meet nowhere
+        outside = self.size + np.arange(len(index))
+        apart = np.where(index < self.size, index, outside)
         return self.cells.apply(Rows(rows.ptr, apart, rows.values))
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -153,16 +159,16 @@ class EntryGram:
         return floored
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """How far the cells move, and how far every entry is rounded."""
         if unit == "user":
             return Sensitivity(inf, inf)
         fine = self.cells.steps
         moved = self.cells.sensitivity(unit, limited).l2 / fine * self.grid
-        rounding = (
-            1 + 2 * (self.cells.limit * fine) ** 2 / 2**SHIFT + 1e-6
-        )  # the last for the float square root
-        return Sensitivity(
-            inf, moved + rounding * sqrt(self.size * (self.size - 1) / 2)
-        )
+        # The last for the float square root.
+        rounding = 1 + 2 * (self.cells.limit * fine) ** 2 / 2**SHIFT + 1e-6
+        pairs = self.size * (self.size - 1) / 2
+        return Sensitivity(inf, moved + rounding * sqrt(pairs))
 
     def words(self) -> str:
+        """For the statement."""
         return f"{self.cells.words()}; each person's products are divided by the length of her row"

@@ -33,6 +33,8 @@ class LevelCells:
         check_grid(2.0, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Each person's three numbers in her first cell."""
+
         from tacit.kernels.rows import level_cells
 
         one_number(rows, row=0)
@@ -41,13 +43,13 @@ class LevelCells:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One cell added, changed or swapped for another."""
         if unit == "user":
             return Sensitivity(inf, inf)
         if unit == "value" or limited:
             moved = floor(self.steps * 4 / 6) + 1
-            added = (
-                self._added() if unit == "rating" else Sensitivity(0, 0)
-            )  # below the cap a cell is simply added
+            # Below the cap a cell is simply added.
+            added = self._added() if unit == "rating" else Sensitivity(0, 0)
             return Sensitivity(max(moved, added.l1), max(moved, added.l2))
         return self._added()
 
@@ -55,6 +57,7 @@ class LevelCells:
         return Sensitivity(self.steps * 2 / 3 + 3, self.steps * 6**-0.5 + 3**0.5)
 
     def words(self) -> str:
+        """For the statement."""
         return (
             "each person's shrunk mean, and two bounded functions of the number of "
             "ratings, count once"

@@ -26,9 +26,8 @@ def limit_ratings(ratings: Ratings, most: int, words: Words) -> Ratings:
     counts = np.diff(ratings.ptr)
     if not len(counts) or counts.max() <= most:
         return ratings
-    order = np.lexsort(
-        (words(len(ratings)), ratings.user)
-    )  # inside each person by word; ties by item
+    # Inside each person by word; ties by item.
+    order = np.lexsort((words(len(ratings)), ratings.user))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(ratings.ptr[:-1], counts)
     return ratings.take(rank < most)

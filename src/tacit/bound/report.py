@@ -22,9 +22,11 @@ class Replaced(RowClip):
     """
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """Two vectors of full length, at every unit."""
         return super().sensitivity("user").times(2)
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"{super().words()}, and her own device adds all the noise that covers it"
         )
@@ -42,10 +44,13 @@ class Report:
     steps: int = 1
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Kept inside [-1, 1]: the law of the report protects it."""
         return np.clip(np.nan_to_num(rows.values), -1, 1).astype(np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One report."""
         return Sensitivity(1.0, 1.0)
 
     def words(self) -> str:
+        """For the statement."""
         return "each device sends one randomized report"

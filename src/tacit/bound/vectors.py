@@ -46,6 +46,8 @@ class CellVectors:
         check_grid(self.limit, self.steps)
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
+        """Scale each cell by itself and round toward zero."""
+
         from tacit.kernels.rows import grid_rows
 
         out = np.empty(rows.values.shape, np.int64)
@@ -54,11 +56,13 @@ class CellVectors:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+        """One vector replaced by another in one row."""
         if unit != "value":
             return Sensitivity(inf, inf)
         return Sensitivity(inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1)
 
     def words(self) -> str:
+        """For the statement."""
         return (
             f"each rating's vector is scaled to an L2 norm of at most {self.limit:g} "
             "and enters one row"

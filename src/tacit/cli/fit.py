@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import (
+    MethodOption,
     book_options,
     data_options,
     json_option,
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 @click.argument("ratings")
 @click.option(
     "--method",
+    cls=MethodOption,
     metavar="NAME",
-    help="bayes unless said, ease with --positive; see docs/methods.md.",
+    help="bayes unless said, ease with --positive.",
 )
 @promise_options
 @click.option(

@@ -100,6 +100,16 @@ class EngineOption(click.Option):
         return record and (record[0], f"{record[1]} One of {', '.join(engines())}.")
 
 
+class MethodOption(click.Option):
+    """`--method`, whose help names all methods, those of other packages too."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from tacit.methods import names
+
+        record = super().get_help_record(ctx)
+        return record and (record[0], f"{record[1]} One of {', '.join(names())}.")
+
+
 def declared(group: str) -> list[Callable[[F], F]]:
     """The options of a group, as `tacit.rounds.options` declares them."""
     made = []

@@ -56,7 +56,7 @@ from tacit.cli.options import json_option, note, parse_scale
 def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
     """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
     from tacit.errors import DataError, SettingError
-    from tacit.model.model import load
+    from tacit.model.model import UnknownItem, load
 
     fitted = load(model)
     only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
@@ -126,7 +126,8 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
         )
         return
     for name in unknown:
-        near = getattr(fitted.find(name), "near", ())
+        found = fitted.find(name)
+        near = found.near if isinstance(found, UnknownItem) else ()
         note(
             f"{name!r} is not in this model"
             + (f"; did you mean {near[0]!r}?" if near else "")

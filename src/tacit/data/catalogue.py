@@ -3,9 +3,10 @@ accuracy: it costs no budget."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,3 +77,49 @@ def bare_title(title: str) -> str:
         if text.endswith(f", {article}"):
             text = f"{article} {text[: -len(article) - 2]}"
     return text
+
+
+def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
+    """The catalogue as JSON can hold it; `catalogue_from` reads it back."""
+
+    def listed(array: NDArray[Any] | None) -> list[Any] | None:
+        return None if array is None else array.tolist()
+
+    numeric = None
+    if catalogue.numeric is not None:  # JSON has no NaN
+        numeric = [
+            [None if np.isnan(x) else float(x) for x in row]
+            for row in catalogue.numeric
+        ]
+    tagged = None
+    if catalogue.tagged is not None:
+        tagged = [np.flatnonzero(row).tolist() for row in catalogue.tagged]
+    return {
+        "ids": list(catalogue.ids),
+        "titles": None if catalogue.titles is None else list(catalogue.titles),
+        "years": listed(catalogue.years),
+        "tags": list(catalogue.tags),
+        "tagged": tagged,
+        "numbers": list(catalogue.numbers),
+        "numeric": numeric,
+    }
+
+
+def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
+    """The catalogue that `catalogue_facts` wrote."""
+    tags: Sequence[str] = items["tags"]
+    tagged = None
+    if items["tagged"] is not None:
+        tagged = np.zeros((len(items["ids"]), len(tags)), np.uint8)
+        for row, columns in enumerate(items["tagged"]):
+            tagged[row, columns] = 1
+    numeric = None
+    if items["numeric"] is not None:
+        numeric = np.array(
+            [[np.nan if x is None else x for x in row] for row in items["numeric"]],
+            np.float32,
+        )
+    years = None if items["years"] is None else np.array(items["years"], np.int32)
+    return Catalogue(
+        items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric
+    )

@@ -10,32 +10,48 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import Rows
+from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
-from tacit.bound.gram import EntryGram, FactorGram, Indices, index_type
+from tacit.bound.gram import Indices, index_type
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Part, Released
 
 BAND = 32
+"""Rows of the matrix that a thread sums at a time."""
+MOST_MEMORY = 0.8
+"""Of this machine, for the matrices of one round."""
+NO_WEIGHTS = np.zeros(0, np.int64)
+
+
+class Bounded(NamedTuple):
+    """One block's rows inside the matrix: cells of each person, their columns, their integers,
+    and each person's weight."""
+
+    counts: NDArray[np.int64]
+    columns: Indices
+    value: NDArray[np.int16]
+    weight: NDArray[np.int64]
+
+
+NOBODY = Bounded(NO_WEIGHTS, np.zeros(0, np.uint16), np.zeros(0, np.int16), NO_WEIGHTS)
 
 
 class Factors:
     """The bounded rows of one Gram part, gathered block by block in the order of the people."""
 
     def __init__(self, part: Part) -> None:
-        if not isinstance(part.bound, FactorGram | EntryGram):
+        if not isinstance(part.bound, GramBound):
             raise Failure(f"the part {part.name} has no bound for products")
         self.part, self.bound = part, part.bound
-        self._blocks: dict[
-            int, tuple[NDArray[np.int64], Indices, NDArray[np.int16], NDArray[np.int64]]
-        ] = {}
+        self._blocks: dict[int, Bounded] = {}
+        self._weighted = False
 
     def add(self, position: int, rows: Rows, people: int) -> None:
         """Bound one block; cells outside the matrix are left out after they counted."""
@@ -56,12 +72,10 @@ class Factors:
                     raise Failure(
                         f"a contribution to {self.part.name} names one row of the matrix twice"
                     )
-        self._blocks[position] = (
-            counts,
-            index,
-            value,
-            np.zeros(0, np.int64) if weights is None else weights,
-        )
+        if weights is not None:
+            self._weighted = True
+        weight = NO_WEIGHTS if weights is None else weights
+        self._blocks[position] = Bounded(counts, index, value, weight)
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
@@ -69,8 +83,7 @@ class Factors:
 
         size = self.part.size
         band_sums = self._bands()
-        diagonal = getattr(self.bound, "diagonal", False)
-        opened = GramRelease(name, size, diagonal, self.bound.steps, charge)
+        opened = GramRelease(name, size, self.bound.diagonal, self.bound.steps, charge)
         out = np.zeros((size, size), np.float32)
 
         def work(band: tuple[int, int]) -> None:
@@ -90,10 +103,8 @@ class Factors:
         rows = []
         for first, last in bands(size, BAND):
             sums = band_sums(first, last)
-            rows += [
-                sums[row - first, row + _skip(self.bound) :]
-                for row in range(first, last)
-            ]
+            skip = _skip(self.part)
+            rows += [sums[r - first, r + skip :] for r in range(first, last)]
         return np.concatenate(rows)[:, None]
 
     def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
@@ -102,21 +113,16 @@ class Factors:
 
         size = self.part.size
         blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
-        ptr = np.concatenate(
-            [[0], *(np.asarray(b[0], np.int64) for b in blocks)]
-        ).cumsum()
-        index = (
-            np.concatenate([b[1] for b in blocks]) if blocks else np.zeros(0, np.uint16)
-        )
-        value = (
-            np.concatenate([b[2] for b in blocks]) if blocks else np.zeros(0, np.int16)
-        )
-        weight = (
-            np.concatenate([b[3] for b in blocks]) if blocks else np.zeros(0, np.int64)
-        )
+        if not blocks:
+            blocks = [NOBODY]
+        counts = (np.asarray(block.counts, np.int64) for block in blocks)
+        ptr = np.concatenate([[0], *counts]).cumsum()
+        index = np.concatenate([block.columns for block in blocks])
+        value = np.concatenate([block.value for block in blocks])
+        weight = np.concatenate([block.weight for block in blocks])
         del blocks
         cells = arrange(ptr, index, value, size)
-        entries = isinstance(self.bound, EntryGram)
+        entries = self._weighted
 
         def sums_of(first: int, last: int) -> NDArray[np.int64]:
             sums = np.empty((last - first, size), np.int64)
@@ -135,7 +141,7 @@ def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
     from tacit.engine.kernels import mirror
 
     out = np.zeros((part.size, part.size), np.float32)
-    out[np.triu_indices(part.size, _skip(part.bound))] = packed[:, 0] / part.bound.steps
+    out[np.triu_indices(part.size, _skip(part))] = packed[:, 0] / part.bound.steps
     mirror(out)
     return out
 
@@ -146,9 +152,9 @@ def off_grid(part: Part, whole: NDArray[np.int64]) -> NDArray[Any]:
     return square(part, whole) if part.form == "gram" else whole / part.bound.steps
 
 
-def _skip(bound: object) -> int:
+def _skip(part: Part) -> int:
     """0 where the diagonal is released too."""
-    return 0 if getattr(bound, "diagonal", False) else 1
+    return 0 if part.diagonal else 1
 
 
 def _each(
@@ -171,7 +177,7 @@ def check_memory(plan: Plan) -> None:
     for round_ in plan.rounds:
         sizes = [part.size for part in round_.parts if part.form == "gram"]
         needed = bytes_needed(max(sizes), len(sizes)) if sizes else 0
-        if needed > 0.8 * have:
+        if needed > MOST_MEMORY * have:
             raise SettingError(
                 f"{len(sizes)} matrices over {max(sizes):,} items need {needed:,} bytes; "
                 f"this machine has {have:,}",

@@ -1,8 +1,7 @@
 """The item-item Gram of everyone's bounded integer rows: the upper triangle, one item row
 at a time.
 
-Two forms, for the two ways a contribution is put on the grid (MECHANISMS 0,
-docs/proofs/covariance.md):
+Two forms, for the two ways a contribution is put on the grid (docs/proofs/covariance.md):
 
 - *factor*: the sum of q_i q_j over people, q a person's integer row. For unit `user`:
   |qq'|_F = |q|^2 is an integer
@@ -55,6 +54,7 @@ class Cells:
 
     @property
     def n_users(self) -> int:
+        """How many people have rows."""
         return len(self.ptr) - 1
 
 
@@ -71,8 +71,7 @@ def arrange(
             remedy="restrict the catalogue or the people",
         )
     narrow: Any = item.astype(np.uint16 if n_items <= 2**16 else np.uint32, copy=False)
-    start, user, cell = by_item(ptr, narrow, n_items)
-    return Cells(n_items, ptr, narrow, value, start, user, cell)
+    return Cells(n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items))
 
 
 def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:

@@ -33,16 +33,15 @@ from tacit.units import Unit
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.ledger.statement.statement import Statement
-    from tacit.model.model import (
+    from tacit.model.model import Model
+    from tacit.model.person.own import OwnRatings
+    from tacit.model.person.told import (
         Explanation,
-        Model,
         Prediction,
         Recommendation,
+        Similar,
         UnknownItem,
     )
-
-OwnRatings = Mapping[str, float] | Iterable[Any]
-"""One person's ratings, as `tacit.model.model.Model.own` takes them."""
 
 
 class Settings(BaseModel):
@@ -274,10 +273,8 @@ class Method(What, How, ABC):
         """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(
-        self, item: str, n: int = 10
-    ) -> list[tuple[str, str, float]] | UnknownItem:
-        """(id, title, closeness) of the items most like this one."""
+    def similar(self, item: str, n: int = 10) -> list[Similar] | UnknownItem:
+        """The items most like this one, closest first."""
         return self.fitted.similar(item, n)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:

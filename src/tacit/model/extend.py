@@ -26,6 +26,8 @@ from tacit.model.shared import Shared
 Floats = NDArray[np.float64]
 STRENGTHS = np.geomspace(1e-3, 1e3, 25)
 """Ridge penalties tried, for columns of unit variance and items of mean weight 1."""
+LEAST_FREE = 1e-3
+"""Share of the items that a ridge leaves free, at least: cross-validation divides by it."""
 
 
 def add_items(shared: Shared, new: Catalogue) -> Shared:
@@ -87,30 +89,24 @@ def regress(
     """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance
     left over by column."""
     weight = weight / weight.mean()
-    centre, middle = (
-        np.average(features, axis=0, weights=weight),
-        np.average(targets, axis=0, weights=weight),
-    )
+    centre = np.average(features, axis=0, weights=weight)
+    middle = np.average(targets, axis=0, weights=weight)
     root = np.sqrt(weight)[:, None]
-    left, values, right = np.linalg.svd(root * (features - centre), full_matrices=False)
+    found = np.linalg.svd(root * (features - centre), full_matrices=False)
+    values = found.S
     aim = root * (targets - middle)
-    turned = left.T @ aim
-    guess, rest = np.empty((len(asked), targets.shape[1])), np.empty(targets.shape[1])
+    turned = found.U.T @ aim
+    guess = np.empty((len(asked), targets.shape[1]))
+    rest = np.empty(targets.shape[1])
     for column in range(targets.shape[1]):
         scores = []
         for strength in STRENGTHS * len(features):
             kept = values**2 / (values**2 + strength)
-            error = float(
-                ((aim[:, column] - left @ (kept * turned[:, column])) ** 2).mean()
-            )
-            scores.append(
-                (
-                    error / max(1 - kept.sum() / len(features), 1e-3) ** 2,
-                    float(strength),
-                )
-            )
+            left = aim[:, column] - found.U @ (kept * turned[:, column])
+            free = max(1 - kept.sum() / len(features), LEAST_FREE)
+            scores.append((float((left**2).mean()) / free**2, float(strength)))
         score, strength = min(scores)
-        slope = right.T @ (values / (values**2 + strength) * turned[:, column])
+        slope = found.Vh.T @ (values / (values**2 + strength) * turned[:, column])
         guess[:, column] = middle[column] + (asked - centre) @ slope
         rest[column] = score
     return guess, rest

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, catalogue_facts, catalogue_from
 from tacit.data.schema import Schema
 from tacit.errors import ModelError, StorageError
 
@@ -238,46 +238,3 @@ def _canonical(value: object) -> bytes:
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     ).encode()
-
-
-def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
-    def listed(array: NDArray[Any] | None) -> list[Any] | None:
-        return None if array is None else array.tolist()
-
-    numeric = None
-    if catalogue.numeric is not None:  # JSON has no NaN
-        numeric = [
-            [None if np.isnan(x) else float(x) for x in row]
-            for row in catalogue.numeric
-        ]
-    tagged = None
-    if catalogue.tagged is not None:
-        tagged = [np.flatnonzero(row).tolist() for row in catalogue.tagged]
-    return {
-        "ids": list(catalogue.ids),
-        "titles": None if catalogue.titles is None else list(catalogue.titles),
-        "years": listed(catalogue.years),
-        "tags": list(catalogue.tags),
-        "tagged": tagged,
-        "numbers": list(catalogue.numbers),
-        "numeric": numeric,
-    }
-
-
-def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
-    tags: Sequence[str] = items["tags"]
-    tagged = None
-    if items["tagged"] is not None:
-        tagged = np.zeros((len(items["ids"]), len(tags)), np.uint8)
-        for row, columns in enumerate(items["tagged"]):
-            tagged[row, columns] = 1
-    numeric = None
-    if items["numeric"] is not None:
-        numeric = np.array(
-            [[np.nan if x is None else x for x in row] for row in items["numeric"]],
-            np.float32,
-        )
-    years = None if items["years"] is None else np.array(items["years"], np.int32)
-    return Catalogue(
-        items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric
-    )

@@ -64,9 +64,8 @@ def choose(
     )
     inside = rows[np.arange(count), source.below(event.favoured, count)]
     outside = source.below(event.choices - event.favoured, count)
-    for place in range(
-        event.favoured
-    ):  # rows ascend: skip each favoured answer in turn
+    # Rows ascend: skip each favoured answer in turn.
+    for place in range(event.favoured):
         outside += outside >= rows[:, place]
     return np.where(truly, inside, outside)
 

@@ -58,7 +58,7 @@ def _fill(strips: Table, out: NDArray[np.int64], bits: Bits, margin: float) -> N
         words = bits.words(min(_CHUNK_WORDS, 3 * (n - at) + 16))
         word, stuck = 0, True
         while stuck:
-            at, word, stuck = kernels.strip_draws(
+            reached = kernels.strip_draws(
                 words,
                 out,
                 at,
@@ -75,9 +75,11 @@ def _fill(strips: Table, out: NDArray[np.int64], bits: Bits, margin: float) -> N
                 margin,
                 event,
             )
+            at, word = reached[:2]
+            stuck = reached[2]
             if stuck:
-                strip, magnitude, negative, prefix = event.tolist()
-                found = strips.settle(strip, magnitude, prefix, bits)
+                negative = bool(event[2])
+                found = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
                 if found is None or (found == 0 and negative):
                     continue
                 if found >= 1 << 63:

@@ -22,6 +22,7 @@ def rational(value: Fraction) -> Real:
 
 
 def fixed(value: Fraction, precision: int) -> Interval:
+    """A rational number rounded outwards to `precision` bits."""
     low, rest = divmod(value.numerator << precision, value.denominator)
     return low, low + (rest > 0)
 
@@ -90,9 +91,8 @@ def _log(x: int, precision: int) -> Interval:
     shift = x.bit_length() - precision  # x = 2^shift * f, f in [1/2, 1)
     work = precision + 32 + abs(shift).bit_length()
     f = (x << work) >> x.bit_length()
-    low, high = _atanh(
-        ((1 << work) - f << work) // (f + (1 << work)), work
-    )  # (1-f)/(1+f) in (0, 1/3]
+    # (1-f)/(1+f) is in (0, 1/3].
+    low, high = _atanh(((1 << work) - f << work) // (f + (1 << work)), work)
     two = _log_two(work)
     # f and its image were rounded by at most a few units, and the slope of atanh is below 2 there.
     low, high = -2 * high - 16, -2 * low + 16

@@ -18,10 +18,15 @@ MARGIN = 2.0**-40
 """More than every error bound stated below, by a factor of 16 and more."""
 
 _UNIT = 2.0**-53
-_U10, _U11, _U1, _U63, _U43, _U32, _U21 = (
-    np.uint64(k) for k in (10, 11, 1, 63, 43, 32, 21)
-)
-_COLUMN, _LOW32 = np.uint64(1023), np.uint64(0xFFFFFFFF)
+_U1 = np.uint64(1)
+_U10 = np.uint64(10)
+_U11 = np.uint64(11)
+_U21 = np.uint64(21)
+_U32 = np.uint64(32)
+_U43 = np.uint64(43)
+_U63 = np.uint64(63)
+_COLUMN = np.uint64(1023)
+_LOW32 = np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -98,12 +103,10 @@ def strip_draws(
                     continue
                 undecided = x + _UNIT > accept - margin
             if undecided:
-                event[0], event[1], event[2], event[3] = (
-                    strip,
-                    magnitude,
-                    negative,
-                    np.int64(fine),
-                )
+                event[0] = strip
+                event[1] = magnitude
+                event[2] = negative
+                event[3] = np.int64(fine)
                 return at, word, True
         if magnitude == 0 and negative:
             continue

@@ -74,6 +74,7 @@ class Inversion:
         )
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
+        """`n` draws: a table search, and the exact path where a word falls on a border."""
         u = bits.words(n) >> np.uint64(64 - self.width)
         cell = np.searchsorted(self.lower, u, side="right")
         # A cell is sure if u is also not below the upper bound of the border before it.
@@ -191,6 +192,7 @@ class Rejection:
     def draw(
         self, n: int, bits: Bits, margin: float | None = None
     ) -> NDArray[np.int64]:
+        """`n` draws: Laplace proposals around the mode, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
             x = discrete_laplace(

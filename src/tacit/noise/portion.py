@@ -17,6 +17,9 @@ from tacit.ledger.account.event import Event, Laplace, Skellam
 from tacit.noise.bits import Bits
 from tacit.noise.shares import MAX_VARIANCE, polya_shares, skellam_shares
 
+LEAST_PART = 2.0**-40
+"""Of a Laplace draw, that a share is rounded up to."""
+
 
 def portion(
     event: Event, size: int, enough: int, bits: Bits | None = None
@@ -33,12 +36,10 @@ def together(
         return np.zeros(size, np.int64)
     if isinstance(event, Skellam):
         variance = nextafter(event.variance / enough, float("inf")) * devices
-        times = max(
-            1, ceil(variance / MAX_VARIANCE)
-        )  # a draw of one law is a sum of draws of smaller ones
-        shares = np.stack(
-            [skellam_shares(size, variance / times, bits) for _ in range(times)]
-        )
+        # A draw of one law is a sum of draws of smaller ones.
+        times = max(1, ceil(variance / MAX_VARIANCE))
+        drawn = [skellam_shares(size, variance / times, bits) for _ in range(times)]
+        shares = np.stack(drawn)
         return np.asarray(shares.sum(axis=0), np.int64)
     if isinstance(event, Laplace):
         part = nextafter(1 / enough, 1.0) if enough > 1 else 1.0
@@ -46,9 +47,7 @@ def together(
         total = np.zeros(size, np.int64)
         for _ in range(int(whole)):
             total += polya_shares(size, 1.0, event.scale, bits)
-        return (
-            total + polya_shares(size, max(rest, 2.0**-40), event.scale, bits)
-            if rest
-            else total
-        )
+        if rest:
+            total += polya_shares(size, max(rest, LEAST_PART), event.scale, bits)
+        return total
     raise Failure(f"the noise of {event.name} cannot be shared among devices")

@@ -58,6 +58,7 @@ class NoNoise(Charge):
         super().__init__(())
 
     def draw(self, name: str) -> Event | None:
+        """None: nothing is drawn and nothing is paid."""
         return None
 
 

@@ -49,9 +49,9 @@ def permute_and_flip(
         )
     bits = bits or fresh()
     values = scores.astype(np.int64)
-    gap = np.uint64(int(values.max()) % 2**64) - values.astype(
-        np.uint64
-    )  # exact modulo 2^64, even end to end
+    # Exact modulo 2^64, even end to end.
+    highest = np.uint64(int(values.max()) % 2**64)
+    gap = highest - values.astype(np.uint64)
     rate = Fraction(epsilon) / (2 * Fraction(sensitivity))
     order = _order(values.size, bits)
     # Beyond 64 the coin looks only at whether u is 0 to 53 bits, so any larger exponent may

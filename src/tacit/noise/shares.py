@@ -103,6 +103,7 @@ class NegativeBinomial:
         self.number = Inversion(mean)
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
+        """`n` draws: each a sum of a Poisson number of log-series numbers."""
         ends = np.cumsum(self.number.draw(n, bits))
         total = int(ends[-1]) if n else 0
         # Running sums may wrap; their differences are right modulo 2^64 all the same.
@@ -149,6 +150,7 @@ class LogSeries:
         self.top = np.array([float(top) for top in tops])
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
+        """`n` draws: proposals by block, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
             found = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[
@@ -162,9 +164,8 @@ class LogSeries:
         """What is kept of `count` proposals, in their order: a caller that cuts the end off
         must not prefer any."""
         chosen = np.searchsorted(self.border, bits.words(count), side="left")
-        out = np.zeros(
-            count, dtype=np.int64
-        )  # 0: rejected, as is a word past the last border
+        # 0: rejected, as is a word past the last border.
+        out = np.zeros(count, dtype=np.int64)
         for i in np.flatnonzero(chosen == self.blocks).tolist():
             out[i] = self._beyond(bits)
         inside = np.flatnonzero(chosen < self.blocks)

@@ -82,6 +82,7 @@ class Table:
 
     @property
     def start_of_tail(self) -> int:
+        """The first magnitude beyond the strips."""
         return self.strips << self.log_width
 
     def exponent(self, magnitude: int) -> Fraction:
@@ -93,6 +94,7 @@ class Table:
         )
 
     def tail_rate(self) -> Fraction:
+        """Of the geometric envelope of the tail."""
         return (
             self.start_of_tail / self.scale**2
             if self.law == "gaussian"
@@ -106,9 +108,8 @@ class Table:
         if strip == self.strips:
             low, high = over((low, high), one_minus_exp(self.tail_rate(), work), work)
             low, high = low >> self.log_width, -(-high >> self.log_width)
-        mass = (
-            self.constant * self.weights[strip]
-        )  # in units of 2^-192, as `work` counts 192 bits more
+        # In units of 2^-192, as `work` counts 192 bits more.
+        mass = self.constant * self.weights[strip]
         return low // mass, -(-high // mass)
 
     def settle(self, strip: int, magnitude: int, prefix: int, bits: Bits) -> int | None:
@@ -177,9 +178,8 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     slope = np.zeros(strips + 2)
     for j in range(strips):
         mass = constant * weights[j]
-        lowest = heights[j + (width > 1)][
-            0
-        ]  # w((j+1)W) bounds the whole strip from below
+        # w((j+1)W) bounds the whole strip from below.
+        lowest = heights[j + (width > 1)][0]
         squeeze[j] = (lowest << _SQUEEZE_BITS) // mass
         top[j] = float(Fraction(sum(heights[j]), 2 * mass))
         slope[j] = float(j * width / exact**2 if law == "gaussian" else 1 / exact)
@@ -208,9 +208,8 @@ def _heights(law: Law, scale: Fraction, width: int, strips: int) -> list[Interva
         for _ in range(strips):
             heights.append(times(heights[-1], step, _PRECISION))
         return heights
-    ratio = exp_minus_rational(
-        width**2 / (2 * scale**2), _PRECISION
-    )  # w((j+1)W)/w(jW) = exp(-(2j+1) W^2/2s^2)
+    # w((j+1)W)/w(jW) = exp(-(2j+1) W^2/2s^2)
+    ratio = exp_minus_rational(width**2 / (2 * scale**2), _PRECISION)
     change = exp_minus_rational(width**2 / scale**2, _PRECISION)
     heights = [(1 << _PRECISION, 1 << _PRECISION)]
     for _ in range(strips):

@@ -76,6 +76,7 @@ class Everyone(Participation):
     """All people take part."""
 
     def among(self, crowd: Crowd) -> People:
+        """Nobody is left out."""
         return None
 
 
@@ -90,10 +91,12 @@ class Coin(Participation):
     rate: float
 
     def among(self, crowd: Crowd) -> People:
+        """Those whose coin comes up."""
         return np.flatnonzero(crowd.coins() < np.uint64(self.rate * WORDS))
 
     @property
     def chance(self) -> float:
+        """That of the coin."""
         return self.rate
 
 
@@ -108,18 +111,22 @@ class Slice(Participation):
     """How many neighbouring slices, from `index` on, are taken together."""
 
     def among(self, crowd: Crowd) -> People:
+        """Those whose place is in this slice."""
         place = (crowd.places() % np.uint64(self.of)).astype(np.int64)
         return np.flatnonzero((place >= self.index) & (place < self.index + self.width))
 
     @property
     def is_later(self) -> bool:
+        """Slice 0 is charged for the others: nobody is in two."""
         return self.index > 0
 
     def is_first_of(self, later: Participation) -> bool:
+        """Slice 0 of the same partition."""
         return isinstance(later, Slice) and self.index == 0 and self.of == later.of
 
     @property
     def first(self) -> str:
+        """In words."""
         return "slice 0 of its partition"
 
 
@@ -138,19 +145,24 @@ class Turns(Participation):
     leave: float = 0.0
 
     def among(self, crowd: Crowd) -> People:
+        """Those whose device takes this turn."""
         return crowd.turn(self)
 
     @property
     def times(self) -> int:
+        """As often as one device may take part."""
         return self.most
 
     @property
     def is_later(self) -> bool:
+        """The first turn is charged for all that one device may take."""
         return self.index > 0
 
     def is_first_of(self, later: Participation) -> bool:
+        """The first turn of a series."""
         return isinstance(later, Turns) and self.index == 0
 
     @property
     def first(self) -> str:
+        """In words."""
         return "the first turn"

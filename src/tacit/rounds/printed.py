@@ -47,22 +47,27 @@ class Claim:
 
     @property
     def words(self) -> str:
+        """That of its part."""
         return ""
 
     @property
     def sequential(self) -> bool:
+        """No: what is summed is noised as printed."""
         return False
 
     @property
     def draws(self) -> int:
+        """None is handed to anybody."""
         return 0
 
     @property
     def bare(self) -> bool:
+        """Whether the paper adds no noise."""
         return self.noise == "none"
 
     @property
     def masked(self) -> bool:
+        """Whether presence is hidden too."""
         return self.noise == "masked"
 
     def event(self, name: str, part: Part) -> Unbounded:
@@ -93,18 +98,22 @@ class Epoch:
 
     @property
     def words(self) -> str:
+        """The kind of epoch."""
         return self.kind.value
 
     @property
     def sequential(self) -> bool:
+        """Always."""
         return True
 
     @property
     def bare(self) -> bool:
+        """Whether the claim has no noise."""
         return self.claim is not None and self.claim.bare
 
     @property
     def masked(self) -> bool:
+        """Never: no device has a part in it."""
         return False
 
     def event(self, name: str, part: Part) -> Unbounded:
@@ -132,6 +141,7 @@ class Cohort(Participation):
     printed: str = field(default="cohorts of one item", kw_only=True)
 
     def among(self, crowd: Crowd) -> People:
+        """The raters of the item."""
         if not isinstance(crowd, RatersCrowd):
             raise Failure("this engine shows nobody who rated an item")
         return crowd.raters(self.item)

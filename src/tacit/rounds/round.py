@@ -16,7 +16,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import Bound, Rows
+from tacit.bound.base import Bound, GramBound, Rows
+from tacit.errors import Failure
 from tacit.ledger.account.event import Event
 from tacit.rounds.people import EVERYONE, Participation
 
@@ -88,13 +89,17 @@ class Part:
     @property
     def numbers(self) -> int:
         """How many numbers are released, each with its own noise."""
-        if self.form == "gram":  # the upper triangle, each number once
-            return (
-                self.size
-                * (self.size + (1 if getattr(self.bound, "diagonal", False) else -1))
-                // 2
-            )
-        return self.size * self.width
+        if self.form == "rows":
+            return self.size * self.width
+        # The upper triangle, each number once.
+        return self.size * (self.size + (1 if self.diagonal else -1)) // 2
+
+    @property
+    def diagonal(self) -> bool:
+        """Of a Gram part: whether its diagonal is released too."""
+        if not isinstance(self.bound, GramBound):
+            raise Failure(f"the part {self.name} has no bound for products")
+        return self.bound.diagonal
 
     @property
     def is_sequential(self) -> bool:

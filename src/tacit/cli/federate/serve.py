@@ -187,11 +187,11 @@ def recommender(**o: Any) -> None:
 
 def _task(o: dict[str, Any]) -> Task:
     """The task that the options describe."""
+    from tacit.data.catalogue import catalogue_facts
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
     from tacit.fitting.check import usual_delta
-    from tacit.model.shared import catalogue_facts
 
     scale = parse_scale(o["scale"])
     if scale is None:

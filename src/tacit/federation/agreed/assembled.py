@@ -157,9 +157,9 @@ class Assembled:
 def assemble(task: Task) -> Assembled:
     """Build the plan and the events of a task. The same on every side, for one version of
     Tacit."""
+    from tacit.data.catalogue import catalogue_from
     from tacit.fitting.check import check
     from tacit.methods import find
-    from tacit.model.shared import catalogue_from
 
     method = find(task.method)(
         epsilon=task.epsilon,

@@ -161,8 +161,3 @@ class FederatedMF(Method):
         "paper": "tacit.methods.factorization.printed.hua:VisibleGradients",
         "none": "tacit.methods.factorization.printed.hua:VisibleGradients",
     }
-
-    @property
-    def shows_items(self) -> bool:
-        """Whether a device sends the rows of its own items alone, as printed."""
-        return self.calibration != "sound"

@@ -8,7 +8,7 @@ the catalogue.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -51,11 +51,11 @@ class Cells:
     """Of every own rating and of every question, where both are to be used."""
 
     def person(self, row: int) -> tuple[Own, Rows]:
+        """One person's own ratings, and the items that are asked about."""
         own = slice(self.ptr[row], self.ptr[row + 1])
         ask = slice(self.ask_ptr[row], self.ask_ptr[row + 1])
-        return Own(self.item[own].astype(np.int64), self.value[own]), self.ask_item[
-            ask
-        ].astype(np.int64)
+        ratings = Own(self.item[own].astype(np.int64), self.value[own])
+        return ratings, self.ask_item[ask].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,15 @@ class Reason:
     """One number for each own rating."""
 
 
+def people_of(
+    ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+) -> Iterator[Own]:
+    """The people of a block, one after another."""
+    for row in range(len(ptr) - 1):
+        cells = slice(ptr[row], ptr[row + 1])
+        yield Own(item[cells].astype(np.int64), value[cells])
+
+
 class PersonalModel(ABC):
     """How one person uses the shared arrays. `PERSONAL` names the subclasses."""
 
@@ -78,7 +87,8 @@ class PersonalModel(ABC):
     def __init__(
         self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]
     ) -> None:
-        self.arrays, self.numbers = arrays, numbers
+        self.arrays = arrays
+        self.numbers = numbers
 
     @abstractmethod
     def predict(self, own: Own) -> tuple[Floats, Floats]:
@@ -105,22 +115,15 @@ class PersonalModel(ABC):
         for row in range(len(cells.ptr) - 1):
             own, ask = cells.person(row)
             if len(ask):
-                out[cells.ask_ptr[row] : cells.ask_ptr[row + 1]] = self.predict(own)[0][
-                    ask
-                ]
+                mean, _ = self.predict(own)
+                out[cells.ask_ptr[row] : cells.ask_ptr[row + 1]] = mean[ask]
         return out
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """What `recommend` orders by, for a block of people: one row each."""
-        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
-        return np.stack(
-            [
-                self.scores(Own(item[cells].astype(np.int64), value[cells]))
-                for cells in own
-            ]
-        )
+        return np.stack([self.scores(own) for own in people_of(ptr, item, value)])
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """For `tacit export`."""
@@ -145,6 +148,7 @@ when it is needed."""
 
 
 def personal_model(shared: Shared) -> PersonalModel:
+    """The personal model that a shared model names."""
     if shared.personal not in PERSONAL:
         raise ModelError(
             f"this version of Tacit has no personal model {shared.personal!r}",

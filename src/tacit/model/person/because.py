@@ -13,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
+from tacit.model.person.told import Share
 
 RIDGE = 5.0
+"""Penalty of the regression, in items."""
+STEP_OF_TIME = 20.0
+"""Years that count as one step of time."""
 
 
 def by_features(
     catalogue: Catalogue, shift: NDArray[np.float64], row: int
-) -> list[tuple[str, float]]:
-    """(feature, points of the shift) for the features that the item has, strongest first;
-    none without features."""
+) -> list[Share]:
+    """Points of the shift for each feature that the item has, strongest first; none
+    without features."""
     names: list[str] = []
     columns: list[NDArray[np.float64]] = []
     if catalogue.tagged is not None:
@@ -31,7 +35,7 @@ def by_features(
         known = catalogue.years > 0
         middle = float(np.median(catalogue.years[known]))
         names.append("its year")
-        columns.append(np.where(known, (catalogue.years - middle) / 20.0, 0.0))
+        columns.append(np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
     if not columns:
         return []
     matrix = np.column_stack(columns)
@@ -40,6 +44,5 @@ def by_features(
     taste = np.linalg.solve(system, centred.T @ (shift - shift.mean()))
     points = centred[row] * taste
     has = np.flatnonzero(matrix[row])
-    return sorted(
-        ((names[i], float(points[i])) for i in has), key=lambda pair: -abs(pair[1])
-    )
+    found = (Share(names[i], float(points[i])) for i in has)
+    return sorted(found, key=lambda share: -abs(share.points))

@@ -13,6 +13,7 @@ nothing of this is released.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ DAY = 0.03
 """Variance of a day's shift, on the inner scale: flat from .02 to .05 on ML-1M and ML-100K
 (splits not reported)."""
 SECONDS = 86_400
+"""Of a day."""
 
 Floats = NDArray[np.float64]
 Times = NDArray[np.int64]
@@ -37,6 +39,17 @@ def daily(model: GaussianModel) -> GaussianModel:
     """The same model with the day's shift taken out of its noise: the two together were
     calibrated as one."""
     return replace(model, noise=max(model.noise - DAY, 0.5 * model.noise))
+
+
+class Asked(NamedTuple):
+    """What the day of a question changes."""
+
+    rows: Floats
+    """Rows of the items asked about, less what the day's own ratings share."""
+    weights: Floats
+    """Of each own rating in the day's shift."""
+    unsure: float
+    """Variance of what is unknown of that shift."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,42 +77,40 @@ class Daily:
         return pull[place], (pull[:, None] * shared)[place]
 
     def posterior(self) -> Posterior:
-        rows, precision = (
-            self.model.loadings[self.items],
-            self.model.precision[self.items],
-        )
+        """What the person's ratings say of her, each day's shift integrated out."""
+        rows = self.model.loadings[self.items]
+        precision = self.model.precision[self.items]
         _, shared = self._shared()
         weighted = (rows - shared) * precision[:, None]
         covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T @ weighted)
         return Posterior(covariance @ (weighted.T @ self.rest), covariance)
 
-    def _asked_rows(self, rows: Floats) -> tuple[Floats, Floats, float]:
-        """Rows of the items asked about less what the day's own ratings share; the weight
-        of each own rating in the day's shift; and what is unknown of that shift."""
+    def _asked(self, rows: Floats) -> Asked:
+        """The day of the question, for the rows of the items asked about."""
         today = self.days == self.asked
         if not today.any():
-            return rows, np.zeros(len(self.items)), DAY
+            return Asked(rows, np.zeros(len(self.items)), DAY)
         pull, shared = self._shared()
         first = int(np.flatnonzero(today)[0])
         weights = np.where(today, pull[first] * self.model.precision[self.items], 0.0)
-        return rows - shared[first], weights, float(pull[first])
+        return Asked(rows - shared[first], weights, float(pull[first]))
 
     def predict(self) -> tuple[Floats, Floats]:
         """As `tacit.model.person.gaussian.predict`, for all items."""
         posterior = self.posterior()
-        rows, weights, unsure = self._asked_rows(self.model.loadings)
-        mean = self.model.baseline + rows @ posterior.mean + float(weights @ self.rest)
+        asked = self._asked(self.model.loadings)
+        rows = asked.rows
+        shift = float(asked.weights @ self.rest)
+        mean = self.model.baseline + rows @ posterior.mean + shift
         spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
-        return mean, np.sqrt(spread + unsure + self.model.noise + self.model.variance)
+        variance = spread + asked.unsure + self.model.noise + self.model.variance
+        return mean, np.sqrt(variance)
 
     def influence(self, target: int) -> Floats:
         """How far each own rating moves the prediction of `target`; the sum is the whole move."""
-        rows, weights, _ = self._asked_rows(self.model.loadings[target : target + 1])
+        asked = self._asked(self.model.loadings[target : target + 1])
         _, shared = self._shared()
-        weighted = (self.model.loadings[self.items] - shared) * self.model.precision[
-            self.items
-        ][:, None]
-        result: Floats = (
-            weighted @ self.posterior().covariance @ rows[0] + weights
-        ) * self.rest
-        return result
+        rows = self.model.loadings[self.items] - shared
+        weighted = rows * self.model.precision[self.items][:, None]
+        pull = weighted @ self.posterior().covariance @ asked.rows[0]
+        return np.asarray((pull + asked.weights) * self.rest)

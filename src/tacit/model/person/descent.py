@@ -20,10 +20,12 @@ class Descent(PersonalModel):
 
     @cached_property
     def path(self) -> NDArray[np.float32]:
+        """The published item factors after each step."""
         return np.ascontiguousarray(self.arrays["path"], np.float32)
 
     @cached_property
     def last(self) -> Floats:
+        """Those after the last step."""
         factors: Floats = self.path[-1].astype(np.float64)
         return factors
 
@@ -45,9 +47,9 @@ class Descent(PersonalModel):
         )
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
-        factors = self._own(
-            np.array([0, len(own.items)]), own.items.astype(np.uint32), own.values
-        )[0]
+        """The product of a person's last factors and an item's."""
+        ends = np.array([0, len(own.items)])
+        factors = self._own(ends, own.items.astype(np.uint32), own.values)[0]
         mean = self._inner(self.last @ factors)
         left = own.values - mean[own.items]
         spread = np.sqrt((SPREAD**2 + float(left @ left)) / (1 + len(left)))
@@ -56,25 +58,23 @@ class Descent(PersonalModel):
     def explain(self, own: Own, item: int) -> Reason:
         """The steps are linear in the ratings, so each rating's share is exact (before the
         ends of the scale)."""
-        n, count = self.numbers, max(len(own.items), 1)
+        n = self.numbers
+        count = max(len(own.items), 1)
         width = self.path.shape[2]
-        factors, slope = np.full(width, n["start"]), np.zeros((width, len(own.items)))
+        factors = np.full(width, n["start"])
+        slope = np.zeros((width, len(own.items)))
         for step, table in enumerate(self.path):
             rows = table[own.items].astype(np.float64)
-            rate, keep = (
-                n["rate"] / (step + 1),
-                1 - 2 * n["ridge"] * n["rate"] / (step + 1),
-            )
-            factors = keep * factors + 2 * rate / count * rows.T @ (
-                n["middle"] - rows @ factors
-            )
+            rate = n["rate"] / (step + 1)
+            keep = 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
+            left = n["middle"] - rows @ factors
+            factors = keep * factors + 2 * rate / count * rows.T @ left
             slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
-        return Reason(
-            float(self.last[item] @ factors - n["middle"]) / n["unit_width"],
-            (self.last[item] @ slope) * own.values,
-        )
+        nobody = float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
+        return Reason(nobody, (self.last[item] @ slope) * own.values)
 
     def similar(self, item: int) -> Floats:
+        """Cosine of the last factors."""
         length = np.sqrt((self.last**2).sum(axis=1))
         closeness: Floats = (
             self.last @ self.last[item] / np.maximum(length * length[item], 1e-12)
@@ -82,6 +82,7 @@ class Descent(PersonalModel):
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, everybody's own steps first."""
         own = self._own(cells.ptr, cells.item, cells.value)
         who = np.repeat(np.arange(len(own)), np.diff(cells.ask_ptr))
         return self._inner(np.einsum("ij,ij->i", own[who], self.last[cells.ask_item]))
@@ -89,4 +90,5 @@ class Descent(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, one row a person."""
         return self._inner(self._own(ptr, item, value) @ self.last.T)

@@ -2,8 +2,8 @@
 vector that projects to B u.
 
 The paper tries this and drops it. It is here to be measured: minimise |x|_1 subject to Phi
-x = B u, on the device, by
-accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1 with a small weight.
+x = B u, on the device, by accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1
+with a small weight.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.descent import Descent
 
 STEPS = 200
+"""Of the recovery."""
 WEIGHT = 0.02
 """Of the largest entry of Phi'z: below it an entry is taken as 0."""
 PEOPLE = 256
@@ -29,6 +30,7 @@ class SparseDescent(Descent):
 
     @cached_property
     def projection(self) -> NDArray[np.float32]:
+        """The public projection Phi."""
         return np.ascontiguousarray(self.arrays["projection"], np.float32)
 
     @cached_property
@@ -64,9 +66,9 @@ class SparseDescent(Descent):
         return found.T.astype(np.float64)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
-        factors = self._own(
-            np.array([0, len(own.items)]), own.items.astype(np.uint32), own.values
-        )
+        """What is recovered of everything that a person would rate."""
+        ends = np.array([0, len(own.items)])
+        factors = self._own(ends, own.items.astype(np.uint32), own.values)
         mean = self._inner(self._recover(factors)[0])
         left = own.values - mean[own.items]
         spread = np.sqrt((1.0 + float(left @ left)) / (1 + len(left)))
@@ -77,20 +79,17 @@ class SparseDescent(Descent):
         out evenly."""
         nobody = Own(own.items[:0], own.values[:0])
         baseline, told = (float(self.predict(who)[0][item]) for who in (nobody, own))
-        return Reason(
-            baseline,
-            np.full(len(own.items), (told - baseline) / max(len(own.items), 1)),
-        )
+        each = (told - baseline) / max(len(own.items), 1)
+        return Reason(baseline, np.full(len(own.items), each))
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, a few people at a time."""
         factors = self._own(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         for start in range(0, len(factors), PEOPLE):
             ratings = self._inner(self._recover(factors[start : start + PEOPLE]))
-            first, last = (
-                cells.ask_ptr[start],
-                cells.ask_ptr[min(start + PEOPLE, len(factors))],
-            )
+            first = cells.ask_ptr[start]
+            last = cells.ask_ptr[min(start + PEOPLE, len(factors))]
             counts = np.diff(cells.ask_ptr[start : start + PEOPLE + 1])
             out[first:last] = ratings[
                 np.repeat(np.arange(len(counts)), counts), cells.ask_item[first:last]
@@ -100,4 +99,5 @@ class SparseDescent(Descent):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, one row a person."""
         return self._inner(self._recover(self._own(ptr, item, value)))

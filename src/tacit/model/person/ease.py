@@ -47,10 +47,12 @@ class EasePersonal(PersonalModel):
         return np.asarray(out)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Likes say nothing about a rating: mid-scale, give or take half the scale."""
         items = len(self.arrays["weight"])
-        return np.zeros(items), np.full(items, 2.0)  # likes say nothing about a rating
+        return np.zeros(items), np.full(items, 2.0)
 
     def explain(self, own: Own, item: int) -> Reason:
+        """The weight of each liked item for this one."""
         out = np.zeros(len(own.items))
         target, liked = self._place[item], self._place[own.items]
         if target >= 0:

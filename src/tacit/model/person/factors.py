@@ -10,11 +10,23 @@ and `per_rating` more in its precision for each rating.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+
+
+class Solved(NamedTuple):
+    """One person's vector, taken apart."""
+
+    start: Floats
+    """m_u."""
+    covariance: Floats
+    """Of z_u, given her ratings."""
+    parts: Floats
+    """One column for each own rating; their sum is E[z_u]."""
 
 
 class FactorPersonal(PersonalModel):
@@ -26,23 +38,25 @@ class FactorPersonal(PersonalModel):
 
     @cached_property
     def loadings(self) -> Floats:
+        """Item factors x_i, scaled so that the prior of z_u is N(0, I)."""
         return self._array("loadings")
 
     @cached_property
     def baseline(self) -> Floats:
+        """What is expected of each item before anything is known about a person."""
         return self._array("baseline")
 
     @cached_property
     def precision(self) -> Floats:
+        """Of a rating around the personal model, by item."""
         return 1.0 / (self.numbers["noise"] + self._array("variance"))
 
     @cached_property
     def implicit(self) -> Floats:
-        return (
-            self._array("implicit")
-            if "implicit" in self.arrays
-            else np.zeros((0, self.loadings.shape[1]))
-        )
+        """Factors of having rated an item; no rows where there are none."""
+        if "implicit" in self.arrays:
+            return self._array("implicit")
+        return np.zeros((0, self.loadings.shape[1]))
 
     def start(self, items: NDArray[np.int64]) -> Floats:
         """m_u from the items alone."""
@@ -59,37 +73,33 @@ class FactorPersonal(PersonalModel):
             return total
         return np.zeros(self.loadings.shape[1])
 
-    def _solve(self, own: Own) -> tuple[Floats, Floats, Floats]:
-        """m_u, the posterior covariance of z_u, and one column for each own rating whose
-        sum is E[z_u]."""
+    def _solve(self, own: Own) -> Solved:
+        """One small ridge solve."""
         rows, start = self.loadings[own.items], self.start(own.items)
         ridge = 1.0 + self.numbers.get("per_rating", 0.0) * len(own.items)
         weighted = rows * self.precision[own.items][:, None]
         diagonal = np.full(rows.shape[1], ridge)
         diagonal[0] = 1.0
         covariance = np.linalg.inv(np.diag(diagonal) + rows.T @ weighted)
-        parts = (
-            covariance
-            @ (
-                weighted
-                * (own.values - self.baseline[own.items] - rows @ start)[:, None]
-            ).T
-        )
-        return start, np.asarray(covariance, np.float64), parts
+        rest = own.values - self.baseline[own.items] - rows @ start
+        parts = covariance @ (weighted * rest[:, None]).T
+        return Solved(start, np.asarray(covariance, np.float64), parts)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
-        start, covariance, parts = self._solve(own)
-        mean = self.baseline + self.loadings @ (start + parts.sum(axis=1))
-        spread = np.einsum("ij,ij->i", self.loadings @ covariance, self.loadings)
+        """Baseline and loadings times the person's vector."""
+        found = self._solve(own)
+        vector = found.start + found.parts.sum(axis=1)
+        mean = self.baseline + self.loadings @ vector
+        spread = np.einsum("ij,ij->i", self.loadings @ found.covariance, self.loadings)
         return mean, np.sqrt(spread + 1.0 / self.precision)
 
     def explain(self, own: Own, item: int) -> Reason:
-        start, _, parts = self._solve(own)
-        shared = self.loadings[item] @ start / max(len(own.items), 1)
-        return Reason(
-            float(self.baseline[item]),
-            self.loadings[item] @ parts + (shared if len(own.items) else 0.0),
-        )
+        """What each own rating adds; what having rated says is shared out evenly."""
+        found = self._solve(own)
+        row = self.loadings[item]
+        shared = row @ found.start / max(len(own.items), 1)
+        told = row @ found.parts + (shared if len(own.items) else 0.0)
+        return Reason(float(self.baseline[item]), told)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the level, which all items share."""
@@ -130,6 +140,7 @@ class FactorPersonal(PersonalModel):
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         from tacit.kernels.factors import predict_rows
 
         vectors = self._vectors(cells.ptr, cells.item, cells.value)
@@ -142,6 +153,7 @@ class FactorPersonal(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, one row a person."""
         scores: Floats = (
             self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
         )
@@ -158,10 +170,12 @@ class LikedFactors(PersonalModel):
 
     @cached_property
     def factors(self) -> Floats:
+        """Of the items."""
         return np.ascontiguousarray(self.arrays["factors"], np.float64)
 
     @cached_property
     def everywhere(self) -> Floats:
+        """The sum of all items' products: what unliked ones add to every solve."""
         gram: Floats = self.factors.T @ self.factors
         return gram
 
@@ -177,6 +191,7 @@ class LikedFactors(PersonalModel):
         )
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Scores, which rank items; their error is not known."""
         scores = self.factors @ self._parts(own).sum(axis=1) + self._popular()
         return scores, np.ones(len(scores))
 
@@ -187,11 +202,13 @@ class LikedFactors(PersonalModel):
         return popular
 
     def explain(self, own: Own, item: int) -> Reason:
+        """What each like adds to the score, beyond popularity."""
         return Reason(
             float(self._popular()[item]), self.factors[item] @ self._parts(own)
         )
 
     def similar(self, item: int) -> Floats:
+        """Cosine of the factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
         closeness: Floats = (
             self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
@@ -201,6 +218,7 @@ class LikedFactors(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
+        """As `predict`, compiled, one row a person."""
         from tacit.kernels.als import half_step_likes
 
         vectors = np.zeros((len(ptr) - 1, self.factors.shape[1]))

@@ -42,6 +42,7 @@ class GaussianModel:
 
     @property
     def precision(self) -> NDArray[np.float64]:
+        """Of a rating around the personal model, by item."""
         return 1.0 / (self.noise + self.variance)
 
     def chosen(self, scales: NDArray[np.float64], noise: float) -> GaussianModel:

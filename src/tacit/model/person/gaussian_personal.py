@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.model.person.base import (
+    Cells,
+    Floats,
+    Own,
+    PersonalModel,
+    Reason,
+    people_of,
+)
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import GaussianModel
 
@@ -21,11 +28,13 @@ class GaussianPersonal(PersonalModel):
 
     @cached_property
     def model(self) -> GaussianModel:
-        baseline, variance, loadings = (
-            np.ascontiguousarray(self.arrays[name], np.float64)
-            for name in ("baseline", "variance", "loadings")
+        """The shared arrays, in the precision in which a person computes."""
+        return GaussianModel(
+            np.ascontiguousarray(self.arrays["baseline"], np.float64),
+            np.ascontiguousarray(self.arrays["variance"], np.float64),
+            np.ascontiguousarray(self.arrays["loadings"], np.float64),
+            self.numbers["noise"],
         )
-        return GaussianModel(baseline, variance, loadings, self.numbers["noise"])
 
     def _daily(self, own: Own) -> Daily | None:
         """With the day effect, where times are known; models that add neighbours to this
@@ -43,6 +52,7 @@ class GaussianPersonal(PersonalModel):
         )
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """The posterior mean, with the day effect where times are known."""
         by_day = self._daily(own)
         if by_day is not None:
             return by_day.predict()
@@ -51,13 +61,13 @@ class GaussianPersonal(PersonalModel):
         )
 
     def explain(self, own: Own, item: int) -> Reason:
+        """How far each own rating moves the mean."""
         by_day = self._daily(own)
         if by_day is not None:
-            return Reason(float(self.model.baseline[item]), by_day.influence(item))
-        return Reason(
-            float(self.model.baseline[item]),
-            gaussian.influence(self.model, own.items, own.values, item),
-        )
+            moved = by_day.influence(item)
+        else:
+            moved = gaussian.influence(self.model, own.items, own.values, item)
+        return Reason(float(self.model.baseline[item]), moved)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the personal level, which all items share."""
@@ -67,6 +77,7 @@ class GaussianPersonal(PersonalModel):
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         if cells.time is not None and cells.ask_time is not None:
             return gaussian.predict_cells_by_day(
                 self.model,
@@ -91,12 +102,10 @@ class GaussianPersonal(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
+        """As `predict` without times, one row a person."""
         means = [
-            gaussian.fold_in(
-                self.model, item[cells].astype(np.int64), value[cells]
-            ).mean
-            for cells in own
+            gaussian.fold_in(self.model, own.items, own.values).mean
+            for own in people_of(ptr, item, value)
         ]
         return self.model.baseline + np.array(means) @ self.model.loadings.T
 

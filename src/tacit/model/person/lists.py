@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.errors import SettingError, StorageError
 from tacit.model.person.base import Own
+from tacit.model.person.own import on_scale
 from tacit.model.person.rank import order_scores, top
 
 if TYPE_CHECKING:
@@ -41,48 +42,36 @@ def write_lists(
             f"--out {out} is neither .parquet nor .csv", remedy="choose one of the two"
         )
     schema, catalogue = model.shared.schema, model.shared.catalogue
-    likes = (
-        schema.positive if schema.source == "likes" else None
-    )  # else all are read: what was rated is not new
+    # Where ratings were made likes, all are read: what was rated is not new.
+    likes = schema.positive if schema.source == "likes" else None
     people = read(
         source, scale or (schema.low, schema.high), items=catalogue, positive=likes
     )
-    allowed = np.ones(len(catalogue), bool) if only is None else model._mask(only)
-    if exclude is not None:
-        allowed &= ~model._mask(exclude)
+    allowed = model.allowed(only, exclude)
     rows: list[tuple[str, int, str, float, bool]] = []
     for person in range(people.n_users):
         cells = people.row(person)
         items = people.item[cells].astype(np.int64)
-        own = Own(
-            items,
-            (people.value[cells].astype(np.float64) - schema.middle)
-            / schema.unit_width,
-        )
-        scores, mean, _ = order_scores(model.personal, model.likes(own), by)
+        values = people.value[cells].astype(np.float64)
+        own = Own(items, (values - schema.middle) / schema.unit_width)
+        found = order_scores(model.personal, model.likes(own), by)
         free = allowed.copy()
         free[items] = False
-        for rank, row in enumerate(top(scores, n, free).tolist(), 1):
-            rating = float(
-                np.clip(
-                    schema.middle + schema.unit_width * mean[row],
-                    schema.low,
-                    schema.high,
-                )
-            )
+        for rank, row in enumerate(top(found.scores, n, free).tolist(), 1):
+            rating = on_scale(schema, found.mean[row])
             rows.append((people.users[person], rank, catalogue.ids[row], rating, True))
     frame = pl.DataFrame(
         rows, schema=["person", "rank", "item", "expected", "personal"], orient="row"
     )
     staging = target.with_name(f".{target.name}.part")
     try:
-        descriptor = os.open(
-            staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )  # lists are personal
+        # Lists are personal: only their owner may read the file.
+        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            frame.write_parquet(
-                file
-            ) if target.suffix == ".parquet" else frame.write_csv(file)
+            if target.suffix == ".parquet":
+                frame.write_parquet(file)
+            else:
+                frame.write_csv(file)
         os.replace(staging, target)
     except OSError as error:
         raise StorageError(

@@ -10,6 +10,7 @@ from tacit.model.person.base import Floats, Own, PersonalModel, Reason
 PEOPLE_VARIANCE = 0.2
 """Between people's means, on the inner scale of width 4: a public rule, not fitted."""
 NOISE_VARIANCE = 1.1
+"""Of a rating around its person's mean: likewise."""
 
 
 class OwnMean(PersonalModel):
@@ -18,18 +19,20 @@ class OwnMean(PersonalModel):
     ranks_by = "popularity"
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """The same for every item."""
         mean = self.numbers["mean"]
         precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
         centre = mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
         items = len(self.arrays["weight"])
-        return np.full(items, np.clip(centre, -2, 2)), np.full(
-            items, np.sqrt(NOISE_VARIANCE + 1 / precision)
-        )
+        sd = np.sqrt(NOISE_VARIANCE + 1 / precision)
+        return np.full(items, np.clip(centre, -2, 2)), np.full(items, sd)
 
     def scores(self, own: Own) -> Floats:
+        """Popularity."""
         return np.asarray(self.arrays["weight"], np.float64)
 
     def explain(self, own: Own, item: int) -> Reason:
+        """Every own rating pulls the mean alike."""
         mean = self.numbers["mean"]
         precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
         return Reason(mean, (own.values - mean) / NOISE_VARIANCE / precision)

@@ -2,28 +2,22 @@
 their items are.
 
 First the personal Gaussian model (`tacit.model.person.gaussian`): my level, and my taste
-for what is public about the items.
-What it leaves of my ratings, e_j, is carried over to an item i by sum_j s_ij e_j /
-max(sum_j |s_ij|, floor) over my own
-items j. Both are linear in my ratings, so each one's share of a prediction is exact. One's
-own side needs numpy only.
+for what is public about the items. What it leaves of my ratings, e_j, is carried over to an
+item i by sum_j s_ij e_j / max(sum_j |s_ij|, floor) over my own items j. Both are linear in
+my ratings, so each one's share of a prediction is exact. One's own side needs numpy only.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, Reason
+from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
-
-if TYPE_CHECKING:
-    from tacit.data.catalogue import Catalogue
-    from tacit.model.shared import Shared
 
 
 class Neighbourhood(GaussianPersonal):
@@ -39,11 +33,14 @@ class Neighbourhood(GaussianPersonal):
         return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """The Gaussian model, and what its residuals at neighbours say."""
         posterior = gaussian.fold_in(self.model, own.items, own.values)
         mean, sd = gaussian.predict(self.model, posterior)
         items = len(mean)
-        rest, rated = np.zeros(items), np.zeros(items, np.bool_)
-        rest[own.items], rated[own.items] = own.values - mean[own.items], True
+        rest = np.zeros(items)
+        rest[own.items] = own.values - mean[own.items]
+        rated = np.zeros(items, np.bool_)
+        rated[own.items] = True
         neighbour = self.arrays["neighbour"]
         known = np.flatnonzero(rated[neighbour])
         rows = self._rows[known]
@@ -55,14 +52,10 @@ class Neighbourhood(GaussianPersonal):
         # What is unknown of the similarities matters as far as my ratings of the neighbours
         # leave something over.
         unsure = self.arrays["doubt"] * np.bincount(rows, values**2, items) / divisor**2
-        variance = (
-            np.maximum(sd**2 - self.numbers["noise"], 0.0)
-            + self.numbers["around"]
-            + unsure
-        )
-        return mean + np.bincount(rows, weight * values, items) / divisor, np.sqrt(
-            variance
-        )
+        doubt = np.maximum(sd**2 - self.numbers["noise"], 0.0)
+        variance = doubt + self.numbers["around"] + unsure
+        told = mean + np.bincount(rows, weight * values, items) / divisor
+        return told, np.sqrt(variance)
 
     def explain(self, own: Own, item: int) -> Reason:
         """With neighbour weights w the prediction is x'z + w'(d - Xz) = (x - X'w)'z + w'd,
@@ -81,14 +74,15 @@ class Neighbourhood(GaussianPersonal):
         return Reason(float(model.baseline[item]), rest * (pull + weight))
 
     def similar(self, item: int) -> Floats:
-        cells = slice(
-            int(self.arrays["start"][item]), int(self.arrays["start"][item + 1])
-        )
+        """The published similarities; 0 for all others."""
+        start = self.arrays["start"]
+        cells = slice(int(start[item]), int(start[item + 1]))
         out = np.zeros(len(self.arrays["baseline"]))
         out[self.arrays["neighbour"][cells]] = self.arrays["similarity"][cells]
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         from tacit.kernels.neighbours import predict_cells  # compiled on first use
 
         fitted, _ = gaussian.predict_cells(
@@ -112,31 +106,8 @@ class Neighbourhood(GaussianPersonal):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
-        return np.stack(
-            [
-                self.predict(Own(item[cells].astype(np.int64), value[cells]))[0]
-                for cells in own
-            ]
-        )
-
-
-def carried_over(old: Shared, catalogue: Catalogue) -> dict[str, NDArray[Any]]:
-    """The neighbours of a published model, as rows of another catalogue; items that it
-    lacks are left out."""
-    row = np.array(
-        [catalogue.index.get(name, -1) for name in old.catalogue.ids], np.int64
-    )
-    owner = row[np.repeat(np.arange(len(row)), np.diff(old.arrays["start"]))]
-    near, value = row[old.arrays["neighbour"]], old.arrays["similarity"]
-    order = np.argsort(owner, kind="stable")
-    order = order[(owner[order] >= 0) & (near[order] >= 0)]
-    counts = np.bincount(owner[order], minlength=len(catalogue))
-    return {
-        "start": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        "neighbour": near[order].astype(np.int32),
-        "similarity": value[order].astype(np.float32),
-    }
+        """As `predict`, one row a person."""
+        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
 
 
 def compress(index: NDArray[Any], value: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import erfc, sqrt
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,28 +11,35 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.model.person.base import Floats, Own, PersonalModel
 
-By = Literal["rating", "liked", "explore", "popularity"]
 LIKED = 1.0
 """A rating of three quarters of the scale and more (4 on 1..5) is a like; on the inner
 scale that is 1."""
 
 
-def order_scores(
-    model: PersonalModel, own: Own, by: str | None
-) -> tuple[Floats, Floats, Floats]:
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """All items, with what they are ordered by."""
+
+    scores: Floats
+    mean: Floats
+    """The expected rating of each, on the inner scale."""
+    sd: Floats
+    """Its standard error."""
+
+
+def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     """Scores to order by, and the expected rating with its standard error."""
     chosen = by or model.ranks_by
     mean, sd = model.predict(own)
     if chosen == "rating":
-        return mean, mean, sd
+        return Ordered(mean, mean, sd)
     if chosen == "liked":
-        return chance_above(mean, sd, LIKED), mean, sd
-    if (
-        chosen == "explore"
-    ):  # optimism: what it might well be, where the model does not know yet
-        return mean + sd, mean, sd
+        return Ordered(chance_above(mean, sd, LIKED), mean, sd)
+    # Optimism: what it might well be, where the model does not know yet.
+    if chosen == "explore":
+        return Ordered(mean + sd, mean, sd)
     if chosen == model.ranks_by:  # popularity, or a score of likes
-        return model.scores(own), mean, sd
+        return Ordered(model.scores(own), mean, sd)
     raise SettingError(
         f"--by {chosen} is unknown for this model",
         remedy="use rating, liked or explore",

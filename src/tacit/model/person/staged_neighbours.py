@@ -14,19 +14,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, Reason
+from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
 
 STEADY = 0.1
 """That of `tacit.model.person.kernels`."""
-Weights = tuple[NDArray[np.int64], Floats, float]
-"""(Own ratings used, their weights, how much of the item's variance they explain.)"""
+
+
+class StageWeights(NamedTuple):
+    """The second stage for one item."""
+
+    used: NDArray[np.int64]
+    """Own ratings, by their place."""
+    values: Floats
+    """The weight of each."""
+    explained: float
+    """How much of the item's variance they explain."""
 
 
 class Staged(GaussianPersonal):
@@ -39,7 +48,7 @@ class Staged(GaussianPersonal):
         """What `_weights` needs of a person, for all items."""
 
     @abstractmethod
-    def _weights(self, item: int, prepared: Any) -> Weights:
+    def _weights(self, item: int, prepared: Any) -> StageWeights:
         """The second stage for one item."""
 
     @abstractmethod
@@ -48,15 +57,16 @@ class Staged(GaussianPersonal):
         of the ratings."""
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """The Gaussian model, and the neighbours' weights on what it leaves."""
         mean, sd = gaussian.predict(
             self.model, gaussian.fold_in(self.model, own.items, own.values)
         )
         rest, variance = own.values - mean[own.items], sd**2
         prepared = self._prepare(own)
         for item in range(len(mean) if len(own.items) else 0):
-            used, weights, explained = self._weights(item, prepared)
-            mean[item] += weights @ rest[used]
-            variance[item] -= explained
+            weights = self._weights(item, prepared)
+            mean[item] += weights.values @ rest[weights.used]
+            variance[item] -= weights.explained
         return mean, np.sqrt(np.maximum(variance, self.model.noise))
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -64,8 +74,8 @@ class Staged(GaussianPersonal):
         z linear in d."""
         model, weight = self.model, np.zeros(len(own.items))
         if len(own.items):
-            used, found, _ = self._weights(item, self._prepare(own))
-            weight[used] = found
+            found = self._weights(item, self._prepare(own))
+            weight[found.used] = found.values
         turned = model.loadings[item] - weight @ model.loadings[own.items]
         posterior = gaussian.fold_in(model, own.items, own.values)
         pull = (
@@ -79,6 +89,7 @@ class Staged(GaussianPersonal):
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         fitted, _ = gaussian.predict_cells(
             self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
         )
@@ -95,13 +106,8 @@ class Staged(GaussianPersonal):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        own = (slice(ptr[row], ptr[row + 1]) for row in range(len(ptr) - 1))
-        return np.stack(
-            [
-                self.predict(Own(item[cells].astype(np.int64), value[cells]))[0]
-                for cells in own
-            ]
-        )
+        """As `predict`, one row a person."""
+        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
 
 
 class FactorNeighbours(Staged):
@@ -120,7 +126,7 @@ class FactorNeighbours(Staged):
     def _prepare(self, own: Own) -> tuple[Floats, Floats]:
         return self._factor[own.items], self._doubt[own.items]
 
-    def _weights(self, item: int, prepared: tuple[Floats, Floats]) -> Weights:
+    def _weights(self, item: int, prepared: tuple[Floats, Floats]) -> StageWeights:
         rows, doubt = prepared
         covariance = rows @ self._factor[item]
         order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), kind="stable")
@@ -129,7 +135,7 @@ class FactorNeighbours(Staged):
         weights = np.asarray(
             np.linalg.solve(near @ near.T + np.diag(doubt[used]), right), np.float64
         )
-        return used, weights, float(weights @ right)
+        return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
         from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
@@ -164,9 +170,8 @@ class KeptNeighbours(Staged):
     """
 
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:
-        cells = slice(
-            int(self.arrays["start"][item]), int(self.arrays["start"][item + 1])
-        )
+        start = self.arrays["start"]
+        cells = slice(int(start[item]), int(start[item + 1]))
         near, value = self.arrays["neighbour"][cells], self.arrays["similarity"][cells]
         return near.astype(np.int64), value.astype(np.float64)
 
@@ -187,7 +192,7 @@ class KeptNeighbours(Staged):
 
     def _weights(
         self, item: int, prepared: tuple[NDArray[np.int64], Floats]
-    ) -> Weights:
+    ) -> StageWeights:
         place, system = prepared
         near, value = self._near(item)
         known = place[near] >= 0
@@ -196,11 +201,8 @@ class KeptNeighbours(Staged):
         while len(used):
             part = system[np.ix_(used, used)]
             try:
-                steady = bool(
-                    (
-                        np.diag(np.linalg.cholesky(part)) ** 2 >= STEADY * np.diag(part)
-                    ).all()
-                )
+                left = np.diag(np.linalg.cholesky(part)) ** 2
+                steady = bool((left >= STEADY * np.diag(part)).all())
             except np.linalg.LinAlgError:
                 steady = False
             if steady:
@@ -209,7 +211,7 @@ class KeptNeighbours(Staged):
         weights = np.asarray(
             np.linalg.solve(system[np.ix_(used, used)], right), np.float64
         )
-        return used, weights, float(weights @ right)
+        return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
         from tacit.model.person.kernels import predict_kept  # compiled on first use

@@ -8,6 +8,8 @@ ratings a prediction uses.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,47 +17,59 @@ from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.gaussian_personal import GaussianPersonal
 
 
+class ChosenWeights(NamedTuple):
+    """What the own ratings say of one item."""
+
+    chosen: NDArray[np.int64]
+    """Own ratings, by their place."""
+    values: Floats
+    """The weight of each."""
+    left: float
+    """What is left of the item's own variance."""
+
+
 class WeightedNeighbours(GaussianPersonal):
     """Bell & Koren's weights, a small solve for each item asked about; a person's level is
     one of the factors."""
 
-    def _weights(self, own: Own, item: int) -> tuple[NDArray[np.int64], Floats, float]:
-        """(chosen own ratings, their weights, what is left of the item's own variance)."""
+    def _weights(self, own: Own, item: int) -> ChosenWeights:
+        """Those of the own ratings of largest co-rating weight."""
         model = self.model
         closeness = np.asarray(self.arrays["similarity"][item, own.items], np.float32)
-        chosen = np.argsort(-closeness, kind="stable")[
-            : int(self.numbers["neighbours"])
-        ].astype(np.int64)
+        most = int(self.numbers["neighbours"])
+        chosen = np.argsort(-closeness, kind="stable")[:most].astype(np.int64)
         near, asked = model.loadings[own.items[chosen]], model.loadings[item]
         noise = model.noise + model.variance[own.items[chosen]]
         weights = np.linalg.solve(near @ near.T + np.diag(noise), near @ asked).astype(
             np.float64
         )
-        return chosen, weights, max(float(asked @ asked - weights @ near @ asked), 0.0)
+        left = max(float(asked @ asked - weights @ near @ asked), 0.0)
+        return ChosenWeights(chosen, weights, left)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """A ridge solve for every item; one for all where all own ratings count."""
         model = self.model
-        if (
-            len(own.items) <= self.numbers["neighbours"]
-        ):  # all own ratings: exactly the ridge solve
-            return super().predict(own)
+        if len(own.items) <= self.numbers["neighbours"]:
+            return super().predict(own)  # all own ratings: exactly the ridge solve
         mean, left = np.array(model.baseline), np.empty(len(model.baseline))
         rest = own.values - model.baseline[own.items]
         for item in range(len(mean)):
-            chosen, weights, left[item] = self._weights(own, item)
-            mean[item] += weights @ rest[chosen]
+            found = self._weights(own, item)
+            mean[item] += found.values @ rest[found.chosen]
+            left[item] = found.left
         return mean, np.sqrt(left + model.noise + model.variance)
 
     def explain(self, own: Own, item: int) -> Reason:
+        """What each chosen rating adds; the others add nothing."""
         out = np.zeros(len(own.items))
         if len(own.items):
-            chosen, weights, _ = self._weights(own, item)
-            out[chosen] = (
-                weights * (own.values - self.model.baseline[own.items])[chosen]
-            )
+            found = self._weights(own, item)
+            rest = own.values - self.model.baseline[own.items]
+            out[found.chosen] = found.values * rest[found.chosen]
         return Reason(float(self.model.baseline[item]), out)
 
     def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
         from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
 
         model = self.model

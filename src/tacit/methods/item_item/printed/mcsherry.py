@@ -118,8 +118,8 @@ class PrintedFactor(Form):
     def _cleans(self) -> bool:
         return self.settings.cleaning != "none"
 
-    def _printed(self, public: Public) -> Printed:
-        return Printed(
+    def _printed(self, public: Public) -> PrintedCovariance:
+        return PrintedCovariance(
             public,
             theta=self.settings.theta,
             noise=self.settings.noise,
@@ -143,7 +143,7 @@ def claimed_epsilon(theta: float, noise: str, delta: float) -> float:
     return theta * sqrt(2 * log(2 * len(SPLIT) / delta))
 
 
-class Printed:
+class PrintedCovariance:
     """The rounds of the printed algorithm."""
 
     def __init__(

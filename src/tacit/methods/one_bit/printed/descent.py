@@ -59,7 +59,7 @@ UNBOUNDED_REASON = (
 )
 
 
-class DescentForm(Form):
+class OneBitDescentForm(Form):
     """`paper` as printed; by `--set form=descent` also `sound`, and without noise the twin."""
 
     method: OneBitMF
@@ -100,8 +100,8 @@ class DescentForm(Form):
             self.settings.model_dump(),
         )
 
-    def _descent(self, public: Public) -> Descent:
-        return Descent(public, self.settings, self.method.way, self.method.seed)
+    def _descent(self, public: Public) -> PrintedDescent:
+        return PrintedDescent(public, self.settings, self.method.way, self.method.seed)
 
 
 class Turn(NamedTuple):
@@ -113,7 +113,7 @@ class Turn(NamedTuple):
     """Name of what is released."""
 
 
-class Descent:
+class PrintedDescent:
     """The rounds, and what is public about them: the start, the projection, and which
     coordinate each person is asked about."""
 

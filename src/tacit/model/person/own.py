@@ -1,0 +1,111 @@
+"""A person's own ratings as she writes them, and as rows and inner values; and back to the
+scale of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.schema import Schema
+from tacit.errors import DataError, place
+from tacit.model.person.base import Own
+from tacit.model.person.names import find_item, naming
+from tacit.model.person.told import UnknownItem
+
+SLACK = 1e-9
+"""What rounding may take from a rating that is just a like."""
+
+
+class OwnLine(NamedTuple):
+    """One own rating, and where it was written."""
+
+    item: str
+    """Id or title."""
+    rating: float | None
+    """None: liked, without a rating."""
+    time: int | None = None
+    """In seconds."""
+    line: int | None = None
+    """Of a file, for errors."""
+
+
+OwnRatings = (
+    Mapping[str, float] | Iterable[tuple[str, float | None, int | None, int | None]]
+)
+"""Items and their ratings, or lines as in `OwnLine`. The last word on an item counts."""
+
+
+class Given(NamedTuple):
+    """A person's ratings, as far as the model knows the items."""
+
+    own: Own
+    unknown: list[str]
+    """Items that it does not know."""
+
+
+def given_ratings(
+    catalogue: Catalogue,
+    schema: Schema,
+    ratings: OwnRatings,
+    *,
+    source: str | None = None,
+    asked: int | None = None,
+) -> Given:
+    """The ratings that are on the scale and about known items. `source` is the file, for
+    errors; `asked` is when the question is asked, in seconds."""
+    lines = _lines(ratings)
+    unknown: list[str] = []
+    found: dict[int, OwnLine] = {}
+    for line in lines:
+        value = schema.high if line.rating is None else float(line.rating)
+        if schema.positive is None and not schema.low <= value <= schema.high:
+            scale = f"{schema.low:g} to {schema.high:g}"
+            raise DataError(
+                f"the rating of {line.item!r} is not on the scale {scale}",
+                place=place(source, line.line) if source else None,
+                remedy=f"rate from {scale}, as this model's data do",
+            )
+        row = find_item(catalogue, str(line.item))
+        if isinstance(row, UnknownItem):
+            unknown.append(str(line.item))
+        else:
+            found.pop(row, None)
+            found[row] = line._replace(rating=value)
+    if lines and not found:
+        raise DataError(
+            "none of the items is known to this model",
+            place=source,
+            remedy=naming(catalogue, unknown[0]),
+        )
+    rows = np.fromiter(found, np.int64, len(found))
+    values = np.array([line.rating for line in found.values()], np.float64)
+    times = [line.time for line in found.values() if line.time is not None]
+    stamped = np.array(times, np.int64) if times and len(times) == len(found) else None
+    inner = (values - schema.middle) / schema.unit_width
+    return Given(Own(rows, inner, stamped, asked), unknown)
+
+
+def _lines(ratings: OwnRatings) -> list[OwnLine]:
+    if isinstance(ratings, Mapping):
+        return [OwnLine(item, rating) for item, rating in ratings.items()]
+    return [OwnLine(*line) for line in ratings]
+
+
+def likes(schema: Schema, own: Own) -> Own:
+    """Of a model of likes, the ratings that are likes: what was rated lower speaks for
+    nothing."""
+    if schema.positive is None:
+        return own
+    least = (schema.positive - schema.middle) / schema.unit_width
+    kept = own.values >= least - SLACK
+    times = None if own.times is None else own.times[kept]
+    return Own(own.items[kept], own.values[kept], times)
+
+
+def on_scale(schema: Schema, inner: float) -> float:
+    """An expected rating in the scale of the data, within its ends."""
+    rating = schema.middle + schema.unit_width * inner
+    return float(np.clip(rating, schema.low, schema.high))

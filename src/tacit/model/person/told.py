@@ -1,0 +1,77 @@
+"""What a person is told: lists, expected ratings, reasons, and that an item is unknown.
+
+In the scale of the data, with ids and titles of the catalogue; computed for one person and
+released to nobody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One line of a list. `rating` is expected, `error` its standard error, both in the
+    scale of the data."""
+
+    item: str
+    title: str
+    rating: float
+    error: float
+    score: float
+    """What the list is ordered by."""
+    because: tuple[str, ...] = ()
+    """Own ratings that speak most for it."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The expected rating of one item, and its standard error (of a new rating, not of the
+    mean)."""
+
+    item: str
+    rating: float
+    error: float
+
+
+@dataclass(frozen=True)
+class UnknownItem:
+    """The model has no such item: an answer, not an exception."""
+
+    item: str
+    near: tuple[str, ...] = ()
+    """Titles or ids that look alike."""
+
+
+class Share(NamedTuple):
+    """What one thing adds to a prediction."""
+
+    name: str
+    """An own item, or a public feature."""
+    points: float
+    """Rating points."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """`rating` = `baseline` + the sum over `own`, in rating points."""
+
+    item: str
+    title: str
+    rating: float
+    baseline: float
+    own: tuple[Share, ...]
+    """What each own rating adds, strongest first."""
+    features: tuple[Share, ...] = ()
+    """The same move seen from the item's public features, strongest first; a view beside
+    `own`, not on top of it, and it leaves out what features do not explain."""
+
+
+class Similar(NamedTuple):
+    """An item that is like another."""
+
+    item: str
+    title: str
+    closeness: float
+    """Larger is closer; what 1 means depends on the method."""
