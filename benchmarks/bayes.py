@@ -27,7 +27,9 @@ def main() -> None:
     ratings = tacit.read(given.ratings)
     items = tacit.read_items(given.items) if given.items else None
     for unit in ("user", "rating"):
-        method = tacit.Bayes(epsilon=given.epsilon, unit=unit, threads=given.threads)
+        method = tacit.Bayes(
+            epsilon=given.epsilon, unit=unit, threads=given.threads
+        )
         trial(method, ratings, items=items, users=given.users)
         start = time.perf_counter()
         trial(method, ratings, items=items, users=given.users)
@@ -44,7 +46,9 @@ def main() -> None:
         start = time.perf_counter()
         fold_in(model, own, values)
         times.append(time.perf_counter() - start)
-    print(f"fold-in of 100 ratings, 60 dimensions: {1000 * np.median(times):.2f} ms")
+    print(
+        f"fold-in of 100 ratings, 60 dimensions: {1000 * np.median(times):.2f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -57,7 +57,9 @@ def synthetic(people: int, items: int, each: int, seed: int = 1) -> Ratings:
 class Servers:
     """Both servers, started for one measurement."""
 
-    def __init__(self, folder: Path, items: list[str], options: list[str]) -> None:
+    def __init__(
+        self, folder: Path, items: list[str], options: list[str]
+    ) -> None:
         from tacit.federation.protocol.keys import Identity
 
         pins = {
@@ -68,7 +70,14 @@ class Servers:
         self.url = {r: f"http://127.0.0.1:{p}" for r, p in ports.items()}
         (folder / "items.csv").write_text("item\n" + "\n".join(items) + "\n")
         common = {
-            r: ["--port", str(ports[r]), "--home", str(folder / r), "--rate", "100000"]
+            r: [
+                "--port",
+                str(ports[r]),
+                "--home",
+                str(folder / r),
+                "--rate",
+                "100000",
+            ]
             for r in pins
         }
         commands = {
@@ -119,9 +128,14 @@ class Servers:
 
     def _seconds(self) -> dict[str, float]:
         tick, found = os.sysconf("SC_CLK_TCK"), {}
-        for role, process in zip(self.url, reversed(self.processes), strict=True):
+        for role, process in zip(
+            self.url, reversed(self.processes), strict=True
+        ):
             fields = (
-                Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+                Path(f"/proc/{process.pid}/stat")
+                .read_text()
+                .rpartition(")")[2]
+                .split()
             )
             found[role] = (int(fields[11]) + int(fields[12])) / tick
         return found
@@ -136,7 +150,9 @@ class Servers:
         raise SystemExit(f"the {role} did not start")
 
     def get(self, role: str, path: str) -> Any:
-        with urllib.request.urlopen(self.url[role] + path, timeout=30) as answer:
+        with urllib.request.urlopen(
+            self.url[role] + path, timeout=30
+        ) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
 
@@ -196,7 +212,9 @@ def rounds(
         finally:
             servers.stop()
     sent = next(
-        float(x.split()[1]) for x in metrics.splitlines() if "bytes_to_recommender" in x
+        float(x.split()[1])
+        for x in metrics.splitlines()
+        if "bytes_to_recommender" in x
     )
     answers = max(1, report.answered)
     print(
@@ -207,7 +225,9 @@ def rounds(
         f"  seconds a round: median of the last {count} {statistics.median(seconds[-count:]):.3f}, "
         f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}"
     )
-    each = ", ".join(f"{who} {used / len(seconds):.2f}" for who, used in cpu.items())
+    each = ", ".join(
+        f"{who} {used / len(seconds):.2f}" for who, used in cpu.items()
+    )
     print(
         f"  CPU seconds a round, enrolment and the rest included: {each}, all "
         f"{sum(cpu.values()) / len(seconds):.2f}"
@@ -233,7 +253,9 @@ async def _flood(
 
         async def lane() -> None:
             for round_, headers in left:
-                answer = await web.post(url, "/v1/upload", bodies[round_], headers)
+                answer = await web.post(
+                    url, "/v1/upload", bodies[round_], headers
+                )
                 if answer.status != 200:
                     raise SystemExit(f"status {answer.status}")
 
@@ -250,7 +272,9 @@ async def _enrolled(servers: Servers, devices: int) -> list[Any]:
     async with Web() as web:
         server = Server(servers.url["aggregator"], servers.pins["aggregator"])
         await server.learn(web)
-        links = [Link(web, server, server, new_exchange()[0]) for _ in range(devices)]
+        links = [
+            Link(web, server, server, new_exchange()[0]) for _ in range(devices)
+        ]
         left = iter(links)
 
         async def lane() -> None:
@@ -291,15 +315,21 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store = Store(
-            folder / "aggregator" / "aggregator.sqlite", MIGRATIONS, "aggregator"
+            folder / "aggregator" / "aggregator.sqlite",
+            MIGRATIONS,
+            "aggregator",
         )
         layout = Layout(name="bit", size=3000, width=1, bits=32, sparse=True)
         for round_ in rounds_:
             opening = pack(
-                Opening(task=task, round=round_, attempt=0, least=2, parts=(layout,))
+                Opening(
+                    task=task, round=round_, attempt=0, least=2, parts=(layout,)
+                )
             )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
-            store.now(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
+            store.now(
+                lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o)
+            )
         store.close()
         options = [
             "--method",
@@ -322,7 +352,12 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
             agreed = layouts_print((layout,))
             headers = [
                 Upload(
-                    task=task, round=r, attempt=0, least=2, rows=(1,), layouts=agreed
+                    task=task,
+                    round=r,
+                    attempt=0,
+                    least=2,
+                    rows=(1,),
+                    layouts=agreed,
                 )
                 for r in rounds_
             ]
@@ -334,7 +369,9 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                     mac = shared_secrets(
                         link.private, link.aggregator.keys[current]
                     ).mac
-                    told = tag(mac, b"request", b"POST", b"/v1/upload", bodies[round_])
+                    told = tag(
+                        mac, b"request", b"POST", b"/v1/upload", bodies[round_]
+                    )
                     prepared.append(
                         (
                             round_,
@@ -358,7 +395,12 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 )
             lines = servers.get("aggregator", "/metrics").splitlines()
             stored = next(
-                (int(float(x.split()[1])) for x in lines if "uploads_total" in x), 0
+                (
+                    int(float(x.split()[1]))
+                    for x in lines
+                    if "uploads_total" in x
+                ),
+                0,
             )
             each = (servers.cpu()["aggregator"] - before) / max(1, stored) * 1e6
             print(
@@ -369,10 +411,13 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
             servers.stop()
 
 
-def _wrk(folder: Path, url: str, reports: list[Report], bodies: list[bytes]) -> str:
+def _wrk(
+    folder: Path, url: str, reports: list[Report], bodies: list[bytes]
+) -> str:
     """wrk with prepared requests: thread t of 2 takes every second one, so none is sent twice."""
     lines = "\n".join(
-        f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}" for r, h in reports
+        f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}"
+        for r, h in reports
     )
     (folder / "requests.txt").write_text(lines)
     for round_, body in enumerate(bodies):
@@ -411,13 +456,16 @@ end
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=["rounds", "sound", "reports"])
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument(
-        "--wrk", action="store_true", help="drive reports with wrk instead of a fleet"
+        "--wrk",
+        action="store_true",
+        help="drive reports with wrk instead of a fleet",
     )
     parser.add_argument(
         "--new",
@@ -442,7 +490,14 @@ def main() -> None:
             "--set",
             f"cohort={o.devices or 1000}",
         ]
-        rounds(o.devices or 1000, 10_000, o.rounds, options, "S3 over HTTP, d 50", {})
+        rounds(
+            o.devices or 1000,
+            10_000,
+            o.rounds,
+            options,
+            "S3 over HTTP, d 50",
+            {},
+        )
     elif o.what == "sound":
         options = [
             "--method",

@@ -155,8 +155,14 @@ class Fused(Federated):
             {each.name: _Total(each) for each in round_.parts},
             len(self.cohorts) < 3,
         )
-        own = self._personal["profile"].copy() if check else self._personal["profile"]
-        usual = super()._sum(round_, state, tapes, factors or {}) if check else {}
+        own = (
+            self._personal["profile"].copy()
+            if check
+            else self._personal["profile"]
+        )
+        usual = (
+            super()._sum(round_, state, tapes, factors or {}) if check else {}
+        )
         if not check:
             self._who(round_.takes_part)
         given = self.settings
@@ -178,7 +184,9 @@ class Fused(Federated):
             sums["raters"].whole,
         )
         if check:
-            assert np.array_equal(own, self._personal["profile"], equal_nan=True)
+            assert np.array_equal(
+                own, self._personal["profile"], equal_nan=True
+            )
         assert all(
             np.array_equal(total.whole, sums[name].whole)
             for name, total in usual.items()
@@ -193,26 +201,35 @@ class Thinned(Fused):
         self, round_: Round, part: Part, event: Any, shape: tuple[int, ...]
     ) -> tuple[NDArray[Any], float]:
         noise, sd = super()._printed(round_, part, event, shape)
-        return np.round(noise / np.sqrt(np.maximum(self._raters(), 1))[:, None]).astype(
-            np.int64
-        ), sd
+        return np.round(
+            noise / np.sqrt(np.maximum(self._raters(), 1))[:, None]
+        ).astype(np.int64), sd
 
 
 def cells(data: str) -> list[Cell]:
     """Everything that is run on one data set, what matters most first."""
     thin = [name for name in READINGS if "pieces" in name]
     made = [Cell(data, "plain", PLAIN), Cell(data, "plain", FIT)]
-    made += [Cell(data, scheme, FIT, e) for scheme in ("S2", "S1") for e in EPSILONS]
+    made += [
+        Cell(data, scheme, FIT, e) for scheme in ("S2", "S1") for e in EPSILONS
+    ]
     made += [Cell(data, "S1", MEAN, e) for e in EPSILONS]
     made += [
         Cell(data, "plain", SOLVED),
         *(Cell(data, "S1", SOLVED, e) for e in EPSILONS),
     ]
-    made += [Cell(data, "S3", FIT, e, 10_000) for e in (0.8, 0.15, None, 0.05, 0.4)]
-    made += [Cell(data, "plain", TRUE), *(Cell(data, "S2", TRUE, e) for e in EPSILONS)]
+    made += [
+        Cell(data, "S3", FIT, e, 10_000) for e in (0.8, 0.15, None, 0.05, 0.4)
+    ]
+    made += [
+        Cell(data, "plain", TRUE),
+        *(Cell(data, "S2", TRUE, e) for e in EPSILONS),
+    ]
     made += [Cell(data, "S3", TRUE, e, 10_000) for e in (0.8, 0.15, None, 0.05)]
     made += [
-        Cell(data, "equation 13", name, e) for name in (FIT, TRUE) for e in (0.15, 0.8)
+        Cell(data, "equation 13", name, e)
+        for name in (FIT, TRUE)
+        for e in (0.15, 0.8)
     ]
     made += [
         Cell(data, "plain", name)
@@ -269,7 +286,9 @@ def run(train: Ratings, cell: Cell, seed: int) -> Profiles:
         Pattern(train.ptr, train.item),
     )
     plan = method.plan(public)
-    charge = NoNoise() if budget is None else Charge(plan.events(budget).values())
+    charge = (
+        NoNoise() if budget is None else Charge(plan.events(budget).values())
+    )
     engine = (Thinned if "pieces" in cell.reading else Fused)(
         train, threads=1, seed=seed
     )
@@ -279,18 +298,24 @@ def run(train: Ratings, cell: Cell, seed: int) -> Profiles:
     engine.values = inner(train)
     engine.seed = seed
     engine.weights = form.weights(public)
-    state: AnyState = form.first_state(public).after(people=float(train.n_users))
+    state: AnyState = form.first_state(public).after(
+        people=float(train.n_users)
+    )
     for round_ in plan.rounds:
         state = round_.absorb(state, engine.run(round_, state, charge))
     return engine._personal["profile"], np.asarray(state.items, np.float64)
 
 
-def linear_term(shape: tuple[int, int], epsilon: float | None) -> NDArray[np.float64]:
+def linear_term(
+    shape: tuple[int, int], epsilon: float | None
+) -> NDArray[np.float64]:
     """eta of Theorem 1 for every item: density ~ exp(-epsilon |eta| / 2 Delta)."""
     rng = np.random.default_rng()
     direction = rng.standard_normal(shape)
     length = (
-        0.0 if epsilon is None else rng.gamma(shape[1], 2 * 4.0 / epsilon, shape[0])
+        0.0
+        if epsilon is None
+        else rng.gamma(shape[1], 2 * 4.0 / epsilon, shape[0])
     )
     return direction * (length / np.sqrt((direction**2).sum(axis=1)))[:, None]
 
@@ -305,7 +330,9 @@ def solved(train: Ratings, seed: int) -> Profiles:
         np.full((train.n_users + train.n_items, 50), 0.001 * len(train)),
     )
     for _ in range(10):
-        half_step(train.ptr, train.item, value, items, ridge, 0, train.n_users, own)
+        half_step(
+            train.ptr, train.item, value, items, ridge, 0, train.n_users, own
+        )
         half_step(
             order.ptr,
             order.user,
@@ -320,7 +347,10 @@ def solved(train: Ratings, seed: int) -> Profiles:
 
 
 def trusted(
-    train: Ratings, cell: Cell, own: NDArray[np.float64], items: NDArray[np.float64]
+    train: Ratings,
+    cell: Cell,
+    own: NDArray[np.float64],
+    items: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """S1: from plain profiles, equation 6 for the items alone: solved, or 100 more steps."""
     width = own.shape[1]
@@ -342,7 +372,10 @@ def trusted(
     for item in range(len(items)):
         cut = slice(int(order.ptr[item]), int(order.ptr[item + 1]))
         people = own[order.user[cut]]
-        square[item], right[item] = people.T @ people, people.T @ value[order.cell[cut]]
+        square[item], right[item] = (
+            people.T @ people,
+            people.T @ value[order.cell[cut]],
+        )
     raters = np.maximum(np.diff(order.ptr), 1)[:, None]
     for _ in range(cell.rounds):
         gradient = 2 * (np.einsum("jab,jb->ja", square, items) - right) + eta
@@ -362,7 +395,9 @@ def refit(
     )
     ridge = np.repeat(0.001 * counts[:, None], items.shape[1], axis=1)
     own = np.zeros((train.n_users, items.shape[1]))
-    half_step(train.ptr, train.item, inner(train), items, ridge, 0, train.n_users, own)
+    half_step(
+        train.ptr, train.item, inner(train), items, ridge, 0, train.n_users, own
+    )
     return own
 
 
@@ -400,19 +435,26 @@ def scores(
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "data", nargs="+", help="folders of ratings; their names are used in the file"
+        "data",
+        nargs="+",
+        help="folders of ratings; their names are used in the file",
     )
-    parser.add_argument("--out", type=Path, default=Path("federated_accuracy.json"))
+    parser.add_argument(
+        "--out", type=Path, default=Path("federated_accuracy.json")
+    )
     parser.add_argument(
         "--only",
         help="a part of `SCHEME READING @`, where @ stands for the usual joins and leaves",
     )
     parser.add_argument("--seed", type=int, default=0)
     o = parser.parse_args()
-    done: dict[str, Any] = json.loads(o.out.read_text()) if o.out.is_file() else {}
+    done: dict[str, Any] = (
+        json.loads(o.out.read_text()) if o.out.is_file() else {}
+    )
     for folder in o.data:
         whole = tacit.read(folder)
         keep = np.random.default_rng(o.seed).random(len(whole)) < 0.9
@@ -424,7 +466,9 @@ def main() -> None:
         }
         plain: dict[str, Profiles] = {}
         for cell in cells(Path(folder).name):
-            name = f"{cell.scheme} {cell.reading}" + (" @" if cell.usual else "")
+            name = f"{cell.scheme} {cell.reading}" + (
+                " @" if cell.usual else ""
+            )
             if cell.key in done or (o.only and o.only not in name):
                 continue
             began = time.process_time()
@@ -448,21 +492,36 @@ def main() -> None:
                     )
                 else:
                     own, items = run(pairs["train"], cell, o.seed)
-            fine = bool((np.abs(own).max() < DIVERGED) and np.isfinite(items).all())
-            line = scores(pairs, own, items, rows) if fine else {"diverged": True}
+            fine = bool(
+                (np.abs(own).max() < DIVERGED) and np.isfinite(items).all()
+            )
+            line = (
+                scores(pairs, own, items, rows) if fine else {"diverged": True}
+            )
             many = (
                 len(pairs["train"]) > 50 * pairs["train"].n_users
             )  # else they fit anything
             if many and np.isfinite(items).all():
                 again = scores(
-                    pairs, refit(pairs["train"], items, cell.reading), items, rows
+                    pairs,
+                    refit(pairs["train"], items, cell.reading),
+                    items,
+                    rows,
                 )
-                line |= {f"refit_{name}": value for name, value in again.items()}
-            done[cell.key] = line | {"seconds": round(time.process_time() - began, 1)}
+                line |= {
+                    f"refit_{name}": value for name, value in again.items()
+                }
+            done[cell.key] = line | {
+                "seconds": round(time.process_time() - began, 1)
+            }
             o.out.write_text(json.dumps(done))
             print(
                 cell.key,
-                {k: round(v, 4) for k, v in line.items() if "raw_" in k or "kept" in k},
+                {
+                    k: round(v, 4)
+                    for k, v in line.items()
+                    if "raw_" in k or "kept" in k
+                },
                 flush=True,
             )
 

@@ -66,7 +66,9 @@ def tables(found: Found) -> None:
             ),
         )
         for cell in order:
-            plain = Cell(data, "plain", cell.reading.replace(", pieces of sd 1/k", ""))
+            plain = Cell(
+                data, "plain", cell.reading.replace(", pieces of sd 1/k", "")
+            )
             print(row(cell, found[cell], found.get(plain, {})))
 
 
@@ -80,14 +82,18 @@ def picture(found: Found, path: Path) -> None:
         sorted({c.data for c in found}),
         Figure(figsize=(11, 7), layout="constrained"),
     )
-    axes = figure.subplots(len(sets), 3, sharex=True, sharey=True, squeeze=False)
+    axes = figure.subplots(
+        len(sets), 3, sharex=True, sharey=True, squeeze=False
+    )
     for place, data in enumerate(sets):
         for column, scheme in enumerate(("S1", "S2", "S3")):
             axis = axes[place][column]
             for cell, line in sorted(
                 found.items(), key=lambda pair: pair[0].epsilon or 0
             ):
-                usual = cell.usual and cell.reading == FIT and cell.scheme == scheme
+                usual = (
+                    cell.usual and cell.reading == FIT and cell.scheme == scheme
+                )
                 if (
                     cell.data == data
                     and "diverged" not in line
@@ -98,14 +104,18 @@ def picture(found: Found, path: Path) -> None:
                         if cell.epsilon
                         else f"{cell.scheme}, no noise"
                     )
-                    axis.plot(np.arange(0, 4.01, 0.05), line["fine_train"], label=name)
+                    axis.plot(
+                        np.arange(0, 4.01, 0.05), line["fine_train"], label=name
+                    )
             axis.set(
                 title=f"{scheme}, {data}",
                 xlabel="|error|, training pairs",
                 ylabel="share of pairs",
             )
             axis.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure.savefig(
+        path, metadata={"Date": None} if path.suffix == ".svg" else None
+    )
 
 
 if __name__ == "__main__":

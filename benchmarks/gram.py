@@ -111,7 +111,9 @@ def shaped(name: str, seed: int = 0) -> Table:
 def from_file(path: str) -> Table:
     """ML-1M's `user::item::rating::time`."""
     with open(path, encoding="latin-1") as lines:
-        cells = np.array([line.split("::")[:3] for line in lines], dtype=np.int64)
+        cells = np.array(
+            [line.split("::")[:3] for line in lines], dtype=np.int64
+        )
     user, item = (
         np.unique(cells[:, column], return_inverse=True)[1] for column in (0, 1)
     )
@@ -147,7 +149,11 @@ def ours(
         charge: Charge = NoNoise()
         if sigma is not None:
             charge = Charge(
-                [Gaussian(name="gram", sensitivity=1.0, sigma=sigma, draws=draws)]
+                [
+                    Gaussian(
+                        name="gram", sensitivity=1.0, sigma=sigma, draws=draws
+                    )
+                ]
             )
         opened = GramRelease("gram", table.items, True, 1, charge)
 
@@ -196,7 +202,11 @@ def implicits(table: Table) -> Callable[[], NDArray[np.int32]]:
     model.user_factors, model.item_factors = factors_of(table)
     shape = len(table.ptr) - 1, table.items
     rated = sparse.csr_matrix(
-        (np.ones(len(table.item), np.float32), table.item.astype(np.int32), table.ptr),
+        (
+            np.ones(len(table.item), np.float32),
+            table.item.astype(np.int32),
+            table.ptr,
+        ),
         shape,
     )
 
@@ -218,7 +228,9 @@ def scipys(table: Table) -> Callable[[], NDArray[np.float32]]:
         table.item.astype(np.int32),
         table.ptr.astype(np.int32),
     )  # scipy is fastest on 32-bit indices
-    matrix = sparse.csr_matrix((value, *index), (len(table.ptr) - 1, table.items))
+    matrix = sparse.csr_matrix(
+        (value, *index), (len(table.ptr) - 1, table.items)
+    )
 
     def run() -> NDArray[np.float32]:
         dense: NDArray[np.float32] = (matrix.T @ matrix).toarray()
@@ -228,10 +240,15 @@ def scipys(table: Table) -> Callable[[], NDArray[np.float32]]:
 
 
 def _measure(
-    make: Callable[..., Callable[[], Any]], path: str, rest: tuple[Any, ...], best: int
+    make: Callable[..., Callable[[], Any]],
+    path: str,
+    rest: tuple[Any, ...],
+    best: int,
 ) -> Any:
     with np.load(path) as saved:
-        table = Table(int(saved["items"]), saved["ptr"], saved["item"], saved["value"])
+        table = Table(
+            int(saved["items"]), saved["ptr"], saved["item"], saved["value"]
+        )
     run = make(table, *rest)
     before, times = peak_memory(), []
     for _ in range(best):
@@ -246,7 +263,9 @@ def peak_memory() -> float:
     """MB, of this process alone (Linux; `ru_maxrss` would include what its parent once held)."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(
-            int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM")
+            int(line.split()[1]) / 1024
+            for line in status
+            if line.startswith("VmHWM")
         )
 
 
@@ -265,7 +284,8 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--shape", choices=SHAPES, default="ml-1m")
     parser.add_argument(
@@ -277,9 +297,17 @@ def main() -> None:
     best = 15 if small else 1
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/table.npz"
-        table = from_file(chosen.ratings) if chosen.ratings else shaped(chosen.shape)
+        table = (
+            from_file(chosen.ratings)
+            if chosen.ratings
+            else shaped(chosen.shape)
+        )
         np.savez(
-            path, items=table.items, ptr=table.ptr, item=table.item, value=table.value
+            path,
+            items=table.items,
+            ptr=table.ptr,
+            item=table.item,
+            value=table.value,
         )
         print(
             f"{len(table.ptr) - 1:,} people, {table.items:,} items, {len(table.item):,} ratings",
@@ -291,10 +319,17 @@ def main() -> None:
             f"tacit, {threads} thread(s)", ours, path, threads, None, best=best
         )
         noisy = measure(
-            "tacit with exact Gaussian noise", ours, path, threads, 5e4, best=best
+            "tacit with exact Gaussian noise",
+            ours,
+            path,
+            threads,
+            5e4,
+            best=best,
         )
         if small:
-            peer = measure("scipy sparse X.T @ X to float32", scipys, path, best=best)
+            peer = measure(
+                "scipy sparse X.T @ X to float32", scipys, path, best=best
+            )
             print(
                 f"faster: {peer[0] / plain[0]:.1f} x, with noise {peer[0] / noisy[0]:.1f} x"
             )
@@ -302,7 +337,9 @@ def main() -> None:
                 f"memory: {plain[1] / max(peer[1], 1):.2f} of scipy's, with noise "
                 f"{noisy[1] / max(peer[1], 1):.2f}"
             )
-            listed = measure("tacit, top 20 for everyone", lists, path, best=best)
+            listed = measure(
+                "tacit, top 20 for everyone", lists, path, best=best
+            )
             if find_spec("implicit") is None:
                 print("implicit is not installed: no comparison of lists")
             else:

@@ -61,8 +61,12 @@ def ours(path: str) -> dict[str, float]:
 
     def als() -> None:
         d = FACTORS["als"]
-        half_step(data.ptr, data.item, value, factors, ridge_people, 0, people, own)
-        half_step(order.ptr, order.user, by_item, own, ridge_items, 0, items, factors)
+        half_step(
+            data.ptr, data.item, value, factors, ridge_people, 0, people, own
+        )
+        half_step(
+            order.ptr, order.user, by_item, own, ridge_items, 0, items, factors
+        )
         assert d == factors.shape[1]
 
     own, factors = draw(people, FACTORS["als"]), draw(items, FACTORS["als"])
@@ -90,7 +94,15 @@ def ours(path: str) -> dict[str, float]:
     )
     found["svdpp"] = timed(
         lambda: svdpp_epoch(
-            data.ptr, data.item, value, everyone, *bias, *plus, 0.005, 0.02, 0.02
+            data.ptr,
+            data.item,
+            value,
+            everyone,
+            *bias,
+            *plus,
+            0.005,
+            0.02,
+            0.02,
         )
     )
     return found
@@ -107,10 +119,18 @@ def triples(path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             file = file / name
     text = file.read_text().replace("::", "\t").replace(",", "\t")
     table = np.array(
-        [line.split("\t")[:3] for line in text.splitlines() if line[:1].isdigit()],
+        [
+            line.split("\t")[:3]
+            for line in text.splitlines()
+            if line[:1].isdigit()
+        ],
         np.float64,
     )
-    return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
+    return (
+        table[:, 0].astype(np.int64),
+        table[:, 1].astype(np.int64),
+        table[:, 2],
+    )
 
 
 def difference(fit: Callable[[int], object], few: int, many: int) -> float:
@@ -148,7 +168,8 @@ def cornac(path: str) -> float:
 
     user, item, rating = triples(path)
     data = Dataset.from_uir(
-        list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)), seed=0
+        list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)),
+        seed=0,
     )
     return difference(
         lambda epochs: MF(
@@ -190,7 +211,9 @@ def peers(path: str) -> dict[str, float | str]:
         try:
             found[name] = run(path)
         except Exception as error:  # noqa: BLE001 - a peer that is absent or broken is reported, not fatal
-            found[name] = f"not measured ({type(error).__name__}: {str(error)[:60]})"
+            found[name] = (
+                f"not measured ({type(error).__name__}: {str(error)[:60]})"
+            )
     return found
 
 
@@ -198,7 +221,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings")
     parser.add_argument("--peer", help="a Python that has the peers installed")
-    parser.add_argument("--only-peers", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--only-peers", action="store_true", help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
     if options.only_peers:
         print(json.dumps(peers(options.ratings)))
@@ -206,7 +231,9 @@ def main() -> None:
     mine = ours(options.ratings)
     if options.peer:
         command = [options.peer, __file__, options.ratings, "--only-peers"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        )
         theirs = json.loads(answer.stdout.splitlines()[-1])
     else:
         theirs = peers(options.ratings)

@@ -43,9 +43,14 @@ def main() -> None:
         "--draws", type=int, default=1_000_000, help="length of the vector"
     )
     parser.add_argument(
-        "--repeat", type=int, default=2, help="runs of each, of which the best counts"
+        "--repeat",
+        type=int,
+        default=2,
+        help="runs of each, of which the best counts",
     )
-    parser.add_argument("--scales", type=float, nargs="+", default=[10.0, 1e3, 1e6])
+    parser.add_argument(
+        "--scales", type=float, nargs="+", default=[10.0, 1e3, 1e6]
+    )
     args = parser.parse_args()
     dp.enable_features("contrib")
     zeros = np.zeros(args.draws, dtype=np.int64)
@@ -65,11 +70,18 @@ def main() -> None:
             # Noise and sum on both sides: OpenDP's measurement adds to its argument.
             ours = (
                 args.draws
-                / best(lambda f=sampler, s=scale: zeros + f(args.draws, s), args.repeat)
+                / best(
+                    lambda f=sampler, s=scale: zeros + f(args.draws, s),
+                    args.repeat,
+                )
                 / 1e6
             )
             mechanism = theirs(law, scale)
-            other = args.draws / best(lambda m=mechanism: m(zeros), args.repeat) / 1e6
+            other = (
+                args.draws
+                / best(lambda m=mechanism: m(zeros), args.repeat)
+                / 1e6
+            )
             lowest = min(lowest, ours / other)
             print(
                 f"{law:9} {scale:9g} {1e3 * first:9.1f} {ours:9.1f} {other:11.3f} "

@@ -59,11 +59,15 @@ FIRST_SPLIT = 100
 REACHES = np.geomspace(0.2, 5.0, 25)
 
 
-def tell(law: str, epsilon: float, number: Floats, rng: np.random.Generator) -> Floats:
+def tell(
+    law: str, epsilon: float, number: Floats, rng: np.random.Generator
+) -> Floats:
     """An unbiased report of each number in [-1, 1]."""
     if law == "bit":
         most = (exp(epsilon) + 1) / (exp(epsilon) - 1)
-        return np.where(rng.random(len(number)) < (1 + number / most) / 2, most, -most)
+        return np.where(
+            rng.random(len(number)) < (1 + number / most) / 2, most, -most
+        )
     if law == "hybrid":  # below .61 the bit alone is best
         piece = 1 - exp(-epsilon / 2) if epsilon > 0.61 else 0.0
         kinds = rng.random(len(number)) < piece
@@ -107,7 +111,9 @@ class ScalarCarrier(Carrier):
 
     law: str = "bit"
     epsilon: float = 1.0
-    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
+    rng: np.random.Generator = field(
+        default_factory=lambda: np.random.default_rng(2)
+    )
 
     def round(
         self,
@@ -124,14 +130,21 @@ class ScalarCarrier(Carrier):
             direction = 1.0 - 2.0 * self.rng.integers(0, 2, (people, size + 1))
             person = np.repeat(np.arange(people), np.diff(rows.ptr))
             product = np.bincount(
-                person, rows.values[:, 0] * direction[person, rows.index], people
+                person,
+                rows.values[:, 0] * direction[person, rows.index],
+                people,
             )
             told = reach * tell(
-                self.law, self.epsilon, np.clip(product / reach, -1, 1), self.rng
+                self.law,
+                self.epsilon,
+                np.clip(product / reach, -1, 1),
+                self.rng,
             )
             cells = (told[:, None] * direction).ravel()[:, None]
             index = np.tile(np.arange(size + 1, dtype=np.uint32), people)
-            return {"report": Rows(np.arange(people + 1) * (size + 1), index, cells)}
+            return {
+                "report": Rows(np.arange(people + 1) * (size + 1), index, cells)
+            }
 
         def take(state: State, released: Mapping[str, Released]) -> State:
             got = released["report"]
@@ -151,9 +164,15 @@ class ScalarCarrier(Carrier):
         )
 
 
-def by_effects(part: Split, items: tacit.Catalogue, law: str, epsilon: float) -> Model:
-    public = Public(part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6))
-    plan = effects_plan(public, ScalarCarrier(None, 0, law=law, epsilon=epsilon))
+def by_effects(
+    part: Split, items: tacit.Catalogue, law: str, epsilon: float
+) -> Model:
+    public = Public(
+        part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6)
+    )
+    plan = effects_plan(
+        public, ScalarCarrier(None, 0, law=law, epsilon=epsilon)
+    )
     engine = Simulate(part.train, 1)
     state = AnswersState(people=float(part.train.n_users))
     for round_ in plan.rounds:
@@ -171,7 +190,8 @@ def by_descent(part: Split, name: str, law: str, epsilon: float) -> Model:
     try:
         answers.respond, answers.unbiased = drawn, lambda event: 1.0  # type: ignore[assignment]
         return trial(
-            getattr(tacit, name)(epsilon=epsilon, form="descent", threads=1), part.train
+            getattr(tacit, name)(epsilon=epsilon, form="descent", threads=1),
+            part.train,
         )
     finally:
         answers.respond, answers.unbiased = kept
@@ -189,12 +209,16 @@ def mean_error(parts: list[Split], models: list[Model]) -> float:
 
 
 def line(name: str, values: list[float]) -> None:
-    print(f"  {name:44s}" + " ".join(f"{value:8.4f}" for value in values), flush=True)
+    print(
+        f"  {name:44s}" + " ".join(f"{value:8.4f}" for value in values),
+        flush=True,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("data")
     parser.add_argument("--seeds", type=int, default=2)
@@ -203,7 +227,11 @@ def main() -> None:
     print("what an answer about one direction is worth, in people")
     for law in LAWS:
         line(
-            law, [best_reach(law, e)[1] ** 2 / best_reach(law, e)[2] for e in EPSILONS]
+            law,
+            [
+                best_reach(law, e)[1] ** 2 / best_reach(law, e)[2]
+                for e in EPSILONS
+            ],
         )
     line(
         "nearest of many directions (default)",
@@ -222,14 +250,18 @@ def main() -> None:
         line(
             law,
             [
-                mean_error(parts, [by_effects(part, items, law, e) for part in parts])
+                mean_error(
+                    parts, [by_effects(part, items, law, e) for part in parts]
+                )
                 for e in EPSILONS
             ],
         )
     made = [
         [
             trial(
-                tacit.ProjectedOneBitMF(epsilon=e, threads=1), part.train, items=items
+                tacit.ProjectedOneBitMF(epsilon=e, threads=1),
+                part.train,
+                items=items,
             )
             for part in parts
         ]
@@ -240,11 +272,15 @@ def main() -> None:
         [mean_error(parts, models) for models in made],
     )
     print("RMSE, descent (no features; 10 rounds, each person in one)")
-    bare = [splits.make(tacit.read(given.data), "90/10", seed=seed) for seed in seeds]
+    bare = [
+        splits.make(tacit.read(given.data), "90/10", seed=seed)
+        for seed in seeds
+    ]
     for name in ("OneBitMF", "ProjectedOneBitMF"):
         for law in LAWS:
             models = [
-                [by_descent(part, name, law, e) for part in bare] for e in EPSILONS
+                [by_descent(part, name, law, e) for part in bare]
+                for e in EPSILONS
             ]
             line(f"{name}, {law}", [mean_error(bare, each) for each in models])
 

@@ -77,7 +77,12 @@ def scored(
     for part, start in zip(parts, starts or [None] * len(parts), strict=True):
         found.append(
             error(
-                trial(find(method)(**options), part.train, users=people, start=start),
+                trial(
+                    find(method)(**options),
+                    part.train,
+                    users=people,
+                    start=start,
+                ),
                 part,
             )
         )
@@ -117,7 +122,14 @@ def plain(part: Split, neighbours: int, *, pearson: bool) -> Model:
     catalogue = tacit.Catalogue(part.train.items)
     arrays = {**flat, **compress(index.astype(np.int64), value)}
     return Model(
-        Shared("knn", "neighbourhood", arrays, numbers, part.train.schema, catalogue),
+        Shared(
+            "knn",
+            "neighbourhood",
+            arrays,
+            numbers,
+            part.train.schema,
+            catalogue,
+        ),
         "",
     )
 
@@ -134,7 +146,9 @@ def baselines(parts: list[Split], neighbours: int) -> None:
 
 def speed(ratings: tacit.Ratings) -> None:
     block = inner(ratings)
-    data = Data.of(block, item_means(block, ratings.n_items, levels=True, prior=5.0))
+    data = Data.of(
+        block, item_means(block, ratings.n_items, levels=True, prior=5.0)
+    )
     for attempt in ("cold", "warm"):
         begin = time.perf_counter()
         index, value = raw_similarities(
@@ -154,7 +168,9 @@ def speed(ratings: tacit.Ratings) -> None:
 Splits = list[Split]
 
 
-def folds(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
+def folds(
+    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
+) -> None:
     parts = list(splits.k_fold(ratings, 5))
     for method in ("pnbm-sgd", "pnbm-langevin"):
         scored(f"{method} without noise", parts, method, calibration="none")
@@ -175,7 +191,9 @@ def against_epsilon(
             )
 
 
-def units(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
+def units(
+    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
+) -> None:
     """One rating against a whole person, at equal epsilon: sound methods that promise both,
     and the printed claims."""
     for epsilon in given.epsilons:
@@ -241,7 +259,9 @@ def nearest(model: Model, near: int) -> Model:
     value, counts = shared.arrays["similarity"], np.diff(start)
     owner = np.repeat(np.arange(len(counts)), counts)
     order = np.lexsort((-np.abs(value), owner))
-    kept = np.sort(order[np.arange(len(order)) - np.repeat(start[:-1], counts) < near])
+    kept = np.sort(
+        order[np.arange(len(order)) - np.repeat(start[:-1], counts) < near]
+    )
     arrays = {
         **shared.arrays,
         "start": np.concatenate(
@@ -253,10 +273,14 @@ def nearest(model: Model, near: int) -> Model:
     return Model(replace(shared, arrays=arrays), "")
 
 
-def learned(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
+def learned(
+    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
+) -> None:
     """Learned similarities in plain neighbours: without noise, and with the budget divided
     between the two fits."""
-    none = [trial(find("pnbm-sgd")(calibration="none"), part.train) for part in cut]
+    none = [
+        trial(find("pnbm-sgd")(calibration="none"), part.train) for part in cut
+    ]
     for method in ("knn-pearson", "knn-cosine"):
         scored(f"{method} without noise", cut, method, calibration="none")
         scored(
@@ -277,7 +301,9 @@ def learned(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> N
             )
         first, second = halves(epsilon)
         made = [
-            trial(find("pnbm-sgd")(epsilon=first), part.train, users=given.people)
+            trial(
+                find("pnbm-sgd")(epsilon=first), part.train, users=given.people
+            )
             for part in cut
         ]
         for method in ("knn-pearson", "knn-cosine"):
@@ -292,7 +318,9 @@ def halves(epsilon: float) -> tuple[float, float]:
     return epsilon_at(sqrt(0.75) * mu, 1e-6), epsilon_at(sqrt(0.25) * mu, 1e-6)
 
 
-def printed(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
+def printed(
+    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
+) -> None:
     for method in ("pnbm-sgd", "pnbm-langevin"):
         for epsilon in given.epsilons:
             scored(
@@ -322,7 +350,9 @@ GRIDS = {
 """Section 5.1; of K in [1, 20] three values."""
 
 
-def grid(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
+def grid(
+    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
+) -> None:
     """Every combination that the paper searched; best, median and worst, and the best of
     each single setting."""
     for method, choices in (
@@ -334,13 +364,17 @@ def grid(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None
                 made = dict(zip(choices, values, strict=True))
                 models = [
                     trial(
-                        find(method)(calibration="paper", epsilon=epsilon, **made),
+                        find(method)(
+                            calibration="paper", epsilon=epsilon, **made
+                        ),
                         s.train,
                     )
                     for s in cut
                 ]
                 found[values] = float(
-                    np.mean([error(m, s) for m, s in zip(models, cut, strict=True)])
+                    np.mean(
+                        [error(m, s) for m, s in zip(models, cut, strict=True)]
+                    )
                 )
             order = sorted(found, key=lambda values: found[values])
             middle, best = (
@@ -360,7 +394,9 @@ def grid(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None
                 }
                 print(
                     f"  {name}: "
-                    + ", ".join(f"{value:g} {e:.4f}" for value, e in each.items()),
+                    + ", ".join(
+                        f"{value:g} {e:.4f}" for value, e in each.items()
+                    ),
                     flush=True,
                 )
     baselines(cut, 500)
@@ -380,11 +416,16 @@ TABLES = {
 def main() -> None:
     logging.getLogger("absl").setLevel(logging.ERROR)
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("data", help="a folder that tacit can read, such as ml-1m")
+    parser.add_argument(
+        "data", help="a folder that tacit can read, such as ml-1m"
+    )
     parser.add_argument("what", choices=["speed", *TABLES])
-    parser.add_argument("--people", type=int, help="the declared number of people")
+    parser.add_argument(
+        "--people", type=int, help="the declared number of people"
+    )
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument(
         "--first", type=int, default=0, help="number of the first split"
@@ -395,7 +436,9 @@ def main() -> None:
         default=[1.0, 5.0, 20.0],
     )
     parser.add_argument(
-        "--private", action="store_true", help="with neighbours: the private model only"
+        "--private",
+        action="store_true",
+        help="with neighbours: the private model only",
     )
     parser.add_argument("--methods", default=",".join(BESIDE))
     given = parser.parse_args()

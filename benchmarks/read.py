@@ -53,7 +53,9 @@ def make_ml_1m(folder: Path, rows: int) -> Path:
     frame = pl.DataFrame({"u": user, "i": item, "r": rating, "t": time})
     path = folder / "ratings.dat"
     path.write_bytes(
-        frame.write_csv(include_header=False, separator=",").replace(",", "::").encode()
+        frame.write_csv(include_header=False, separator=",")
+        .replace(",", "::")
+        .encode()
     )
     return path
 
@@ -63,7 +65,12 @@ def make_csv(folder: Path, rows: int, prefix: str = "") -> Path:
 
     user, item, rating, time = columns(rows, 138_493, 26_744)
     frame = pl.DataFrame(
-        {"userId": user, "movieId": item, "rating": rating / 1.0, "timestamp": time}
+        {
+            "userId": user,
+            "movieId": item,
+            "rating": rating / 1.0,
+            "timestamp": time,
+        }
     )
     if prefix:
         named = [
@@ -94,11 +101,15 @@ def make_netflix(folder: Path, rows: int) -> Path:
         text, starts = lists[rng.integers(len(lists))]
         first = rng.integers(people.size - size)
         path = training / f"mv_{k:07d}.txt"
-        path.write_bytes(b"%d:\n" % k + text[starts[first] : starts[first + size]])
+        path.write_bytes(
+            b"%d:\n" % k + text[starts[first] : starts[first + size]]
+        )
     return training
 
 
-def shuffled(rng: np.random.Generator, people: np.ndarray) -> tuple[bytes, np.ndarray]:
+def shuffled(
+    rng: np.random.Generator, people: np.ndarray
+) -> tuple[bytes, np.ndarray]:
     """A line a person in random order, and where each line starts."""
     lines = [
         b"%d,%d,%d-%02d-%02d\n"
@@ -125,7 +136,8 @@ CASES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--only",
@@ -134,16 +146,22 @@ def main() -> None:
         help="just this case (may be repeated)",
     )
     parser.add_argument(
-        "--rows", type=int, help="rows of each case, instead of the judged sizes"
+        "--rows",
+        type=int,
+        help="rows of each case, instead of the judged sizes",
     )
     parser.add_argument(
         "--scale", type=float, default=1.0, help="a share of the judged sizes"
     )
     parser.add_argument(
-        "--folder", help="where to make the files (a temporary folder otherwise)"
+        "--folder",
+        help="where to make the files (a temporary folder otherwise)",
     )
     parser.add_argument(
-        "--repeat", type=int, default=2, help="reads of each file; the best is shown"
+        "--repeat",
+        type=int,
+        default=2,
+        help="reads of each file; the best is shown",
     )
     asked = parser.parse_args()
     print(

@@ -35,9 +35,13 @@ RANK, RATED = 4, 0.25
 def invented(people: int, items: int, rng: np.random.Generator) -> Array:
     """Centred, clamped ratings of a quarter of the cells, from four tastes; 0 where there
     is none."""
-    tastes = rng.standard_normal((people, RANK)) @ rng.standard_normal((RANK, items))
+    tastes = rng.standard_normal((people, RANK)) @ rng.standard_normal(
+        (RANK, items)
+    )
     noisy = 0.35 * tastes + 0.6 * rng.standard_normal((people, items))
-    return np.asarray(np.clip(noisy, -1, 1) * (rng.random((people, items)) < RATED))
+    return np.asarray(
+        np.clip(noisy, -1, 1) * (rng.random((people, items)) < RATED)
+    )
 
 
 def symmetric(size: int, sd: float, rng: np.random.Generator) -> Array:
@@ -50,7 +54,11 @@ def explained(
     data: Array, by_items: Array | None = None, by_people: Array | None = None
 ) -> float:
     """What orthonormal factors, of items or of people, explain of the ratings."""
-    part = data @ by_items if by_items is not None else np.asarray(by_people).T @ data
+    part = (
+        data @ by_items
+        if by_items is not None
+        else np.asarray(by_people).T @ data
+    )
     return float((part**2).sum())
 
 
@@ -77,7 +85,8 @@ def shares(
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-6)

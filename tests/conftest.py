@@ -61,7 +61,9 @@ class Postgres:
         return f"{self.url.rsplit('/', 1)[0]}/{name}"
 
     def psql(self, url: str, *statements: str) -> str:
-        commands = [part for statement in statements for part in ("-c", statement)]
+        commands = [
+            part for statement in statements for part in ("-c", statement)
+        ]
         done = subprocess.run(
             ["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", url, *commands],
             check=True,
@@ -83,7 +85,10 @@ def postgres() -> Iterator[Postgres]:
     parent.chmod(0o755)
     folder = parent / "cluster"
     done = subprocess.run(
-        [Postgres.script, "start", folder], capture_output=True, text=True, check=False
+        [Postgres.script, "start", folder],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         shutil.rmtree(parent, ignore_errors=True)

@@ -36,7 +36,9 @@ class Agreed(Method):
         def contribute(block, state):
             signs = np.sign(block.value)
             counts = np.diff(block.ptr)
-            weight = 1 / np.sqrt(counts) if public.unit == "user" else counts * 0 + 1
+            weight = (
+                1 / np.sqrt(counts) if public.unit == "user" else counts * 0 + 1
+            )
             signs = signs * np.repeat(weight, counts)
             return {"votes": Rows(block.ptr, block.item, signs[:, None])}
 
@@ -44,7 +46,9 @@ class Agreed(Method):
             return state.after(approval=released["votes"].value[:, 0])
 
         votes = Part("votes", public.items, bound)
-        return Plan(public.unit, (Round("signs", (votes,), contribute, absorb),))
+        return Plan(
+            public.unit, (Round("signs", (votes,), contribute, absorb),)
+        )
 
     def first_state(self, public):
         """Nothing is known yet."""

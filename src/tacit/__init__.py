@@ -86,7 +86,11 @@ if TYPE_CHECKING:
         NeighborhoodLangevin,
         NeighborhoodSGD,
     )
-    from tacit.methods.one_bit.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
+    from tacit.methods.one_bit.one_bit import (
+        NaiveLocalMF,
+        OneBitMF,
+        ProjectedOneBitMF,
+    )
     from tacit.model.model import Model, load
 
 

@@ -23,7 +23,11 @@ class TacitError(Exception):
     exit_status = 1
 
     def __init__(
-        self, message: str, *, place: str | None = None, remedy: str | None = None
+        self,
+        message: str,
+        *,
+        place: str | None = None,
+        remedy: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message

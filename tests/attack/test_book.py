@@ -53,13 +53,16 @@ def test_processes_killed_at_random_moments_leave_good_books(
     chance = random.Random(7)
     told = 0
     for run in range(200 if full else 20):
-        path = tmp_path / (f"new-{run}.sqlite" if run % 4 == 0 else "ledger.sqlite")
+        path = tmp_path / (
+            f"new-{run}.sqlite" if run % 4 == 0 else "ledger.sqlite"
+        )
         process = spender(path, 1e-6, 10_000)
         start(process)
         time.sleep(chance.random() * (0.02 if run % 4 == 0 else 0.1))
         process.send_signal(signal.SIGKILL)
         numbers = [
-            int(line) for line in process.communicate(timeout=60)[0].split("\n")[:-1]
+            int(line)
+            for line in process.communicate(timeout=60)[0].split("\n")[:-1]
         ]  # a last line may be cut
         assert open_book(path).verify().entries >= max(numbers, default=0)
         told += len(numbers)
@@ -93,7 +96,9 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
 
 
 @pytest.mark.parametrize("room", [0, 6_000, 18_000])
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, room: int) -> None:
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, room: int
+) -> None:
     """A file-size limit stands for a full disk: below the first page, inside the new file,
     or when it must grow."""
     path = tmp_path / "ledger.sqlite"
@@ -189,7 +194,9 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         "entry 2 is out of order",
     ),
     "the seal edited": (
-        lambda path: tamper(path, "UPDATE head SET text = replace(text, '[5,', '[4,')"),
+        lambda path: tamper(
+            path, "UPDATE head SET text = replace(text, '[5,', '[4,')"
+        ),
         "its seal was edited",
     ),
     "the seal removed": (
@@ -263,7 +270,9 @@ def test_a_book_cut_anywhere_never_verifies(path: Path, cut: int) -> None:
         open_book(path).verify()
 
 
-def test_flipped_bytes_never_change_what_was_spent(path: Path, full: bool) -> None:
+def test_flipped_bytes_never_change_what_was_spent(
+    path: Path, full: bool
+) -> None:
     """A flipped byte is noticed, or it lies where nothing is stored."""
     right = open_book(path).spent()
     good = path.read_bytes()

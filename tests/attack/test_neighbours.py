@@ -86,17 +86,23 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
     ]
     drawn, charge = Threads(used, 1), Charge(run.events.values())
     state, done = (
-        {"people": np.array([float(declared)]), **method.first_state(run.public)},
+        {
+            "people": np.array([float(declared)]),
+            **method.first_state(run.public),
+        },
         [],
     )
     for round_ in run.plan.rounds:
         everyone = replace(round_, takes_part=Everyone())
-        first, *others = [engine.run(everyone, state, NoNoise()) for engine in engines]
+        first, *others = [
+            engine.run(everyone, state, NoNoise()) for engine in engines
+        ]
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, run.plan.limited)
             for other in others:
                 difference = (
-                    first[part.name].value.astype(np.float64) - other[part.name].value
+                    first[part.name].value.astype(np.float64)
+                    - other[part.name].value
                 )
                 room = 1e-12
                 if (
@@ -104,7 +110,8 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
                 ):  # each number once; kept as float32, which rounds
                     difference = difference[
                         np.triu_indices(
-                            part.size, not getattr(part.bound, "diagonal", False)
+                            part.size,
+                            not getattr(part.bound, "diagonal", False),
                         )
                     ]
                     difference, room = difference[:, None], 1e-3
@@ -140,5 +147,6 @@ def test_a_plan_for_many_has_every_stage():
 def _first(ratings, most):
     """Each person's first cells: a fixed choice, so that neighbours differ in what is used."""
     return (
-        np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr)) < most
+        np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr))
+        < most
     )

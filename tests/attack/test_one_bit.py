@@ -54,7 +54,9 @@ def measured(cls, calibration, stars):
     )
     ratings = everyone_gives(stars)
     budget = Budget(EPSILON, 0.0)
-    public = Public(ratings.schema, Catalogue(["a"]), "user", calibration, budget)
+    public = Public(
+        ratings.schema, Catalogue(["a"]), "user", calibration, budget
+    )
     plan = method.plan(public)
     events = plan.events(budget)
     engine = Simulate(ratings)
@@ -62,7 +64,9 @@ def measured(cls, calibration, stars):
     means = []
     for round_ in plan.rounds:
         got = engine.run(
-            round_, state, Charge([events[f"{round_.name}/{round_.parts[0].name}"]])
+            round_,
+            state,
+            Charge([events[f"{round_.name}/{round_.parts[0].name}"]]),
         )
         (released,) = got.values()
         factor = 1 / np.tanh(
@@ -102,4 +106,6 @@ def test_the_audit_catches_the_round_too_many_of_the_paper():
 
 def test_the_audit_would_notice_a_ratio_a_third_too_large():
     assert EPSILON / ROUNDS * 0.3 > 20 * SD
-    assert log(3) == pytest.approx(2 * atanh(0.5))  # a mean bit of 1/2 is a ratio of 3
+    assert log(3) == pytest.approx(
+        2 * atanh(0.5)
+    )  # a mean bit of 1/2 is a ratio of 3

@@ -141,7 +141,9 @@ class Room:
 
     def tamper(self, *statements: str) -> None:
         self.postgres.psql(
-            self.url, "ALTER TABLE tacit_ledger.entry DISABLE TRIGGER ALL", *statements
+            self.url,
+            "ALTER TABLE tacit_ledger.entry DISABLE TRIGGER ALL",
+            *statements,
         )
 
     def rehash(self, number: int) -> None:
@@ -167,7 +169,9 @@ SWAP = [
     f"UPDATE {E} SET number = {b} WHERE population = 'default' AND number = {a}"
     for a, b in ((2, 99), (3, 2), (99, 3))
 ]
-EDIT = f"UPDATE {E} SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
+EDIT = (
+    f"UPDATE {E} SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
+)
 MOVE = f"UPDATE {E} SET population = 'default', number = 6 WHERE population = 'other'"
 ATTACKS: dict[str, tuple[Act, str]] = {
     "an entry edited": (lambda room: room.tamper(EDIT), "entry 3 was edited"),
@@ -191,7 +195,10 @@ ATTACKS: dict[str, tuple[Act, str]] = {
         lambda room: room.tamper(f"DELETE FROM {E}"),
         "entry 1 is missing",
     ),
-    "two entries swapped": (lambda room: room.tamper(*SWAP), "entry 2 is out of order"),
+    "two entries swapped": (
+        lambda room: room.tamper(*SWAP),
+        "entry 2 is out of order",
+    ),
     "the seal edited": (
         lambda room: room.tamper(
             "UPDATE tacit_ledger.head SET text = replace(text, '[5,', '[4,')"
@@ -212,11 +219,15 @@ ATTACKS: dict[str, tuple[Act, str]] = {
     ),
     "all tables dropped": (
         lambda room: room.tamper(
-            "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE"
+            "SET client_min_messages = warning",
+            "DROP SCHEMA tacit_ledger CASCADE",
         ),
         "its key is there",
     ),
-    "the key removed": (lambda room: room.key.unlink(), "key of the book is missing"),
+    "the key removed": (
+        lambda room: room.key.unlink(),
+        "key of the book is missing",
+    ),
     "the key replaced": (
         lambda room: room.key.write_bytes(b"x" * 32),
         "its key belongs to another book",
@@ -238,7 +249,9 @@ def room(postgres, url: str, tacit_home: Path) -> Room:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_damage_is_detected_named_and_takes_no_charge(room: Room, attack: str) -> None:
+def test_damage_is_detected_named_and_takes_no_charge(
+    room: Room, attack: str
+) -> None:
     act, words = ATTACKS[attack]
     act(room)
     with pytest.raises(BookError) as caught:
@@ -248,9 +261,13 @@ def test_damage_is_detected_named_and_takes_no_charge(room: Room, attack: str) -
         charge(open_book(room.url), laplace(0.1))
 
 
-def test_an_old_dump_verifies_but_does_not_know_the_newer_head(room: Room) -> None:
+def test_an_old_dump_verifies_but_does_not_know_the_newer_head(
+    room: Room,
+) -> None:
     dump = subprocess.run(
-        ["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True
+        ["pg_dump", "-n", "tacit_ledger", room.url],
+        check=True,
+        capture_output=True,
     ).stdout
     newer = charge(open_book(room.url), laplace(0.1)).hash
     assert open_book(room.url).contains(newer)
@@ -270,7 +287,9 @@ def test_a_dump_that_is_up_to_date_goes_on(room: Room) -> None:
     """Backup and restore as docs/operate.md has them, with the key kept apart."""
     head = open_book(room.url).head
     dump = subprocess.run(
-        ["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True
+        ["pg_dump", "-n", "tacit_ledger", room.url],
+        check=True,
+        capture_output=True,
     ).stdout
     room.postgres.psql(
         room.url,
@@ -282,5 +301,7 @@ def test_a_dump_that_is_up_to_date_goes_on(room: Room) -> None:
     )
     assert open_book(room.url).contains(head)
     assert charge(open_book(room.url), laplace(0.1)).number == 6
-    with pytest.raises(subprocess.CalledProcessError):  # the guards came back too
+    with pytest.raises(
+        subprocess.CalledProcessError
+    ):  # the guards came back too
         room.postgres.psql(room.url, f"DELETE FROM {E}")

@@ -28,7 +28,9 @@ ITEMS = 64
 
 def rows_of(values: list[list[float]]) -> Rows:
     ptr = np.cumsum([0, *(len(row) for row in values)]).astype(np.int64)
-    flat = np.array([x for row in values for x in row], np.float64).reshape(-1, 1)
+    flat = np.array([x for row in values for x in row], np.float64).reshape(
+        -1, 1
+    )
     return Rows(ptr, np.arange(len(flat), dtype=np.uint32), flat)
 
 
@@ -68,7 +70,9 @@ def test_no_neighbour_breaks_the_bound(bound, unit):
     ],
     ids=str,
 )
-def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(bound, unit, tight):
+def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(
+    bound, unit, tight
+):
     contribute = bound_contribution(bound, ITEMS)
     if isinstance(bound, OwnMeans):
         inner = contribute
@@ -82,7 +86,11 @@ def test_the_published_constant_of_the_centred_chain():
     coarse grid."""
     fine = CentredCells(4000, steps=2**20).sensitivity("rating").l2 / 2**20
     assert 2.0 < fine <= 2.1610
-    assert fine < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256 < 2.2
+    assert (
+        fine
+        < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256
+        < 2.2
+    )
 
 
 @given(
@@ -153,7 +161,9 @@ def test_a_person_counts_once():
 )
 def test_a_bound_on_single_numbers_refuses_several_columns(bound):
     with pytest.raises(Failure, match="several columns"):
-        bound.apply(Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2))))
+        bound.apply(
+            Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2)))
+        )
 
 
 def test_cells_that_meet_in_one_row_add_up():
@@ -162,9 +172,13 @@ def test_cells_that_meet_in_one_row_add_up():
     with pytest.raises(Failure, match="meet in one row"):
         CellClip(1.0, 10).apply(one_row)
     moved = CellClip(1.0, 10, apart=False).apply(one_row).sum()
-    assert moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
+    assert (
+        moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
+    )
     two_people = Rows(
-        np.array([0, 0, 2, 4, 4]), np.array([5, 1, 1, 5], np.uint32), np.ones((4, 1))
+        np.array([0, 0, 2, 4, 4]),
+        np.array([5, 1, 1, 5], np.uint32),
+        np.ones((4, 1)),
     )
     assert CellClip(1.0, 10).apply(two_people).sum() == 40
 
@@ -198,7 +212,9 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
 
     def given(items, values):
         rows = Rows(
-            np.array([0, len(items)]), items * (0 if wide else 1), values[:, None]
+            np.array([0, len(items)]),
+            items * (0 if wide else 1),
+            values[:, None],
         )
         out = np.zeros((ITEMS, bound.apply(rows).shape[1]), np.int64)
         np.add.at(out, rows.index, bound.apply(rows))
@@ -220,7 +236,9 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
                 items[after], values[after]
             )
             assert np.abs(move).sum() <= claimed.l1
-            assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (1 + 1e-12)
+            assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (
+                1 + 1e-12
+            )
             assert move.any(axis=1).sum() <= claimed.rows
 
 
@@ -235,10 +253,14 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
         (RowClip(1.0, "l1", 10), "user", None, 10),
     ],
 )
-def test_noise_by_rows_covers_every_row_that_moves(bound, unit, limited, expected):
+def test_noise_by_rows_covers_every_row_that_moves(
+    bound, unit, limited, expected
+):
     """With noise of its own on each row, epsilon adds up over rows: sum of L2 norms, not
     the L2 norm of all."""
-    assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(expected)
+    assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(
+        expected
+    )
 
 
 def level(steps):
@@ -265,4 +287,6 @@ def test_a_persons_level_moves_only_so_much(unit, steps):
     assert worst.l1 <= claimed.l1
     assert worst.l2 <= claimed.l2
     if unit == "rating" and steps > 64:
-        assert worst.l2 > 0.999 * claimed.l2  # the first rating of a person attains it
+        assert (
+            worst.l2 > 0.999 * claimed.l2
+        )  # the first rating of a person attains it

@@ -17,7 +17,9 @@ SHRINK, CLAMP = 20.0, 1.0
 """The paper's fictitious ratings and clamp B."""
 
 
-def centred(values: Array, clamp: float = CLAMP, fictitious: float = 0.0) -> Array:
+def centred(
+    values: Array, clamp: float = CLAMP, fictitious: float = 0.0
+) -> Array:
     """The paper's row: own mean with 20 fictitious ratings at the (released) global mean,
     subtracted, clamped."""
     mean = (values.sum() + SHRINK * fictitious) / (len(values) + SHRINK)
@@ -59,8 +61,12 @@ def covariance_bound(alpha: float, cells: Array) -> Array:
     """Proof 3: L2 of the weighted covariance when one rating joins `cells` others."""
     shift = np.minimum(alpha / (cells + 1 + SHRINK), 2 * CLAMP)
     block = 2 * CLAMP * shift * cells / np.sqrt(cells + 1)
-    block += CLAMP**2 * cells * (np.maximum(cells, 1) ** -0.5 - (cells + 1) ** -0.5)
-    return np.asarray(np.sqrt(block**2 + CLAMP**4 * (2 * cells + 1) / (cells + 1)))
+    block += (
+        CLAMP**2 * cells * (np.maximum(cells, 1) ** -0.5 - (cells + 1) ** -0.5)
+    )
+    return np.asarray(
+        np.sqrt(block**2 + CLAMP**4 * (2 * cells + 1) / (cells + 1))
+    )
 
 
 def value_bound(width: float, cells: Array) -> Array:
@@ -114,7 +120,10 @@ def test_the_row_bound_is_attained() -> None:
     """Beta + 1 others and the fictitious ratings at one end, inside the clamp; the new one
     at the other end."""
     values = np.full(21, 2.0)
-    after, before = centred(np.r_[values, -2.0], 9.0, 2.0), centred(values, 9.0, 2.0)
+    after, before = (
+        centred(np.r_[values, -2.0], 9.0, 2.0),
+        centred(values, 9.0, 2.0),
+    )
     shift = float(np.sqrt(((after[:-1] - before) ** 2).sum()))
     assert np.hypot(shift, CLAMP) == pytest.approx(
         np.sqrt(4.0**2 / (4 * (SHRINK + 1)) + CLAMP**2)
@@ -140,17 +149,21 @@ def test_no_value_moves_the_covariance_beyond_its_bound() -> None:
         other = values.copy()
         other[-1] = -values[-1] if rng.random() < 0.5 else rng.uniform(-2, 2)
         _, l2 = norms(outer(centred(values), 0.5) - outer(centred(other), 0.5))
-        assert l2 <= float(value_bound(4.0, np.array(float(len(values))))) * (1 + 1e-12)
+        assert l2 <= float(value_bound(4.0, np.array(float(len(values))))) * (
+            1 + 1e-12
+        )
 
 
-@pytest.mark.parametrize(("power", "index", "limit"), [(1.0, 0, 3.0), (0.5, 1, 2**0.5)])
+@pytest.mark.parametrize(
+    ("power", "index", "limit"), [(1.0, 0, 3.0), (0.5, 1, 2**0.5)]
+)
 def test_the_weight_matrix_approaches_its_bound_and_stays_below(
     power: float, index: int, limit: float
 ) -> None:
     found = [
-        norms(moved(outer(np.ones(size + 1), power), outer(np.ones(size), power)))[
-            index
-        ]
+        norms(
+            moved(outer(np.ones(size + 1), power), outer(np.ones(size), power))
+        )[index]
         for size in (1, 4, 60, 1500)
     ]
     assert max(found) < limit
@@ -187,7 +200,8 @@ def grid_row(values: Array) -> Array:
 def grid_weight(y: Array) -> int:
     """floor(2^30 fine / (s sqrt(|y|^2 + s^2 / 2))), in exact integers."""
     return isqrt(
-        (FINE << SHIFT) ** 2 // (STEPS**2 * (int((y * y).sum()) + STEPS**2 // 2))
+        (FINE << SHIFT) ** 2
+        // (STEPS**2 * (int((y * y).sum()) + STEPS**2 // 2))
     )
 
 
@@ -195,7 +209,8 @@ def grid_entries(y: Array) -> Array:
     """Upper triangle without the diagonal of round(weight y_i y_j / 2^30)."""
     upper = np.triu(np.outer(y, y), 1)
     return np.asarray(
-        (grid_weight(y) * upper + np.where(upper != 0, 1 << (SHIFT - 1), 0)) >> SHIFT
+        (grid_weight(y) * upper + np.where(upper != 0, 1 << (SHIFT - 1), 0))
+        >> SHIFT
     )
 
 
@@ -223,7 +238,9 @@ def test_no_rating_moves_the_integer_covariance_beyond_its_bound() -> None:
     for _ in range(500):
         values = rows(rng, 2.5, 199)
         new = np.r_[values, rng.choice([-2.5, 2.5])]
-        move = moved(grid_entries(grid_row(new)), grid_entries(grid_row(values)))
+        move = moved(
+            grid_entries(grid_row(new)), grid_entries(grid_row(values))
+        )
         worst = max(worst, float(np.sqrt((move.astype(float) ** 2).sum())))
     assert 0.85 * limit < worst <= limit
 
@@ -233,7 +250,9 @@ def test_a_rounded_factor_is_no_sound_release_for_one_rating() -> None:
     together."""
     half, worst = 700, 0.0
     number = np.array([half, half, 1])
-    pairs = np.triu(np.outer(number, number), 1) + np.diag(number * (number - 1) / 2)
+    pairs = np.triu(np.outer(number, number), 1) + np.diag(
+        number * (number - 1) / 2
+    )
     for size in np.linspace(0.3, 0.9, 400):
         parts = []
         for new in ([2.0], []):
@@ -241,9 +260,16 @@ def test_a_rounded_factor_is_no_sound_release_for_one_rating() -> None:
                 centred(np.r_[np.full(half, size), np.full(half, -size), new]),
                 np.zeros(1 - len(new)),
             ]
-            q = np.trunc(64 * y / ((y * y).sum() + OFFSET) ** 0.25)[[0, half, -1]] / 64
+            q = (
+                np.trunc(64 * y / ((y * y).sum() + OFFSET) ** 0.25)[
+                    [0, half, -1]
+                ]
+                / 64
+            )
             parts.append(np.outer(q, q))
-        worst = max(worst, float(np.sqrt((pairs * (parts[0] - parts[1]) ** 2).sum())))
+        worst = max(
+            worst, float(np.sqrt((pairs * (parts[0] - parts[1]) ** 2).sum()))
+        )
     assert worst > 2 * grid_row_bound(2 * half + 1) / STEPS
 
 
@@ -251,7 +277,9 @@ def test_a_whole_person_on_the_grid_is_bounded_by_an_integer_identity() -> None:
     rng = np.random.default_rng(4)
     for _ in range(200):
         y = rng.uniform(-1, 1, int(rng.integers(1, 500)))
-        q = np.trunc(2048 * y / np.sqrt((y * y).sum() + OFFSET)).astype(np.int64)
+        q = np.trunc(2048 * y / np.sqrt((y * y).sum() + OFFSET)).astype(
+            np.int64
+        )
         upper = np.triu(np.outer(q, q), 1)
         assert int((q * q).sum()) <= 2048**2
         assert 2 * int((upper * upper).sum()) <= 2048**4
@@ -273,7 +301,9 @@ def test_the_moment_moves_more_than_the_row() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 3, 10, 100, 2000])
 def test_one_like_moves_the_top_n_gram_by_less_than_one(size: int) -> None:
-    grams = [np.triu(np.ones((c, c)), 1) / np.sqrt(c + 5) for c in (size + 1, size)]
+    grams = [
+        np.triu(np.ones((c, c)), 1) / np.sqrt(c + 5) for c in (size + 1, size)
+    ]
     assert norms(moved(grams[0], grams[1]))[1] < 1
 
 
@@ -284,19 +314,26 @@ def test_one_person_moves_the_top_n_gram_by_less_than_the_root_of_a_half(
     assert norms(np.triu(np.ones((size, size)), 1) / (size + 5))[1] < 2**-0.5
 
 
-def test_swapping_one_kept_like_moves_a_sampled_gram_by_a_known_amount() -> None:
+def test_swapping_one_kept_like_moves_a_sampled_gram_by_a_known_amount() -> (
+    None
+):
     kept = 12
     before, after = np.zeros(kept + 1), np.zeros(kept + 1)
     before[:kept], after[1:] = 1, 1
-    assert norms(np.outer(after, after) - np.outer(before, before))[1] == pytest.approx(
-        np.sqrt(4 * kept - 2)
-    )
+    assert norms(np.outer(after, after) - np.outer(before, before))[
+        1
+    ] == pytest.approx(np.sqrt(4 * kept - 2))
 
 
 def test_the_mean_shift_on_the_grid_never_exceeds_the_next_integer() -> None:
     rng = np.random.default_rng(5)
     for _ in range(2000):
         values = rows(rng, 2.5, 80)
-        y = [grid_row(values)[0], grid_row(np.r_[values, rng.choice([-2.5, 2.5])])[0]]
-        assert abs(int(y[0]) - int(y[1])) <= ceil(2 * CLIP * STEPS / (len(values) + 21))
+        y = [
+            grid_row(values)[0],
+            grid_row(np.r_[values, rng.choice([-2.5, 2.5])])[0],
+        ]
+        assert abs(int(y[0]) - int(y[1])) <= ceil(
+            2 * CLIP * STEPS / (len(values) + 21)
+        )
     assert floor(2 * CLIP * STEPS / 22) < STEPS

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from tacit.auditing.hunt import hunt
-from tacit.bound import CellClip, CentredCells, CountedGram, EntryGram, FactorGram, Rows
+from tacit.bound import (
+    CellClip,
+    CentredCells,
+    CountedGram,
+    EntryGram,
+    FactorGram,
+    Rows,
+)
 from tacit.engine.kernels import arrange, entry_band, factor_band
 
 ITEMS, SIZE = 24, 16
@@ -23,7 +30,9 @@ def contribution(bound):
         order = np.argsort(items, kind="stable")
         index = np.minimum(items[order], SIZE).astype(np.uint32)
         rows = Rows(
-            np.array([0, len(items)], np.int64), index, values[order].reshape(-1, 1)
+            np.array([0, len(items)], np.int64),
+            index,
+            values[order].reshape(-1, 1),
         )
         q = bound.apply(rows)
         weights = bound.weights(rows, q)
@@ -35,7 +44,9 @@ def contribution(bound):
             factor_band(cells, 0, SIZE, out)
         else:
             entry_band(cells, weights, 0, SIZE, out)
-        above = np.triu_indices(SIZE, 0 if getattr(bound, "diagonal", False) else 1)
+        above = np.triu_indices(
+            SIZE, 0 if getattr(bound, "diagonal", False) else 1
+        )
         return out[above]
 
     return contribute
@@ -47,12 +58,21 @@ BOUNDS = [
     (FactorGram(root=64, norm="l1"), "user"),
     (FactorGram(root=64), "rating"),
     (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5), "rating"),
-    (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5, grid=64), "rating"),
+    (
+        EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5, grid=64),
+        "rating",
+    ),
     (EntryGram(SIZE, CellClip(1.0, 2**12), 0.5), "rating"),
     (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), 0.5), "value"),
     (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12)), "rating"),
-    (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), grid=64), "rating"),
-    (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), power=1.0), "rating"),
+    (
+        CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), grid=64),
+        "rating",
+    ),
+    (
+        CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12), power=1.0),
+        "rating",
+    ),
     (CountedGram(SIZE, CellClip(1.0, 2**12)), "rating"),
     (CountedGram(SIZE, CellClip(1.0, 2**12), power=1.0), "rating"),
 ]
@@ -61,7 +81,11 @@ BOUNDS = [
 @pytest.mark.parametrize(("bound", "unit"), BOUNDS, ids=str)
 def test_no_neighbour_breaks_the_bound(bound, unit):
     worst = hunt(
-        contribution(bound), unit, items=ITEMS, sizes=(0, 1, 2, 4, 8, 23), starts=36
+        contribution(bound),
+        unit,
+        items=ITEMS,
+        sizes=(0, 1, 2, 4, 8, 23),
+        starts=36,
     )
     claimed = bound.sensitivity(unit)
     assert worst.l2 <= claimed.l2 * (1 + 1e-12)
@@ -89,7 +113,11 @@ def test_the_bounds_are_not_far_from_attained():
     for bound, unit, tight in (
         (FactorGram(root=1024), "user", 0.9),
         (EntryGram(SIZE, CellClip(1.0, 2**12), 0.5), "rating", 0.4),
-        (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12)), "rating", 0.7),
+        (
+            CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, 2**12)),
+            "rating",
+            0.7,
+        ),
     ):
         worst = hunt(
             contribution(bound),

@@ -43,7 +43,10 @@ def kept(
         np.uint64,
     )
     found = limit_ratings(made(rows), MOST, lambda count: own[:count])
-    return {name: set(found.item[found.row(i)].tolist()) for i, name in enumerate(who)}
+    return {
+        name: set(found.item[found.row(i)].tolist())
+        for i, name in enumerate(who)
+    }
 
 
 @pytest.fixture
@@ -83,14 +86,18 @@ def test_a_cell_added_evicts_at_most_one_other_of_the_same_person(people):
             who,
         )
         assert len(before[who[person]] - after[who[person]]) <= 1
-        assert all(after[name] == before[name] for name in who if name != who[person])
+        assert all(
+            after[name] == before[name] for name in who if name != who[person]
+        )
 
 
 def test_a_person_less_changes_nobody_else(people):
     """A hash of row numbers would fail here: everybody behind her has another number."""
     rows, words, who = people
     before = kept(rows, words, who)
-    assert kept(rows[1:], words, who[1:]) == {name: before[name] for name in who[1:]}
+    assert kept(rows[1:], words, who[1:]) == {
+        name: before[name] for name in who[1:]
+    }
 
 
 def test_values_play_no_part(people):

@@ -64,7 +64,9 @@ def test_the_gain_of_a_ridge_is_reached_and_not_passed():
     best = 0.0
     for _ in range(3000):
         ridge = 10 ** rng.uniform(-2, 2)
-        rows = rng.normal(size=(rng.integers(1, 6), 2)) * 10 ** rng.uniform(-2, 1)
+        rows = rng.normal(size=(rng.integers(1, 6), 2)) * 10 ** rng.uniform(
+            -2, 1
+        )
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
         gain = np.linalg.norm(
             np.linalg.solve(rows.T @ rows + ridge * np.eye(2), rows[0])

@@ -21,9 +21,9 @@ def refused(tacit, tmp_path):
         for text in (says,) if isinstance(says, str) else says:
             assert text.lower() in seen.err.lower(), seen.err
         after = sorted(p for p in tmp_path.rglob("*"))
-        assert [p for p in after if p not in before and "home" not in p.parts] == list(
-            writes
-        )
+        assert [
+            p for p in after if p not in before and "home" not in p.parts
+        ] == list(writes)
         return seen
 
     return run
@@ -60,7 +60,9 @@ def test_a_bad_file(refused, tmp_path, name):
 
 
 def test_a_table_without_a_scale(refused, table, tmp_path):
-    refused("fit", table, "--epsilon", 1, "--out", tmp_path / "m", says="--scale")
+    refused(
+        "fit", table, "--epsilon", 1, "--out", tmp_path / "m", says="--scale"
+    )
 
 
 def test_a_file_that_is_not_there(refused, tmp_path):
@@ -93,7 +95,15 @@ def test_an_impossible_epsilon(refused, table, tmp_path, epsilon):
 
 
 def test_a_missing_epsilon_points_to_plan(refused, table, tmp_path):
-    refused("fit", table, "--scale", "1,5", "--out", tmp_path / "m", says="tacit plan")
+    refused(
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--out",
+        tmp_path / "m",
+        says="tacit plan",
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +130,9 @@ def test_a_bad_option(refused, table, tmp_path, option, value, says):
     options = {"--scale": "1,5", "--epsilon": "1", "--out": tmp_path / "m"} | {
         option: value
     }
-    refused("fit", table, *(x for pair in options.items() for x in pair), says=says)
+    refused(
+        "fit", table, *(x for pair in options.items() for x in pair), says=says
+    )
 
 
 def test_a_delta_above_one_in_the_people(refused, table, tmp_path):
@@ -146,7 +158,16 @@ def test_an_impossible_split(refused, table, split):
 
 def test_a_spent_cap(tacit, refused, table, tmp_path):
     assert tacit("ledger", "cap", "--epsilon", 1).status == 0
-    base = ("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 0.9)
+    base = (
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        0.9,
+    )
     assert tacit(*base, "--out", tmp_path / "first").status == 0
     refused(*base, "--out", tmp_path / "second", says="cap")
     assert tacit("ledger", "verify").status == 0
@@ -154,13 +175,31 @@ def test_a_spent_cap(tacit, refused, table, tmp_path):
 
 def test_an_unwritable_place(refused, table, tmp_path):
     (tmp_path / "file").write_text("here")
-    base = ("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 1)
+    base = (
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        1,
+    )
     refused(*base, "--out", tmp_path / "file", says="is a file")
     refused(*base, "--out", "/proc/model", says="written")
 
 
 def test_a_place_that_holds_something_else(tacit, refused, table, tmp_path):
-    base = ("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 1)
+    base = (
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        1,
+    )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_text("dear")
     refused(*base, "--out", tmp_path / "mine", says="other things")
@@ -239,7 +278,16 @@ def test_a_bad_personal_file(refused, model, tmp_path, text, says):
 def test_a_catalogue_with_repeated_ids(refused, table, tmp_path):
     items = tmp_path / "items.csv"
     items.write_text("id,title\ni1,One\ni2,Two\ni1,Again\n")
-    args = ("--scale", "1,5", "--epsilon", 1, "--items", items, "--out", tmp_path / "m")
+    args = (
+        "--scale",
+        "1,5",
+        "--epsilon",
+        1,
+        "--items",
+        items,
+        "--out",
+        tmp_path / "m",
+    )
     refused("fit", table, *args, says=["items.csv", "line 4"])
 
 

@@ -47,7 +47,9 @@ def mine(tmp_path):
     return path
 
 
-def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(tacit, model, mine):
+def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(
+    tacit, model, mine
+):
     seen = tacit("recommend", model, "--ratings", mine, "-n", 4)
     assert seen.status == 0
     assert len(seen.out.splitlines()) == 5
@@ -63,7 +65,9 @@ def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(tacit, model,
     assert told["unknown"] == ["No Such Film"]
 
 
-def test_recommend_can_be_told_what_to_choose_from(tacit, model, mine, tmp_path):
+def test_recommend_can_be_told_what_to_choose_from(
+    tacit, model, mine, tmp_path
+):
     (tmp_path / "only").write_text("i2\ni3\nFilm 5\n")
     (tmp_path / "not").write_text("item\ni3\n")
     args = (
@@ -136,14 +140,26 @@ def test_the_statement_in_three_forms(tacit, model):
 def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
     assert tacit("verify", model).status == 0
     (tacit_home / "ledger.sqlite").rename(tacit_home / "gone.sqlite")
-    assert tacit("verify", model, "--ledger", tacit_home / "other.sqlite").status == 1
+    assert (
+        tacit("verify", model, "--ledger", tacit_home / "other.sqlite").status
+        == 1
+    )
 
 
 def test_a_book_restored_from_an_old_copy_is_exposed(
     tacit, model, table, tacit_home, tmp_path
 ):
     old = {p: p.read_bytes() for p in tacit_home.iterdir() if p.is_file()}
-    base = ("fit", table, "--scale", "1,5", "--method", "popularity", "--epsilon", 1)
+    base = (
+        "fit",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--epsilon",
+        1,
+    )
     assert tacit(*base, "--out", tmp_path / "later").status == 0
     for path in tacit_home.iterdir():
         if path.is_file() and path not in old:
@@ -166,10 +182,15 @@ def test_the_ledger_shows_and_replays(tacit, model):
 
 
 def test_similar_and_export(tacit, model, tmp_path):
-    near = json.loads(tacit("similar", model, "Film 3", "--json").out)["similar"]
+    near = json.loads(tacit("similar", model, "Film 3", "--json").out)[
+        "similar"
+    ]
     assert near[0]["closeness"] >= near[-1]["closeness"]
     assert (
-        tacit("export", model, "--to", "npz", "--out", tmp_path / "m.npz").status == 0
+        tacit(
+            "export", model, "--to", "npz", "--out", tmp_path / "m.npz"
+        ).status
+        == 0
     )
     with np.load(tmp_path / "m.npz") as arrays:
         assert arrays["ids"].shape == (14,)
@@ -205,7 +226,8 @@ def test_evaluate_compares_and_is_booked_once(tacit, table):
         ("popularity", None),
     ]
     assert all(
-        c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None for c in cells
+        c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None
+        for c in cells
     )
     assert "NOT PRIVATE" in tacit(*base).out
     told = json.loads(tacit("ledger", "show", "--json").out)
@@ -216,7 +238,16 @@ def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(
     tacit, table
 ):
     assert tacit("ledger", "cap", "--epsilon", 5).status == 0
-    base = ("evaluate", table, "--scale", "1,5", "--method", "popularity", "--seeds", 1)
+    base = (
+        "evaluate",
+        table,
+        "--scale",
+        "1,5",
+        "--method",
+        "popularity",
+        "--seeds",
+        1,
+    )
     assert tacit(*base).status == 2
     assert tacit(*base, "--owner-only").status == 0
 
@@ -280,7 +311,9 @@ def test_help_is_light():
         "heavy = {'numba', 'numpy', 'polars', 'scipy', 'dp_accounting'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True
+    )
 
 
 def test_every_command_has_help(tacit):

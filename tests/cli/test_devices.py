@@ -28,7 +28,12 @@ def run(tacit, table, tmp_path):
 
 def test_a_scenario_is_run_and_said(run):
     seen = run(
-        "--devices", "drop_out=0.5", "--devices", "cheats=0.1", "--devices", "late=0.2"
+        "--devices",
+        "drop_out=0.5",
+        "--devices",
+        "cheats=0.1",
+        "--devices",
+        "late=0.2",
     )
     assert seen.status == 0
     told = json.loads(seen.out)["statement"]["settings"]
@@ -41,13 +46,18 @@ def test_a_scenario_is_run_and_said(run):
 
 @pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("engine", ["simulate", "local"])
-def test_devices_remember_what_they_answered_in_an_earlier_run(run, tmp_path, engine):
+def test_devices_remember_what_they_answered_in_an_earlier_run(
+    run, tmp_path, engine
+):
     book = tmp_path / "devices"
     ledger = ("--devices", f"book={book}", "--devices", "cap=6")
     assert "not given" not in run(*ledger, engine=engine).err
     second = run(*ledger, engine=engine)
     assert second.status == 0
-    assert "answers were not given: the devices' own ledgers have no room" in second.err
+    assert (
+        "answers were not given: the devices' own ledgers have no room"
+        in second.err
+    )
     assert str(book) not in second.out
 
 

@@ -38,7 +38,10 @@ def test_help_names_the_true_default_methods(tacit):
 
     for command in ("fit", "evaluate"):
         words = " ".join(tacit(command, "--help").out.split())
-        assert f"{DEFAULT} unless said, {DEFAULT_POSITIVE} with --positive" in words
+        assert (
+            f"{DEFAULT} unless said, {DEFAULT_POSITIVE} with --positive"
+            in words
+        )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,17 @@ def test_help_names_the_true_default_methods(tacit):
         ("doctor", "--wipe"),
         ("ledger", "cap", "--epsilon", 9),
         ("recommend", "MODEL", "--people", "TABLE", "--out", "OUT.csv"),
-        ("plan", "--epsilon", 1, "--users", 50, "--items", 9, "--calibration", "none"),
+        (
+            "plan",
+            "--epsilon",
+            1,
+            "--users",
+            50,
+            "--items",
+            9,
+            "--calibration",
+            "none",
+        ),
         ("demo",),
     ],
     ids=lambda args: args[0],
@@ -56,7 +69,8 @@ def test_help_names_the_true_default_methods(tacit):
 def test_json_is_all_there_is_on_stdout(tacit, fitted, table, tmp_path, args):
     names = {"MODEL": fitted("m", "--method", "popularity"), "TABLE": table}
     real = [
-        names.get(each, str(each).replace("OUT", f"{tmp_path}/out")) for each in args
+        names.get(each, str(each).replace("OUT", f"{tmp_path}/out"))
+        for each in args
     ]
     seen = tacit(*real, "--json")
     assert seen.status == 0, seen.err
@@ -123,28 +137,50 @@ def test_an_export_named_as_another_format_is_refused(tacit, fitted, tmp_path):
     assert not (tmp_path / "x.npz").exists()
 
 
-def test_the_owner_is_told_the_layout_and_that_counts_are_private(tacit, tmp_path):
+def test_the_owner_is_told_the_layout_and_that_counts_are_private(
+    tacit, tmp_path
+):
     rows = [
-        f"{u},{i},{1 + (u * i) % 5},{10 + i}" for u in range(1, 30) for i in range(1, 9)
+        f"{u},{i},{1 + (u * i) % 5},{10 + i}"
+        for u in range(1, 30)
+        for i in range(1, 9)
     ]
     (tmp_path / "ratings.csv").write_text(
         "userId,movieId,rating,timestamp\n" + "\n".join([*rows, rows[0]]) + "\n"
     )
-    args = ("--positive", 4, "--users", 30, "--epsilon", 1, "--out", tmp_path / "m")
+    args = (
+        "--positive",
+        4,
+        "--users",
+        30,
+        "--epsilon",
+        1,
+        "--out",
+        tmp_path / "m",
+    )
     seen = tacit("fit", tmp_path / "ratings.csv", *args)
     assert "read as MovieLens csv" in seen.err
     assert "ratings from 0.5 to 5" in seen.err
     assert (
-        "merged 1 duplicate rating (--duplicates last); for the owner only" in seen.err
+        "merged 1 duplicate rating (--duplicates last); for the owner only"
+        in seen.err
     )
     assert "below 4; for the owner only" in seen.err
 
 
-def test_what_is_rated_low_is_no_like_and_is_not_shown_again(tacit, fitted, tmp_path):
+def test_what_is_rated_low_is_no_like_and_is_not_shown_again(
+    tacit, fitted, tmp_path
+):
     model = fitted("likes", "--positive", 4)
     (tmp_path / "low.csv").write_text("item,rating\ni1,1\ni2,2\n")
     seen = tacit(
-        "recommend", model, "--ratings", tmp_path / "low.csv", "-n", 20, "--json"
+        "recommend",
+        model,
+        "--ratings",
+        tmp_path / "low.csv",
+        "-n",
+        20,
+        "--json",
     )
     assert "none of these ratings is a like (4 or more)" in seen.err
     (tmp_path / "mixed.csv").write_text("item,rating\ni1,1\ni3,5\n")
@@ -189,11 +225,21 @@ def test_everyones_list_from_likes_leaves_out_what_they_rated_low(
     model = fitted("likes", "--positive", 4)
     assert (
         tacit(
-            "recommend", model, "--people", table, "--out", tmp_path / "l.csv", "-n", 20
+            "recommend",
+            model,
+            "--people",
+            table,
+            "--out",
+            tmp_path / "l.csv",
+            "-n",
+            20,
         ).status
         == 0
     )
-    rated = {tuple(line.split(",")[:2]) for line in table.read_text().splitlines()[1:]}
+    rated = {
+        tuple(line.split(",")[:2])
+        for line in table.read_text().splitlines()[1:]
+    }
     listed = {
         tuple(line.split(",")[k] for k in (0, 2))
         for line in (tmp_path / "l.csv").read_text().splitlines()[1:]
@@ -214,10 +260,15 @@ def test_items_to_choose_from_must_be_known(tacit, fitted, tmp_path):
     assert tacit(*args, tmp_path / "none").status == 2
 
 
-def test_who_knows_titles_only_is_told_that_the_model_has_ids(tacit, fitted, tmp_path):
+def test_who_knows_titles_only_is_told_that_the_model_has_ids(
+    tacit, fitted, tmp_path
+):
     (tmp_path / "mine.csv").write_text("item,rating\nBlade Runner,5\n")
     seen = tacit(
-        "recommend", fitted("m", "--method", "bias"), "--ratings", tmp_path / "mine.csv"
+        "recommend",
+        fitted("m", "--method", "bias"),
+        "--ratings",
+        tmp_path / "mine.csv",
     )
     assert seen.status == 2
     assert "has no titles" in seen.err
@@ -286,7 +337,8 @@ def test_a_pipe_is_refused_with_a_remedy(tacit, tmp_path):
 
 def test_part_of_a_title_is_enough_for_a_hint(tacit, table, tmp_path):
     (tmp_path / "items.csv").write_text(
-        "id,title\n" + "".join(f"i{i},A Long Story {i} (1999)\n" for i in range(12))
+        "id,title\n"
+        + "".join(f"i{i},A Long Story {i} (1999)\n" for i in range(12))
     )
     args = (
         "--items",

@@ -29,7 +29,14 @@ def learned(tacit, table, tmp_path):
 def test_similarities_are_written_as_pairs(tacit, learned, tmp_path):
     out = tmp_path / "pairs.parquet"
     seen = tacit(
-        "export", learned, "--similarities", "--to", "parquet", "--out", out, "--json"
+        "export",
+        learned,
+        "--similarities",
+        "--to",
+        "parquet",
+        "--out",
+        out,
+        "--json",
     )
     pairs = pl.read_parquet(out)
     assert pairs.columns == ["item", "neighbour", "similarity"]

@@ -36,9 +36,13 @@ def test_a_refresh_shows_what_all_entries_cost_together(tacit, fit, tmp_path):
     told = tacit("statement", tmp_path / "second").out
     assert "(1, 1e-06)-differentially private" in told
     assert "It starts from a released model of bayes" in told
-    assert "its own promise of epsilon 1 for the unit user" in " ".join(told.split())
+    assert "its own promise of epsilon 1 for the unit user" in " ".join(
+        told.split()
+    )
     assert (
-        tacit("verify", tmp_path / "second", "--ledger", tmp_path / "book.db").status
+        tacit(
+            "verify", tmp_path / "second", "--ledger", tmp_path / "book.db"
+        ).status
         == 0
     )
 
@@ -54,13 +58,18 @@ def test_a_model_that_was_not_paid_for_is_refused_before_a_rating_is_read(
     assert "not certified" in refused.err
 
 
-def test_a_start_of_a_weaker_unit_is_refused_and_of_a_stronger_one_not(fit, tmp_path):
+def test_a_start_of_a_weaker_unit_is_refused_and_of_a_stronger_one_not(
+    fit, tmp_path
+):
     assert fit("weak", "--unit", "rating").status == 0
     refused = fit("second", "--start", tmp_path / "weak")
     assert refused.status == 2
     assert "each rating" in refused.err
     assert fit("strong").status == 0
-    assert fit("third", "--unit", "rating", "--start", tmp_path / "strong").status == 0
+    assert (
+        fit("third", "--unit", "rating", "--start", tmp_path / "strong").status
+        == 0
+    )
 
 
 def test_a_folder_that_is_no_model_is_refused(fit, tmp_path):
@@ -71,7 +80,13 @@ def test_a_folder_that_is_no_model_is_refused(fit, tmp_path):
 
 def test_days_need_times(tacit, table, tmp_path):
     refused = tacit(
-        "evaluate", table, "--scale", "1,5", "--days", "--ledger", tmp_path / "book.db"
+        "evaluate",
+        table,
+        "--scale",
+        "1,5",
+        "--days",
+        "--ledger",
+        tmp_path / "book.db",
     )
     assert refused.status == 2
     assert "these ratings have none" in refused.err

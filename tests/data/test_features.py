@@ -48,7 +48,8 @@ def test_a_wild_value_moves_nothing_else() -> None:
     wild = numeric.copy()
     wild[-1] = 1e30
     np.testing.assert_array_equal(
-        design(ITEMS, numeric=wild).matrix, design(ITEMS, numeric=numeric).matrix
+        design(ITEMS, numeric=wild).matrix,
+        design(ITEMS, numeric=numeric).matrix,
     )
 
 
@@ -72,6 +73,8 @@ def test_many_tags_become_principal_components() -> None:
 def test_no_features_and_no_items() -> None:
     assert design(ITEMS).matrix.shape == (ITEMS, 0)
     assert (
-        design(0, np.zeros(0, np.int32), np.zeros((0, 3), np.uint8)).matrix.shape[0]
+        design(
+            0, np.zeros(0, np.int32), np.zeros((0, 3), np.uint8)
+        ).matrix.shape[0]
         == 0
     )

@@ -18,7 +18,9 @@ def tags(catalogue: Catalogue, row: int) -> set[str]:
     assert catalogue.tagged is not None
     return {
         name
-        for name, flag in zip(catalogue.tags, catalogue.tagged[row], strict=True)
+        for name, flag in zip(
+            catalogue.tags, catalogue.tagged[row], strict=True
+        )
         if flag
     }
 
@@ -47,14 +49,15 @@ def test_movielens_100k(tmp_path: Path) -> None:
         assert list(found.ids) == ["1", "2"]
         assert found.titles == ["Toy Story (1995)", "Misérables, Les (1995)"]
         assert years(found) == [1995, 1995]
-        assert (tags(found, 0), tags(found, 1)) == ({"Animation", "Comedy"}, set())
+        assert (tags(found, 0), tags(found, 1)) == (
+            {"Animation", "Comedy"},
+            set(),
+        )
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
 def test_movielens_1m(tmp_path: Path, encoding: str) -> None:
-    text = (
-        '1::Toy Story (1995)::Animation|Children\'s\n02::Café: a "film" (2000)::Drama\n'
-    )
+    text = '1::Toy Story (1995)::Animation|Children\'s\n02::Café: a "film" (2000)::Drama\n'
     found = read_items(put(tmp_path / "movies.dat", text, encoding))
     assert list(found.ids) == ["1", "02"]
     assert found.titles == ["Toy Story (1995)", 'Café: a "film" (2000)']
@@ -89,7 +92,9 @@ def test_netflix(tmp_path: Path) -> None:
 
 def test_any_csv(tmp_path: Path) -> None:
     text = "item;name;released;tags;length;score;imdb_id;note\n"
-    text += "a;Heat;1995-12-15;x|y;170;;113277;long\nb;Alien;;y;117;8.5;78748;\n"
+    text += (
+        "a;Heat;1995-12-15;x|y;170;;113277;long\nb;Alien;;y;117;8.5;78748;\n"
+    )
     found = read_items(put(tmp_path / "things.csv", text))
     assert list(found.ids) == ["a", "b"]
     assert found.titles == ["Heat", "Alien"]
@@ -110,7 +115,10 @@ def test_ids_only(tmp_path: Path) -> None:
 
 def test_without_a_header(tmp_path: Path) -> None:
     found = read_items(
-        put(tmp_path / "i.csv", "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n")
+        put(
+            tmp_path / "i.csv",
+            "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n",
+        )
     )
     assert found.titles == ["Heat (1995)", "Alien (1979)"]
     assert list(found.tags) == ["Crime", "Drama", "Horror"]
@@ -134,7 +142,9 @@ def test_frames(make: type) -> None:
 
 
 def test_lists_of_tags_in_a_frame() -> None:
-    found = read_items(pl.DataFrame({"id": ["a", "b"], "genres": [["x", "y"], []]}))
+    found = read_items(
+        pl.DataFrame({"id": ["a", "b"], "genres": [["x", "y"], []]})
+    )
     assert (tags(found, 0), tags(found, 1)) == ({"x", "y"}, set())
 
 
@@ -181,7 +191,9 @@ def test_an_unknown_layout(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "count", "genres"), [("ml-100k", 1682, 18), ("ml-1m", 3883, 18)]
 )
-def test_real_data(public_data: Path, name: str, count: int, genres: int) -> None:
+def test_real_data(
+    public_data: Path, name: str, count: int, genres: int
+) -> None:
     if not (public_data / name).is_dir():
         pytest.skip(f"there is no {name} in TACIT_DATA")
     found = read_items(public_data / name)

@@ -17,7 +17,9 @@ from tacit.errors import DataError, SettingError
 def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
     return {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
+        for u, i, v in zip(
+            ratings.user, ratings.item, ratings.value, strict=True
+        )
     }
 
 
@@ -32,14 +34,19 @@ def make(folder: Path, files: dict[str, str | bytes]) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        path.write_bytes(
+            content if isinstance(content, bytes) else content.encode()
+        )
     return folder
 
 
 def test_movielens_100k(tmp_path: Path) -> None:
     make(
         tmp_path,
-        {"x/u.data": "1\t1193\t5\t881250949\n2\t661\t3\t891717742\n", "x/u.item": "a"},
+        {
+            "x/u.data": "1\t1193\t5\t881250949\n2\t661\t3\t891717742\n",
+            "x/u.item": "a",
+        },
     )
     for source in (tmp_path / "x", tmp_path / "x" / "u.data"):
         ratings = read(source)
@@ -67,7 +74,9 @@ def test_movielens_1m(tmp_path: Path) -> None:
 def test_movielens_10m_has_half_stars(tmp_path: Path, names: list[str]) -> None:
     make(
         tmp_path,
-        dict.fromkeys(names, "1::1193::0.5::978300760\n2::661::3.5::978302109\n"),
+        dict.fromkeys(
+            names, "1::1193::0.5::978300760\n2::661::3.5::978302109\n"
+        ),
     )
     for source in (tmp_path / names[0]).parent, tmp_path / names[0]:
         ratings = read(source)
@@ -84,7 +93,10 @@ def test_movielens_csv(tmp_path: Path) -> None:
             "ml-latest/movies.csv": "movieId,title,genres\n1,A,B\n",
         },
     )
-    for source in (tmp_path / "ml-latest", tmp_path / "ml-latest" / "ratings.csv"):
+    for source in (
+        tmp_path / "ml-latest",
+        tmp_path / "ml-latest" / "ratings.csv",
+    ):
         ratings = read(source)
         assert cells(ratings) == ML
         assert implied(ratings) == ("ml-csv", 0.5, 5)
@@ -118,7 +130,11 @@ NETFLIX = {
     "mv_0000001.txt": "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n",
     "mv_0000002.txt": "2:\n822109,4,1999-12-31\n",
 }
-NETFLIX_CELLS = {("1488844", "1"): 3.0, ("822109", "1"): 5.0, ("822109", "2"): 4.0}
+NETFLIX_CELLS = {
+    ("1488844", "1"): 3.0,
+    ("822109", "1"): 5.0,
+    ("822109", "2"): 4.0,
+}
 
 
 def tar(path: Path, files: dict[str, str | bytes], mode: str) -> bytes:
@@ -141,7 +157,10 @@ def check_netflix(ratings: Ratings) -> None:
 def test_netflix_folder(tmp_path: Path) -> None:
     make(
         tmp_path,
-        {f"download/training_set/{name}": content for name, content in NETFLIX.items()},
+        {
+            f"download/training_set/{name}": content
+            for name, content in NETFLIX.items()
+        },
     )
     check_netflix(read(tmp_path / "download"))
     check_netflix(read(tmp_path / "download" / "training_set"))
@@ -180,11 +199,16 @@ def test_netflix_combined_in_several_files(tmp_path: Path) -> None:
     one, two = NETFLIX.values()
     make(
         tmp_path,
-        {"combined_data_1.txt": one, "combined_data_2.txt": two.replace("\n", "\r\n")},
+        {
+            "combined_data_1.txt": one,
+            "combined_data_2.txt": two.replace("\n", "\r\n"),
+        },
     )
     check_netflix(read(tmp_path))
     check_netflix(
-        read([tmp_path / "combined_data_1.txt", tmp_path / "combined_data_2.txt"])
+        read(
+            [tmp_path / "combined_data_1.txt", tmp_path / "combined_data_2.txt"]
+        )
     )
 
 
@@ -211,7 +235,9 @@ def test_netflix_an_item_may_span_blocks(
     ],
 )
 def test_netflix_bad_row(tmp_path: Path, row: str, message: str) -> None:
-    make(tmp_path, {**NETFLIX, "mv_0000003.txt": f"3:\n5,1,2000-01-01\n{row}\n"})
+    make(
+        tmp_path, {**NETFLIX, "mv_0000003.txt": f"3:\n5,1,2000-01-01\n{row}\n"}
+    )
     with pytest.raises(DataError, match=message) as caught:
         read(tmp_path)
     assert str(caught.value.place).endswith("mv_0000003.txt, line 3")
@@ -255,7 +281,10 @@ def jester_row(delimiter: str, *ratings: float) -> str:
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 @pytest.mark.parametrize("name", ["jester-data-1.csv", "saved.csv"])
 def test_jester(tmp_path: Path, delimiter: str, name: str) -> None:
-    rows = [jester_row(delimiter, -7.82, 8.79), jester_row(delimiter, 0, 99, -10)]
+    rows = [
+        jester_row(delimiter, -7.82, 8.79),
+        jester_row(delimiter, 0, 99, -10),
+    ]
     make(tmp_path, {name: "\n".join(rows)})
     ratings = read(tmp_path / name)
     found = {key: round(value, 4) for key, value in cells(ratings).items()}
@@ -271,7 +300,10 @@ def test_jester(tmp_path: Path, delimiter: str, name: str) -> None:
 def test_jester_in_several_files(tmp_path: Path) -> None:
     make(
         tmp_path,
-        {f"j/jester-data-{k}.csv": jester_row(",", k) + "\n" for k in (1, 2, 3)},
+        {
+            f"j/jester-data-{k}.csv": jester_row(",", k) + "\n"
+            for k in (1, 2, 3)
+        },
     )
     assert cells(read(tmp_path / "j")) == {
         ("1", "1"): 1.0,
@@ -310,7 +342,9 @@ def test_book_crossing(tmp_path: Path) -> None:
         ("276729", 'caf\xe9;\\"9'): 6.0,
     }
     assert implied(ratings) == ("book-crossing", 1, 10)
-    assert ratings.notes.messages == ("dropped 1 row without an explicit rating",)
+    assert ratings.notes.messages == (
+        "dropped 1 row without an explicit rating",
+    )
 
 
 @pytest.mark.parametrize(
@@ -325,7 +359,11 @@ def test_libimseti(tmp_path: Path, name: str) -> None:
 
 def test_libimseti_by_word_of_the_caller(tmp_path: Path) -> None:
     make(tmp_path, {"a.csv": "1,133,8\n2,720,10\n"})
-    assert implied(read(tmp_path / "a.csv", layout="libimseti")) == ("libimseti", 1, 10)
+    assert implied(read(tmp_path / "a.csv", layout="libimseti")) == (
+        "libimseti",
+        1,
+        10,
+    )
     with pytest.raises(SettingError, match="--scale"):
         read(tmp_path / "a.csv")
 
@@ -340,4 +378,8 @@ def test_real_data(
     if not (public_data / name).is_dir():
         pytest.skip(f"there is no {name} in TACIT_DATA")
     ratings = read(public_data / name)
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (people, items, count)
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (
+        people,
+        items,
+        count,
+    )

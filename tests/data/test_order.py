@@ -52,9 +52,17 @@ def test_item_order_is_that_of_numpy(
     ).astype(np.int64)
     start, user, cell = by_item(ptr, item, items)
     np.testing.assert_array_equal(cell, np.argsort(item, kind="stable"))
-    np.testing.assert_array_equal(user, np.repeat(np.arange(users), np.diff(ptr))[cell])
-    np.testing.assert_array_equal(np.diff(start), np.bincount(item, minlength=items))
-    assert (start.dtype, user.dtype, cell.dtype) == (np.int64, np.uint32, np.uint32)
+    np.testing.assert_array_equal(
+        user, np.repeat(np.arange(users), np.diff(ptr))[cell]
+    )
+    np.testing.assert_array_equal(
+        np.diff(start), np.bincount(item, minlength=items)
+    )
+    assert (start.dtype, user.dtype, cell.dtype) == (
+        np.int64,
+        np.uint32,
+        np.uint32,
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,9 @@ def test_gather(given_as: type[np.generic], wanted: type[np.generic]) -> None:
     assert found.dtype == wanted
 
 
-def test_the_large_path_assembles_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_large_path_assembles_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def build() -> list[object]:
         rng = np.random.default_rng(5)
         user, item = (

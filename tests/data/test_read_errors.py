@@ -19,9 +19,17 @@ CASES = {
     "header only": ("user,item,rating\n", "no row of data", None),
     "no rating column": ("user,item\n1,2\n2,2\n", "missing column.*rating", 1),
     "no user column": ("item,rating\n1,2\n2,2\n", "missing column.*user", 1),
-    "unknown header": ("alpha,beta,gamma\n1,2,3\n2,2,3\n", "missing column.*user", 1),
+    "unknown header": (
+        "alpha,beta,gamma\n1,2,3\n2,2,3\n",
+        "missing column.*user",
+        1,
+    ),
     "too few fields": (GOOD + "3,54321\n", "too few fields: 2 instead of 4", 4),
-    "too many fields": (GOOD + "3,4,5,6,54321\n", "too many fields: 5 instead of 4", 4),
+    "too many fields": (
+        GOOD + "3,4,5,6,54321\n",
+        "too many fields: 5 instead of 4",
+        4,
+    ),
     "no number": (GOOD + "3,4,54321x,6\n", "text where a number belongs", 4),
     "decimal comma": (
         "user;item;rating\n1;2;3\n2;2;4,54321\n",
@@ -31,7 +39,11 @@ CASES = {
     "nan": (GOOD + "3,4,NaN,6\n", "NaN or infinite", 4),
     "infinite": (GOOD + "3,4,-inf,6\n", "NaN or infinite", 4),
     "above the scale": (GOOD + "3,4,54321,6\n", "outside the scale 1 to 5", 4),
-    "below the scale": (GOOD + "3,4,0.54321,6\n", "outside the scale 1 to 5", 4),
+    "below the scale": (
+        GOOD + "3,4,0.54321,6\n",
+        "outside the scale 1 to 5",
+        4,
+    ),
     "empty rating": (GOOD + "3,4,,6\n", "empty cell", 4),
     "empty user": (GOOD + ",4,3,6\n", "empty cell", 4),
     "empty item": (GOOD + "3,,3,6\n", "empty cell", 4),
@@ -43,14 +55,22 @@ CASES = {
         "outside the scale",
         4,
     ),
-    "an unclosed quote": (GOOD + '3,"54321,3,6\n4,4,4,4\n', "too few fields", 4),
+    "an unclosed quote": (
+        GOOD + '3,"54321,3,6\n4,4,4,4\n',
+        "too few fields",
+        4,
+    ),
     "a very long field": (
         GOOD + '3,4,5,"' + "54321" * 40_000 + "\n4,4,9,4\n",
         "too long|too few",
         3,
     ),
     "first of two": (GOOD + "3,4,54321,6\n,4,3,6\n", "outside the scale", 4),
-    "one person": ("user,item,rating\n54321,2,3\n54321,3,3\n", "one person only", None),
+    "one person": (
+        "user,item,rating\n54321,2,3\n54321,3,3\n",
+        "one person only",
+        None,
+    ),
 }
 
 
@@ -164,7 +184,9 @@ def test_a_parquet_cut_short(tmp_path: Path) -> None:
     import polars as pl
 
     path = tmp_path / "r.parquet"
-    pl.DataFrame({"user": [1, 2], "item": [1, 1], "rating": [3, 4]}).write_parquet(path)
+    pl.DataFrame(
+        {"user": [1, 2], "item": [1, 1], "rating": [3, 4]}
+    ).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="not a whole parquet file"):
         read(path, (1, 5))

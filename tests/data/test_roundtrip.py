@@ -33,7 +33,8 @@ def tables(draw: st.DrawFn) -> dict[tuple[str, str], tuple[float, int]]:
         pairs.append((pairs[0][0] + "0", pairs[0][1]))
     rating = st.integers(1, 10).map(lambda half: half / 2)
     return {
-        pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9))) for pair in pairs
+        pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9)))
+        for pair in pairs
     }
 
 
@@ -67,19 +68,24 @@ def test_any_dialect(
         for (u, i), (rating, time) in table.items()
     ]
     text = end.join(
-        delimiter.join(written(cell, delimiter, quoted) for cell in row) for row in rows
+        delimiter.join(written(cell, delimiter, quoted) for cell in row)
+        for row in rows
     )
     data = (text + end * final).encode()
-    data = {"plain": data, "mark": b"\xef\xbb\xbf" + data, "gzip": gzip.compress(data)}[
-        wrapping
-    ]
+    data = {
+        "plain": data,
+        "mark": b"\xef\xbb\xbf" + data,
+        "gzip": gzip.compress(data),
+    }[wrapping]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.csv"
         path.write_bytes(data)
         ratings = read(path, (0.5, 5))
     back = {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
+        for u, i, v in zip(
+            ratings.user, ratings.item, ratings.value, strict=True
+        )
     }
     assert back == {pair: rating for pair, (rating, _) in table.items()}
     assert (ratings.time is not None) == timed

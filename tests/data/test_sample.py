@@ -72,7 +72,8 @@ def test_times_span_years_and_never_precede_the_film(ratings: Ratings) -> None:
     assert years is not None
     assert ratings.time is not None
     rated_in = (
-        ratings.time.astype("datetime64[s]").astype("datetime64[Y]").astype(int) + 1970
+        ratings.time.astype("datetime64[s]").astype("datetime64[Y]").astype(int)
+        + 1970
     )
     assert rated_in.max() - rated_in.min() >= 5
     assert (rated_in >= years[ratings.item]).all()
@@ -158,7 +159,8 @@ def predictions(ratings: Ratings) -> dict[str, NDArray[np.float64]]:
         seen = ~held[row]
         known = every[seen]
         genres[row] += every @ np.linalg.solve(
-            known.T @ known + 5 * np.eye(len(tagged.T)), known.T @ residual[seen]
+            known.T @ known + 5 * np.eye(len(tagged.T)),
+            known.T @ residual[seen],
         )
     return {"mean": mean, "items": items, "bias": bias, "genres": genres}
 
@@ -172,7 +174,9 @@ def errors(
         name: (predicted - ratings.value)[held] ** 2
         for name, predicted in predictions.items()
     }
-    return {name: float(np.sqrt(square.mean())) for name, square in squares.items()}
+    return {
+        name: float(np.sqrt(square.mean())) for name, square in squares.items()
+    }
 
 
 def hold_back(ratings: Ratings) -> NDArray[np.bool_]:
@@ -198,7 +202,9 @@ def test_hidden_traits_remain_beyond_genres(
 ) -> None:
     """The common variation of what genres leave unexplained stands out from that of a
     shuffled table."""
-    often = np.argsort(-np.bincount(ratings.item, minlength=ratings.n_items))[:120]
+    often = np.argsort(-np.bincount(ratings.item, minlength=ratings.n_items))[
+        :120
+    ]
     place = np.full(ratings.n_items, -1)
     place[often] = np.arange(120)
     cells = place[ratings.item] >= 0
@@ -216,9 +222,9 @@ def test_hidden_traits_remain_beyond_genres(
 
 def test_the_well_known_is_liked_better(ratings: Ratings) -> None:
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
-    means = np.bincount(ratings.item, ratings.value, ratings.n_items) / np.maximum(
-        counts, 1
-    )
+    means = np.bincount(
+        ratings.item, ratings.value, ratings.n_items
+    ) / np.maximum(counts, 1)
     often = counts > 20
     slope = np.polyfit(np.log(counts[often]), means[often], 1)[0]
     assert 0.05 < slope < 0.4

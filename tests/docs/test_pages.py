@@ -45,12 +45,15 @@ def test_links_lead_somewhere(page):
 def test_the_index_leads_to_every_page():
     index = (ROOT / "docs" / "index.md").read_text("utf-8")
     known = {
-        (ROOT / "docs" / link.split("#")[0]).resolve() for link in LINK.findall(index)
+        (ROOT / "docs" / link.split("#")[0]).resolve()
+        for link in LINK.findall(index)
     }
     for page in (ROOT / "docs").glob("**/*.md"):
         if page.name == "index.md" or page.parent.name == "decisions":
             continue
-        assert page.resolve() in known, f"docs/index.md does not lead to {name(page)}"
+        assert page.resolve() in known, (
+            f"docs/index.md does not lead to {name(page)}"
+        )
 
 
 def test_nothing_refers_to_a_document_that_is_not_here():

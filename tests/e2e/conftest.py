@@ -46,9 +46,9 @@ class Small:
         }
         self.ratings = sample(people=people, ratings=200, seed=8)
         method = find("mf-federated")(calibration="none", **settings)
-        self.expected = method.fit(self.ratings, users=people).model_.shared.arrays[
-            "loadings"
-        ]
+        self.expected = method.fit(
+            self.ratings, users=people
+        ).model_.shared.arrays["loadings"]
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +65,9 @@ class Federation:
         self.folder = folder
         self.ratings = ratings
         self.options = options
-        self.home = {role: folder / role for role in ("recommender", "aggregator")}
+        self.home = {
+            role: folder / role for role in ("recommender", "aggregator")
+        }
         self.pin = {
             role: Identity(home / "identity.json").public.hex()
             for role, home in self.home.items()
@@ -131,7 +133,11 @@ class Federation:
             "gather": 0.2,
             "users": self.ratings.n_users,
             "scale": "1,5",
-        } | {k: v for k, v in self.options.items() if k not in ("aggregator", "set")}
+        } | {
+            k: v
+            for k, v in self.options.items()
+            if k not in ("aggregator", "set")
+        }
         flags = [
             part
             for name, value in o.items()
@@ -216,9 +222,11 @@ class Federation:
         async def run() -> None:
             fleet = asyncio.create_task(self.fleet(**options))
             for number, fault in enumerate(faults, 1):
-                while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))[
-                    "round"
-                ] < number:
+                while (
+                    await asyncio.to_thread(
+                        self.get, "recommender", "/v1/status"
+                    )
+                )["round"] < number:
                     assert not fleet.done(), fleet.result()
                     await asyncio.sleep(0.01)
                 await asyncio.to_thread(fault)

@@ -15,7 +15,9 @@ from tacit.methods import find
     ("method", "count"),
     [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)],
 )
-def test_over_http_equals_threads_bit_for_bit(federation, method, count) -> None:
+def test_over_http_equals_threads_bit_for_bit(
+    federation, method, count
+) -> None:
     """`bayes` with few ratings takes more item sums instead of the covariance, with many
     the covariance."""
     ratings = sample(people=40, ratings=count, seed=3)
@@ -38,7 +40,9 @@ def test_printed_rounds_over_http_equal_simulate_bit_for_bit(
 ) -> None:
     ratings = sample(people=24, ratings=500, seed=4)
     settings = {"factors": 6, "rounds": 5, "scheme": scheme, "cohort": 24}
-    f = federation(ratings, method="mf-federated", cohort=24, least=24, set=settings)
+    f = federation(
+        ratings, method="mf-federated", cohort=24, least=24, set=settings
+    )
     f.start()
     f.train()
     settings |= {"join": 0.0, "leave": 0.0}  # everybody is there, as over HTTP
@@ -79,13 +83,21 @@ def test_printed_noise_is_dealt_out_and_the_blinding_comes_off(
     f.start()
     f.train(vanish=0.0)
     twin = (
-        find("mf-federated")(calibration="none", **settings, join=0.0, leave=0.0)
+        find("mf-federated")(
+            calibration="none", **settings, join=0.0, leave=0.0
+        )
         .fit(ratings, users=24)
         .model_
     )
-    got, exact = f.model().shared.arrays["loadings"], twin.shared.arrays["loadings"]
+    got, exact = (
+        f.model().shared.arrays["loadings"],
+        twin.shared.arrays["loadings"],
+    )
     assert 0 < np.abs(got - exact).max() < 0.1
-    assert json.loads((f.out / "statement.json").read_text())["certified"] == "claimed"
+    assert (
+        json.loads((f.out / "statement.json").read_text())["certified"]
+        == "claimed"
+    )
 
 
 def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
@@ -112,7 +124,9 @@ def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
     assert len(open_book(f.folder / "book").entries()) == 2  # reserve, commit
 
 
-def test_one_device_takes_part_and_recommends_for_itself(federation, tmp_path) -> None:
+def test_one_device_takes_part_and_recommends_for_itself(
+    federation, tmp_path
+) -> None:
     """The command itself, as a process: ratings in a csv, a list out, nothing of the
     ratings at the servers."""
     import os
@@ -128,7 +142,9 @@ def test_one_device_takes_part_and_recommends_for_itself(federation, tmp_path) -
         mine = tmp_path / f"mine-{person}.csv"
         lines = [
             f"{ratings.items[i]},{v:g}"
-            for i, v in zip(ratings.item[cells], ratings.value[cells], strict=True)
+            for i, v in zip(
+                ratings.item[cells], ratings.value[cells], strict=True
+            )
         ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
         homes.append((mine, tmp_path / f"home-{person}"))
@@ -165,5 +181,6 @@ def test_one_device_takes_part_and_recommends_for_itself(federation, tmp_path) -
         assert process.returncode == 0, error.decode()[-2000:]
         assert len(json.loads(out)["recommendations"]) == 3
     assert all(
-        (home / "device.json").stat().st_mode & 0o777 == 0o600 for _, home in homes
+        (home / "device.json").stat().st_mode & 0o777 == 0o600
+        for _, home in homes
     )

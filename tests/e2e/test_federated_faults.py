@@ -53,7 +53,11 @@ def test_a_server_that_is_killed_and_restarted_changes_nothing(
     federation, ratings, expected, role
 ) -> None:
     f = federation(
-        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+        ratings,
+        method="mf-federated",
+        cohort=PEOPLE,
+        least=PEOPLE,
+        set=SETTINGS,
     )
     f.start()
 
@@ -69,7 +73,11 @@ def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(
     federation, ratings, expected
 ) -> None:
     f = federation(
-        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+        ratings,
+        method="mf-federated",
+        cohort=PEOPLE,
+        least=PEOPLE,
+        set=SETTINGS,
     )
     f.start()
 
@@ -84,7 +92,9 @@ def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(
     assert "aggregator stops" in f.log("aggregator")
 
 
-def test_devices_that_vanish_lose_only_their_own_contribution(federation) -> None:
+def test_devices_that_vanish_lose_only_their_own_contribution(
+    federation,
+) -> None:
     people = sample(people=30, ratings=600, seed=7)
     f = federation(
         people,
@@ -149,11 +159,18 @@ class Stranger:
 
     async def __aenter__(self):
         from tacit.federation.protocol.keys import new_exchange
-        from tacit.federation.protocol.wire import Announcement, Join, pack, unpack
+        from tacit.federation.protocol.wire import (
+            Announcement,
+            Join,
+            pack,
+            unpack,
+        )
 
         link_type, server_type, fetch_task, web = self.names
         self.web = web()
-        recommender = server_type(self.f.url["recommender"], self.f.pin["recommender"])
+        recommender = server_type(
+            self.f.url["recommender"], self.f.pin["recommender"]
+        )
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
@@ -165,7 +182,10 @@ class Stranger:
             await link.enrol()
         join = Join(task=self.made.task.name, stamp=time.time_ns())
         found = await asyncio.gather(
-            *(link.call(recommender, "/v1/join", pack(join)) for link in self.links)
+            *(
+                link.call(recommender, "/v1/join", pack(join))
+                for link in self.links
+            )
         )
         self.told = unpack(Announcement, found[0])[0]
         return self
@@ -176,7 +196,9 @@ class Stranger:
     def body(self, **changes) -> bytes:
         from tacit.federation.protocol.wire import Upload, pack
 
-        size = sum(part.size * part.width * part.word for part in self.made.layouts(0))
+        size = sum(
+            part.size * part.width * part.word for part in self.made.layouts(0)
+        )
         length = changes.pop("length", size)
         facts = {
             "task": self.told.task,
@@ -219,7 +241,10 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 "other sums": await s.status(s.body(layouts="ab" * 16)),
             }
             forged = Link(
-                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
+                s.web,
+                s.links[0].recommender,
+                s.links[0].aggregator,
+                new_exchange()[0],
             )
             got["stranger"] = await s.status(s.body(), forged)
             forged.name = s.links[0].name  # another's name, one's own key
@@ -238,7 +263,10 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
             while "sum revealed" not in f.log("aggregator"):
                 await asyncio.sleep(0.02)
             late = Link(
-                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
+                s.web,
+                s.links[0].recommender,
+                s.links[0].aggregator,
+                new_exchange()[0],
             )
             await late.enrol()
             got["late"] = await s.status(s.body(), late)
@@ -306,9 +334,15 @@ def test_only_the_pinned_recommender_may_open_rounds(
     connection.close()
 
 
-def test_keys_rotate_without_enrolling_again(federation, ratings, expected) -> None:
+def test_keys_rotate_without_enrolling_again(
+    federation, ratings, expected
+) -> None:
     f = federation(
-        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS
+        ratings,
+        method="mf-federated",
+        cohort=PEOPLE,
+        least=PEOPLE,
+        set=SETTINGS,
     )
     f.start()
 

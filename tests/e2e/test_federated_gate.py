@@ -13,7 +13,13 @@ from tacit.data.sample import sample
 from tacit.federation.device.client import Away, Link, Refused, Server
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
-from tacit.federation.protocol.wire import Layout, Opening, Upload, layouts_print, pack
+from tacit.federation.protocol.wire import (
+    Layout,
+    Opening,
+    Upload,
+    layouts_print,
+    pack,
+)
 
 LAYOUT = Layout(name="x", size=4, width=2, bits=32)
 TASK = "ab" * 16
@@ -25,7 +31,9 @@ def f(federation):
     found = federation(sample(people=2, ratings=10, seed=1), aggregator=options)
     found.start("aggregator")
     identity = Identity(found.home["recommender"] / "identity.json")
-    body = pack(Opening(task=TASK, round=0, attempt=0, parts=(LAYOUT,), least=2))
+    body = pack(
+        Opening(task=TASK, round=0, attempt=0, parts=(LAYOUT,), least=2)
+    )
     assert (
         send(
             found,
@@ -63,14 +71,26 @@ def test_what_strangers_send_is_refused_and_leaves_no_trace(f) -> None:
         Identity(f.home["recommender"] / "identity.json"),
         random.Random(3),
     )
-    good = pack(Opening(task=TASK, round=1, attempt=0, parts=(LAYOUT,), least=2))
+    good = pack(
+        Opening(task=TASK, round=1, attempt=0, parts=(LAYOUT,), least=2)
+    )
     for _ in range(60):
         body = bytearray(good)
         for _ in range(chance.randrange(1, 6)):
             body[chance.randrange(len(body))] = chance.randrange(256)
-        signed = {"tacit-signature": identity.sign(b"POST", b"/v1/open", bytes(body))}
-        assert send(f, "/v1/open", bytes(body), signed) in (200, 400, 403, 409, 426)
-        assert send(f, "/v1/upload", bytes(body), {"tacit-device": "x\xe9"}) == 401
+        signed = {
+            "tacit-signature": identity.sign(b"POST", b"/v1/open", bytes(body))
+        }
+        assert send(f, "/v1/open", bytes(body), signed) in (
+            200,
+            400,
+            403,
+            409,
+            426,
+        )
+        assert (
+            send(f, "/v1/upload", bytes(body), {"tacit-device": "x\xe9"}) == 401
+        )
     for path in ("/v1/enrol", "/v1/rotate"):
         assert send(f, path, b'{"public": 7}') in (400, 401)
     lines = f.log("aggregator").splitlines()
@@ -83,7 +103,9 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
     device's words by themselves."""
     identity = Identity(f.home["recommender"] / "identity.json")
     listed = Layout(name="x", size=1, width=8, bits=32, report=True)
-    body = pack(Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2))
+    body = pack(
+        Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2)
+    )
     assert (
         send(
             f,
@@ -101,7 +123,11 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
             link = Link(web, server, server, new_exchange()[0])
             await link.enrol("open sesame")
             honest = Upload(
-                task=TASK, round=1, attempt=0, least=2, layouts=layouts_print((LAYOUT,))
+                task=TASK,
+                round=1,
+                attempt=0,
+                least=2,
+                layouts=layouts_print((LAYOUT,)),
             )
             with pytest.raises(Refused) as refused:
                 await link.call(server, "/v1/upload", pack(honest, bytes(32)))

@@ -47,7 +47,8 @@ def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
             .not_valid_before(now - timedelta(hours=1))
             .not_valid_after(now + timedelta(days=1))
             .add_extension(
-                x509.BasicConstraints(ca=k == 0, path_length=None), critical=True
+                x509.BasicConstraints(ca=k == 0, path_length=None),
+                critical=True,
             )
             .add_extension(
                 x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
@@ -159,7 +160,9 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         cells, mine = people.row(person), tmp_path / f"mine-{person}.csv"
         lines = [
             f"{people.items[i]},{v:g}"
-            for i, v in zip(people.item[cells], people.value[cells], strict=True)
+            for i, v in zip(
+                people.item[cells], people.value[cells], strict=True
+            )
         ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
         command = [
@@ -183,7 +186,8 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         ]
         main = "from tacit.cli.main import main; main()"
         return subprocess.Popen(
-            [sys.executable, "-c", main, *map(str, command)], stderr=subprocess.PIPE
+            [sys.executable, "-c", main, *map(str, command)],
+            stderr=subprocess.PIPE,
         )
 
     def reach(number: int) -> None:
@@ -196,7 +200,9 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
     reach(2)
     shaky.kill()
     shaky.communicate()
-    before = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
+    before = stored(
+        f, "aggregator", "SELECT id, public FROM device ORDER BY id"
+    )
     shaky = device(1, "--rotate-key")
     for process in (steady, shaky):
         error = process.communicate(timeout=90)[1]
@@ -210,7 +216,9 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         (0, 1.0),
         (1, 2.0),
     ):  # a turn that was paid but not sent is wasted
-        books = DeviceBooks(1, (500, 1e-3), tmp_path / f"home-{person}" / "ledger")
+        books = DeviceBooks(
+            1, (500, 1e-3), tmp_path / f"home-{person}" / "ledger"
+        )
         assert 0 < books.spent(0) <= price * most * 1.001
         books.close()
 
@@ -232,12 +240,20 @@ def test_a_device_wants_the_aggregator_that_it_pinned(
         asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), 60))
 
 
-def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, small) -> None:
+def test_new_exchange_keys_need_no_restart_and_no_enrolment(
+    federation, small
+) -> None:
     f = federation(small.ratings, **small.faultless)
     f.start()
 
     def rotate(role: str) -> None:
-        command = ["federate", "identity", "--home", str(f.home[role]), "--rotate"]
+        command = [
+            "federate",
+            "identity",
+            "--home",
+            str(f.home[role]),
+            "--rotate",
+        ]
         main = "from tacit.cli.main import main; main()"
         done = subprocess.run(
             [sys.executable, "-c", main, *command],
@@ -246,7 +262,9 @@ def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, small) -
             text=True,
         )
         assert done.stdout.strip() == f.pin[role]  # the identity stays
-        before = json.loads((f.home[role] / "identity.json").read_text())["exchange"]
+        before = json.loads((f.home[role] / "identity.json").read_text())[
+            "exchange"
+        ]
         assert len(before) == 2
         assert (
             len(f.get(role, "/v1/keys")["exchange"]) == 2

@@ -79,13 +79,18 @@ def test_fifty_rounds_of_everybody_equal_simulate(federation) -> None:
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S2"}
     f = federation(
-        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings
+        ratings,
+        method="mf-federated",
+        cohort=PEOPLE,
+        least=PEOPLE,
+        set=settings,
     )
     f.start()
     f.train()
     everybody = [np.arange(PEOPLE)] * ROUNDS
     assert np.array_equal(
-        f.model().shared.arrays["loadings"], simulated(ratings, settings, everybody)
+        f.model().shared.arrays["loadings"],
+        simulated(ratings, settings, everybody),
     )
 
 
@@ -95,18 +100,28 @@ def changing(federation):
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S3", "cohort": 7}
     f, visitors = (
-        federation(ratings, method="mf-federated", cohort=7, least=5, set=settings),
+        federation(
+            ratings, method="mf-federated", cohort=7, least=5, set=settings
+        ),
         Visitors(),
     )
     f.start()
     asyncio.run(asyncio.wait_for(come_and_go(f, visitors), 90))
     f.published()
-    return f.model().shared.arrays["loadings"], ratings, settings, visitors.groups
+    return (
+        f.model().shared.arrays["loadings"],
+        ratings,
+        settings,
+        visitors.groups,
+    )
 
 
 def test_fifty_rounds_with_joins_and_leaves_equal_simulate(changing) -> None:
     loadings, ratings, settings, groups = changing
-    early, late = set(np.concatenate(groups[:10])), set(np.concatenate(groups[-10:]))
+    early, late = (
+        set(np.concatenate(groups[:10])),
+        set(np.concatenate(groups[-10:])),
+    )
     assert late - early, "somebody came"
     assert early - late, "somebody left"
     assert np.array_equal(loadings, simulated(ratings, settings, groups))

@@ -50,7 +50,9 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
 ) -> None:
     """The covariance, or item sums instead of it: noise may decide which, but it is one,
     and for all the same."""
-    people = sample(people=PEOPLE, ratings=500 if unit == "user" else 2000, seed=8)
+    people = sample(
+        people=PEOPLE, ratings=500 if unit == "user" else 2000, seed=8
+    )
     f = federation(
         people,
         method="bayes",
@@ -74,7 +76,8 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
     monkeypatch.setattr(Device, "answer", watched)
     f.train(policy=Policy(epsilon=2 * epsilon, delta=1e-5))
     (ran,) = {
-        frozenset(each & {"effects instead", "covariance"}) for each in seen.values()
+        frozenset(each & {"effects instead", "covariance"})
+        for each in seen.values()
     }
     assert len(ran) == 1
     assert f.model().statement.certified == "certified"
@@ -102,12 +105,15 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
 
     asyncio.run(run())
     f.published()
-    expected = find("bayes")(calibration="none").fit(people, users=PEOPLE).model_
+    expected = (
+        find("bayes")(calibration="none").fit(people, users=PEOPLE).model_
+    )
     assert same(f.model().shared, expected.shared)
 
 
 @pytest.mark.parametrize(
-    ("method", "form"), [("one-bit", "descent"), ("one-bit-projected", "effects")]
+    ("method", "form"),
+    [("one-bit", "descent"), ("one-bit-projected", "effects")],
 )
 def test_reports_over_http_equal_simulate(
     federation, ratings, monkeypatch, method, form
@@ -117,7 +123,9 @@ def test_reports_over_http_equal_simulate(
     that is between them is the wire."""
     from tacit.engine import simulate
 
-    settings = {"form": form} | ({"rounds": 2, "rank": 3} if form == "descent" else {})
+    settings = {"form": form} | (
+        {"rounds": 2, "rank": 3} if form == "descent" else {}
+    )
     f = federation(
         ratings,
         method=method,
@@ -154,13 +162,17 @@ def test_reports_over_http_equal_simulate(
 
     def placed(self, *given, **more) -> None:
         own(self, *given, **more)
-        self._places = np.array([places[person] for person in range(PEOPLE)], np.uint64)
+        self._places = np.array(
+            [places[person] for person in range(PEOPLE)], np.uint64
+        )
 
     monkeypatch.setattr(simulate.Simulate, "__init__", placed)
     again = find(method)(
         epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other")
     )
-    assert same(f.model().shared, again.fit(ratings, users=PEOPLE).model_.shared)
+    assert same(
+        f.model().shared, again.fit(ratings, users=PEOPLE).model_.shared
+    )
     assert "Nobody is trusted" in f.model().statement.trust
 
 
@@ -173,7 +185,11 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
 
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)
-        return found + (1 << 30) if self.label == 3 and part.name == "sums" else found
+        return (
+            found + (1 << 30)
+            if self.label == 3 and part.name == "sums"
+            else found
+        )
 
     monkeypatch.setattr(Device, "_whole", cheat)
     f = federation(
@@ -183,6 +199,7 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
     f.train()
     assert "out of range" in f.log("recommender")
     assert any(
-        "taken as nothing: 1 round" in line for line in f.model().statement.settings
+        "taken as nothing: 1 round" in line
+        for line in f.model().statement.settings
     )
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()

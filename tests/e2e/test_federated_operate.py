@@ -41,11 +41,16 @@ class Balancer:
             for k in range(len(self._ports)):
                 with contextlib.suppress(OSError):
                     far = socket.create_connection(
-                        ("127.0.0.1", self._ports[(first + k) % len(self._ports)])
+                        (
+                            "127.0.0.1",
+                            self._ports[(first + k) % len(self._ports)],
+                        )
                     )
                     self._open.append(far)
                     for pair in ((near, far), (far, near)):
-                        self._threads.append(threading.Thread(target=_pipe, args=pair))
+                        self._threads.append(
+                            threading.Thread(target=_pipe, args=pair)
+                        )
                         self._threads[-1].start()
                     break
 
@@ -105,7 +110,14 @@ def test_two_aggregators_on_one_database_count_everything_once(
         with open(f.folder / "second.log", "ab") as log:
             main = "from tacit.cli.main import main; main()"
             f.processes["second"] = subprocess.Popen(
-                [sys.executable, "-c", main, "federate", "aggregator", *arguments],
+                [
+                    sys.executable,
+                    "-c",
+                    main,
+                    "federate",
+                    "aggregator",
+                    *arguments,
+                ],
                 stdout=log,
                 stderr=log,
             )
@@ -137,11 +149,17 @@ def test_two_aggregators_on_one_database_count_everything_once(
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> None:
+def test_transactions_of_two_processes_take_turns(
+    postgres, tmp_path, kind
+) -> None:
     """Without a lock, looking and then writing loses changes, and two attempts of one round
     could both be revealed."""
-    location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
-    steps = (("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),)
+    location = (
+        str(tmp_path / "store") if kind == "sqlite" else postgres.database()
+    )
+    steps = (
+        ("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),
+    )
     stores = [Store(location, steps, "test") for _ in range(2)]
 
     def add(session: Session) -> None:
@@ -164,13 +182,17 @@ def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> N
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_one_process_alone_conducts(postgres, tmp_path, monkeypatch, kind) -> None:
+def test_one_process_alone_conducts(
+    postgres, tmp_path, monkeypatch, kind
+) -> None:
     """Two recommenders on one store would key one round twice; the second waits for the
     first, and then gives up."""
     from tacit.federation.server import store as module
 
     monkeypatch.setattr(module, "HANDOVER", 0.3)
-    location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
+    location = (
+        str(tmp_path / "store") if kind == "sqlite" else postgres.database()
+    )
     steps = (("CREATE TABLE x (n INTEGER)",),)
     first = Store(location, steps, "test", alone=True)
     with pytest.raises(StorageError, match="another process"):
@@ -221,7 +243,9 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(
     assert "made by a newer version" in f.log(role)
 
 
-def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> None:
+def test_a_device_of_another_protocol_version_is_told_so(
+    federation, small
+) -> None:
     from tacit.federation.device.client import Link, Server, fetch_task
     from tacit.federation.protocol.http import Web
     from tacit.federation.protocol.keys import new_exchange
@@ -241,8 +265,12 @@ def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> N
             join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(
                 mode="json"
             )
-            with pytest.raises(Failure, match="another version of the protocol"):
-                await link.call(recommender, "/v1/join", pack(join | {"version": 2}))
+            with pytest.raises(
+                Failure, match="another version of the protocol"
+            ):
+                await link.call(
+                    recommender, "/v1/join", pack(join | {"version": 2})
+                )
 
     asyncio.run(run())
     assert f.get("recommender", "/healthz")["protocol"] == 1

@@ -18,9 +18,15 @@ def test_a_database_that_restarts_mid_round_changes_nothing(
     ratings = sample(people=PEOPLE, ratings=200, seed=8)
     settings = {"factors": 4, "rounds": 8, "cohort": PEOPLE}
     f = federation(
-        ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings
+        ratings,
+        method="mf-federated",
+        cohort=PEOPLE,
+        least=PEOPLE,
+        set=settings,
     )
-    f.store = {name: postgres.database() for name in ("recommender", "aggregator")}
+    f.store = {
+        name: postgres.database() for name in ("recommender", "aggregator")
+    }
     f.start()
 
     async def run() -> None:

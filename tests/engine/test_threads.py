@@ -29,7 +29,8 @@ def ratings(monkeypatch):
     monkeypatch.setattr(module, "CELLS", 64)  # many blocks
     rng = np.random.default_rng(1)
     rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(300)
+        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)])
+        for _ in range(300)
     ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
@@ -69,7 +70,9 @@ def test_sums_are_bit_equal_for_any_number_of_threads(ratings):
 
 
 def test_a_sum_is_the_plain_sum_of_bounded_rows(ratings):
-    got = sums(ratings, one(Part("sum", ITEMS, CellClip(2.0, 1000)))).value[:, 0]
+    got = sums(ratings, one(Part("sum", ITEMS, CellClip(2.0, 1000)))).value[
+        :, 0
+    ]
     inner = (ratings.value - 3).astype(np.float64)
     assert got == pytest.approx(np.bincount(ratings.item, inner, ITEMS))
 
@@ -96,10 +99,13 @@ def test_noise_has_the_scale_of_the_event(ratings):
 
 
 def test_a_coin_leaves_whole_people_out(ratings):
-    everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[0, 0]
+    everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[
+        0, 0
+    ]
     drawn = [
         sums(
-            ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5))
+            ratings,
+            one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5)),
         ).value[0, 0]
         for _ in range(40)
     ]
@@ -128,7 +134,8 @@ def test_slices_partition_the_people(ratings):
 
 def test_a_cohort_is_the_people_who_rated_the_item(ratings):
     got = sums(
-        ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4))
+        ratings,
+        one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4)),
     ).value[0, 0]
     assert got == (ratings.item == 4).sum()
 
@@ -174,7 +181,9 @@ def test_an_input_release_noises_every_value_once(ratings):
     exact = sums(ratings, plan.rounds[0]).value[:, 0]
     assert exact == pytest.approx(ratings.value - 3)
     noisy = sums(
-        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(2.0, 0.0)).values())
+        ratings,
+        plan.rounds[0],
+        charge=Charge(plan.events(Budget(2.0, 0.0)).values()),
     )
     assert np.abs(noisy.value[:, 0] - exact).mean() == pytest.approx(
         4 / 2, rel=0.2
@@ -185,7 +194,9 @@ def test_an_input_release_noises_every_value_once(ratings):
 def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
     def wide(block, state):
         return {
-            "sum": Rows(block.ptr, block.item, np.repeat(block.value[:, None], 3, 1))
+            "sum": Rows(
+                block.ptr, block.item, np.repeat(block.value[:, None], 3, 1)
+            )
         }
 
     part = Part("sum", ITEMS, RowClip(1.0), width=3, kind=kind)
@@ -212,13 +223,17 @@ def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
     part = Part("sum", ITEMS, RowClip(1.0, "l1"), kind=Kind.SELECTION)
     plan = Plan("user", (one(part, votes),))
     got = sums(
-        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(5.0, 0.0)).values())
+        ratings,
+        plan.rounds[0],
+        charge=Charge(plan.events(Budget(5.0, 0.0)).values()),
     )
     assert got.value[0, 0] == 7
 
 
 @pytest.mark.parametrize("kind", [STEPWISE, POSTERIOR])
-def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, kind):
+def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(
+    ratings, kind
+):
     seen = []
 
     def epoch(block, state):
@@ -228,13 +243,22 @@ def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, ki
     with pytest.raises(SettingError, match="paper"):
         Plan(
             "value",
-            (one(Part("sum", 1, CellClip(1.0), printed=Epoch(kind, draws=50)), epoch),),
+            (
+                one(
+                    Part(
+                        "sum", 1, CellClip(1.0), printed=Epoch(kind, draws=50)
+                    ),
+                    epoch,
+                ),
+            ),
         ).events(Budget(1, 0))
     claim = Claim("laplace", 3.0, 1.0, 0.0, "a test")
     part = Part("sum", 1, CellClip(1.0), printed=Epoch(kind, claim, 5000))
     plan = Plan("value", (one(part, epoch),))
     got = sums(
-        ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values())
+        ratings,
+        plan.rounds[0],
+        charge=Charge(plan.events(Budget(1, 0)).values()),
     )
     assert got.value[0, 0] == pytest.approx(30)  # what the epoch made, as it is
     (people, tape), *rest = seen
@@ -253,7 +277,9 @@ def one_line_a_cell(block):
 
 
 def beyond_the_last_person(block):
-    return Rows(block.ptr, np.append(block.item, 0), np.ones((len(block.item) + 1, 1)))
+    return Rows(
+        block.ptr, np.append(block.item, 0), np.ones((len(block.item) + 1, 1))
+    )
 
 
 @pytest.mark.parametrize("made", [one_line_a_cell, beyond_the_last_person])
@@ -270,7 +296,9 @@ def test_a_contribution_must_be_listed_person_by_person(ratings, made):
 
 def test_a_contribution_must_have_the_columns_of_its_array(ratings):
     def wide(block, state):
-        return {"sum": Rows(block.ptr, block.item, np.ones((len(block.item), 2)))}
+        return {
+            "sum": Rows(block.ptr, block.item, np.ones((len(block.item), 2)))
+        }
 
     with pytest.raises(Failure, match="columns"):
         sums(ratings, one(Part("sum", ITEMS, RowClip(1.0)), wide))

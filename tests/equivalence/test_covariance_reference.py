@@ -56,7 +56,10 @@ def run(method, data, unit, calibration="sound"):
 def people(data):
     for u in range(len(data.ptr) - 1):
         cells = slice(data.ptr[u], data.ptr[u + 1])
-        yield data.item[cells].astype(int), data.value[cells].astype(np.float64) - 3.0
+        yield (
+            data.item[cells].astype(int),
+            data.value[cells].astype(np.float64) - 3.0,
+        )
 
 
 def predictions(data, shared):
@@ -83,7 +86,9 @@ def as_published(*arrays):
     return (np.float32(array).astype(np.float64) for array in arrays)
 
 
-def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=None):
+def reference(
+    data, baseline, variance, rows, noise, neighbours=None, closeness=None
+):
     """Ridge over all own ratings, or over the `neighbours` closest for each item asked about."""
     baseline, variance, rows = as_published(baseline, variance, rows)
     out, doubt = np.empty((PEOPLE, len(ASKED))), noise + variance
@@ -95,7 +100,13 @@ def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=
             continue
         for k, asked in enumerate(ASKED):
             out[u, k] += nearest(
-                rows, doubt, items, rest, asked, closeness[asked, items], neighbours
+                rows,
+                doubt,
+                items,
+                rest,
+                asked,
+                closeness[asked, items],
+                neighbours,
             )
     return out
 
@@ -107,19 +118,30 @@ def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
     baseline, whole, shared_rows, factor = as_published(
         baseline, whole, shared_rows, factor
     )
-    out, doubt = np.empty((PEOPLE, len(ASKED))), noise + whole - (factor**2).sum(axis=1)
+    out, doubt = (
+        np.empty((PEOPLE, len(ASKED))),
+        noise + whole - (factor**2).sum(axis=1),
+    )
     everything = np.arange(len(baseline))
     for u, (items, values) in enumerate(people(data)):
         mean = baseline + ridge(
-            shared_rows, noise + whole, items, values - baseline[items], everything
+            shared_rows,
+            noise + whole,
+            items,
+            values - baseline[items],
+            everything,
         )
         rest = values - mean[items]
         for k, asked in enumerate(ASKED):
-            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(doubt[items])
+            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(
+                doubt[items]
+            )
             out[u, k] = (
                 3.0
                 + mean[asked]
-                + nearest(factor, doubt, items, rest, asked, strength, neighbours)
+                + nearest(
+                    factor, doubt, items, rest, asked, strength, neighbours
+                )
             )
     return out
 
@@ -133,7 +155,9 @@ def matrix_of_people(data, state, head):
     without its diagonal."""
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
-        rest = np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
+        rest = np.clip(
+            values - state.level.mean - state.effects.mean[items], -2, 2
+        )
         y = np.zeros(len(state.effects.mean))
         y[items] = np.clip(rest - rest.sum() / (len(rest) + 20), -1, 1)
         y = y[head]
@@ -147,13 +171,20 @@ def matrix_of_cells(data, state, head):
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
         rest = np.trunc(
-            4096 * np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
+            4096
+            * np.clip(
+                values - state.level.mean - state.effects.mean[items], -2, 2
+            )
         )
         y = np.zeros(len(state.effects.mean))
-        y[items] = np.clip(rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096)
+        y[items] = np.clip(
+            rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096
+        )
         y = y[head]
         weight = np.floor(
-            2.0**30 * 2**20 / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5))
+            2.0**30
+            * 2**20
+            / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5))
         )
         total += np.floor((weight * np.outer(y, y) + 2.0**29) / 2.0**30)
     return (total - np.diag(np.diag(total))) / 2.0**20
@@ -189,7 +220,10 @@ def spectral_start(matrix, a, scatter):
     sqrt(size), shrunk."""
     signal = a**2 / np.sqrt(scatter * a**2)
     order = np.argsort(-signal, kind="stable")
-    best = np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1))) + 1
+    best = (
+        np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1)))
+        + 1
+    )
     block = np.sort(order[: max(2 * best, 50)])
     white = (scatter * a[block] ** 2) ** -0.25
     work, edge = (
@@ -198,7 +232,9 @@ def spectral_start(matrix, a, scatter):
     )
     for _ in range(3):
         values, vectors = np.linalg.eigh(work)
-        kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[::-1][:RANK]
+        kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[
+            ::-1
+        ][:RANK]
         shrunk, vectors = np.sqrt(values[kept] ** 2 - edge**2), vectors[:, kept]
         np.fill_diagonal(work, vectors**2 @ shrunk)
     loadings = np.zeros((len(matrix), len(kept)))
@@ -242,7 +278,9 @@ def spectrum_cleaned(matrix, a, scatter):
             for i in items:
                 others = everyone != i
                 pair = a[i] * a[others]
-                missed = matrix[i, others] - pair * (loadings[others] @ loadings[i])
+                missed = matrix[i, others] - pair * (
+                    loadings[others] @ loadings[i]
+                )
                 above, below = (
                     above + (missed**2 / pair).sum() / scatter**2,
                     below + others.sum() / scatter**2,
@@ -260,7 +298,8 @@ def uncleaned(matrix, a, scatter):
 )
 @pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
 @pytest.mark.parametrize(
-    ("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)]
+    ("unit", "matrix"),
+    [("user", matrix_of_people), ("rating", matrix_of_cells)],
 )
 def test_without_noise_the_sound_release_is_the_plain_one(
     data, method, unit, matrix, cleaning, clean
@@ -293,7 +332,9 @@ def test_without_noise_the_sound_release_is_the_plain_one(
     common = np.column_stack([np.full(len(learned), level), popularity])
     baseline = state.level.mean + state.effects.mean
     if method is CovarianceKNN:
-        wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))
+        wanted = staged(
+            data, baseline, variance, common, learned, 0.9, **near(method)
+        )
     else:
         wanted = reference(
             data, baseline, variance, np.column_stack([common, learned]), 0.9
@@ -309,7 +350,11 @@ def printed(data, *, fine):
     """McSherry & Mironov from raw ratings: (item averages, G', covariance, weights); `fine`
     puts y on its grid."""
     block = Block(
-        np.arange(PEOPLE), data.ptr, data.item, data.value.astype(np.float64), data.time
+        np.arange(PEOPLE),
+        data.ptr,
+        data.item,
+        data.value.astype(np.float64),
+        data.time,
     )
     kept, _ = split_probe(block, 0)
     size = len(data.items)
@@ -331,9 +376,16 @@ def printed(data, *, fine):
         ]
         if fine:
             steps = np.trunc(4096 * (v - again))
-            y = np.clip(steps - np.trunc(steps.sum() / (len(v) + 20)), -4096, 4096)
-            weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt(len(items))))
-            products = np.outer(y, y), np.full((len(items), len(items)), 4096.0**2)
+            y = np.clip(
+                steps - np.trunc(steps.sum() / (len(v) + 20)), -4096, 4096
+            )
+            weight = np.floor(
+                2.0**30 * 2**20 / (4096.0**2 * np.sqrt(len(items)))
+            )
+            products = (
+                np.outer(y, y),
+                np.full((len(items), len(items)), 4096.0**2),
+            )
             pairs = [
                 np.floor((weight * each + 2.0**29) / 2.0**30) / 2.0**20
                 for each in products
@@ -359,13 +411,18 @@ def cleaned(covariance, weights, counts, shrink_diagonal, shrink_off):
         )
     scale = np.sqrt(np.maximum(counts, 1))
     values, vectors = np.linalg.eigh(average * np.outer(scale, scale))
-    return vectors[:, -20:] * np.sqrt(np.maximum(values[-20:], 0)) / scale[:, None]
+    return (
+        vectors[:, -20:] * np.sqrt(np.maximum(values[-20:], 0)) / scale[:, None]
+    )
 
 
 @pytest.fixture(scope="module", params=[CovarianceSVD, CovarianceKNN])
 def as_printed(request, data):
     return request.param, *run(
-        request.param(epsilon=20.0, calibration="paper"), data, "rating", "paper"
+        request.param(epsilon=20.0, calibration="paper"),
+        data,
+        "rating",
+        "paper",
     )
 
 
@@ -385,9 +442,16 @@ def test_without_noise_the_printed_algorithm_is_the_plain_one(
         else {}
     )
     wanted = reference(
-        data, average + again - 3, np.zeros(len(average)), rows, pulls[2], **closest
+        data,
+        average + again - 3,
+        np.zeros(len(average)),
+        rows,
+        pulls[2],
+        **closest,
     )
-    np.testing.assert_allclose(predictions(data, shared), wanted, rtol=near_enough)
+    np.testing.assert_allclose(
+        predictions(data, shared), wanted, rtol=near_enough
+    )
 
 
 def test_what_is_published_without_noise_says_so(data):
@@ -400,7 +464,10 @@ def test_what_is_published_without_noise_says_so(data):
 
 def on_grid(row):
     """A person's numbers within norm 1, toward zero on the grid."""
-    return np.trunc(np.asarray(row) / max(1.0, np.linalg.norm(row)) * 2**20) / 2**20
+    return (
+        np.trunc(np.asarray(row) / max(1.0, np.linalg.norm(row)) * 2**20)
+        / 2**20
+    )
 
 
 def first_order_sums(data, state, unit, spread):
@@ -415,19 +482,27 @@ def first_order_sums(data, state, unit, spread):
     if known(state.weights) and unit == "user":
         bottom = max(spread / 0.3, 0.5 / np.sqrt(typical))
         effort = (np.maximum(state.weights.mean, bottom) / bottom) ** -0.4
-        clip = 0.5 * np.sqrt(state.weights.mean @ effort**2 / state.weights.mean.sum())
+        clip = 0.5 * np.sqrt(
+            state.weights.mean @ effort**2 / state.weights.mean.sum()
+        )
     for own, values in people(data):
         count = len(own)
         if unit == "user":
             level += on_grid(
-                [0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6]
+                [
+                    0.9 * values.mean() / 2,
+                    0.43 * (min(np.log2(count), 12) - 6) / 6,
+                ]
             )
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
             weights[own] += on_grid(np.full(count, each))
             if known(state.weights):
                 rest = np.clip(values - state.level.mean - effect[own], -3, 3)
                 sums[own] += on_grid(
-                    (rest - rest.sum() / (count + 5)) * each * effort[own] / clip
+                    (rest - rest.sum() / (count + 5))
+                    * each
+                    * effort[own]
+                    / clip
                 )
         else:
             level += [
@@ -497,9 +572,9 @@ def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
             value = matrix(data, state, head_of(state))
         else:
             spread = 1 / (strength(public.budget) * np.sqrt(part.share))
-            value = first_order_sums(data, state, unit, spread)[part.name].reshape(
-                part.size, part.width
-            )
+            value = first_order_sums(data, state, unit, spread)[
+                part.name
+            ].reshape(part.size, part.width)
         state = round_.absorb(state, {part.name: Released(value, 0.0, False)})
     _, shared = run(method(unit=unit, rank=RANK, items=ITEMS), data, unit)
     np.testing.assert_allclose(

@@ -21,7 +21,9 @@ def ranking(lists: list[list[int]], relevant: list[list[int]]) -> Ranking:
         np.concatenate([[0], np.cumsum([len(row) for row in relevant])]).astype(
             np.int64
         ),
-        np.array([item for row in relevant for item in sorted(row)], dtype=np.uint32),
+        np.array(
+            [item for row in relevant for item in sorted(row)], dtype=np.uint32
+        ),
     )
 
 
@@ -47,7 +49,9 @@ def test_a_silent_prediction_makes_the_error_unavailable(
 
 def test_float32_errors_are_summed_in_double() -> None:
     actual = np.full(2_000_000, 3, dtype=np.float32)
-    assert rmse(actual + np.float32(0.5), actual) == pytest.approx(0.5, abs=1e-12)
+    assert rmse(actual + np.float32(0.5), actual) == pytest.approx(
+        0.5, abs=1e-12
+    )
 
 
 def test_unequal_lengths_are_refused() -> None:
@@ -108,7 +112,9 @@ def test_k_beyond_the_lists_is_refused(k: int) -> None:
 
 @given(
     st.lists(
-        st.tuples(st.permutations(range(8)), st.sets(st.integers(0, 9), max_size=6)),
+        st.tuples(
+            st.permutations(range(8)), st.sets(st.integers(0, 9), max_size=6)
+        ),
         min_size=1,
         max_size=6,
     ),
@@ -125,10 +131,13 @@ def test_agrees_with_a_plain_loop(
             recall.append(sum(hit) / best)
             ideal = sum(1 / log2(place + 2) for place in range(best))
             gain.append(
-                sum(found / log2(place + 2) for place, found in enumerate(hit)) / ideal
+                sum(found / log2(place + 2) for place, found in enumerate(hit))
+                / ideal
             )
     lists = ranking(
         [row[:5] for row, _ in people], [sorted(wanted) for _, wanted in people]
     )
-    assert lists.recall_at(k) == (pytest.approx(np.mean(recall)) if recall else None)
+    assert lists.recall_at(k) == (
+        pytest.approx(np.mean(recall)) if recall else None
+    )
     assert lists.ndcg_at(k) == (pytest.approx(np.mean(gain)) if gain else None)

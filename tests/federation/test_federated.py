@@ -82,7 +82,12 @@ def test_words_are_integers_modulo_a_power_of_two(bits) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "payload"),
-    [((1,), bytes(15)), ((1,), bytes(17)), ((), bytes(16)), ((51,), bytes(51 * 16))],
+    [
+        ((1,), bytes(15)),
+        ((1,), bytes(17)),
+        ((), bytes(16)),
+        ((51,), bytes(51 * 16)),
+    ],
 )
 def test_a_payload_of_a_wrong_length_is_refused(rows, payload) -> None:
     with pytest.raises(wire.WireError):
@@ -99,9 +104,14 @@ def test_rows_that_do_not_ascend_are_refused() -> None:
 
 
 def test_both_sides_derive_the_same_secrets() -> None:
-    (one, one_public), (two, two_public) = keys.new_exchange(), keys.new_exchange()
+    (one, one_public), (two, two_public) = (
+        keys.new_exchange(),
+        keys.new_exchange(),
+    )
     assert keys.secrets(one, two_public) == keys.secrets(two, one_public)
-    assert keys.secrets(one, two_public).mac != keys.secrets(one, two_public).mask
+    assert (
+        keys.secrets(one, two_public).mac != keys.secrets(one, two_public).mask
+    )
 
 
 def test_a_card_is_believed_only_under_its_pin(tmp_path) -> None:
@@ -137,7 +147,8 @@ def test_a_mask_is_uniform_and_differs_by_round_part_and_device() -> None:
     ]
     words = masks.mask(base, "x", 1000, 8, 32)
     assert all(
-        not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32)) for key in others
+        not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32))
+        for key in others
     )
     assert not np.array_equal(words, masks.mask(base, "y", 1000, 8, 32))
     assert abs(words.mean() / 2**32 - 0.5) < 0.03  # ten standard deviations
@@ -147,14 +158,19 @@ def test_a_mask_is_uniform_and_differs_by_round_part_and_device() -> None:
 
 
 def skellam(variance: float, l2: float = 1000.0) -> Skellam:
-    return Skellam(name="x", sensitivity=l2, l1=l2 * 10, variance=variance, draws=100)
+    return Skellam(
+        name="x", sensitivity=l2, l1=l2 * 10, variance=variance, draws=100
+    )
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.3, 0.7])
 def test_enough_portions_make_the_variance_that_was_charged(scale) -> None:
     """Accepts the true scale and rejects 30 % more and less."""
     draws = np.concatenate(
-        [sum(portion(skellam(4e6), 1000, 20) for _ in range(20)) for _ in range(5)]
+        [
+            sum(portion(skellam(4e6), 1000, 20) for _ in range(20))
+            for _ in range(5)
+        ]
     )
     near = (
         abs(draws.std() / (2000 * scale) - 1) < 0.12
@@ -199,7 +215,10 @@ def test_skellam_composes_and_never_costs_less_than_gaussian() -> None:
     gaussian = Gaussian(name="x", sensitivity=1000, sigma=1e5, draws=100)
     assert epsilon([one], 1e-6) >= epsilon([gaussian], 1e-6)
     assert (
-        abs(epsilon(many, 1e-6) - epsilon([one.model_copy(update={"times": 10})], 1e-6))
+        abs(
+            epsilon(many, 1e-6)
+            - epsilon([one.model_copy(update={"times": 10})], 1e-6)
+        )
         < 1e-9
     )
 
@@ -210,7 +229,13 @@ def test_turns_charge_one_device_for_the_turns_it_may_take() -> None:
         return Plan(
             "user",
             tuple(
-                Round(f"r{k}", parts, lambda b, s: {}, lambda s, r: s, Turns(k, turns))
+                Round(
+                    f"r{k}",
+                    parts,
+                    lambda b, s: {},
+                    lambda s, r: s,
+                    Turns(k, turns),
+                )
                 for k in range(rounds)
             ),
         )
@@ -219,13 +244,17 @@ def test_turns_charge_one_device_for_the_turns_it_may_take() -> None:
     events = shared_events(plan(10, 2), budget)
     assert epsilon(events.values(), 1e-6) <= 1.0
     two = shared_events(plan(2, 2), budget)
-    assert events["r9/sum"].variance == pytest.approx(two["r0/sum"].variance, rel=1e-3)
+    assert events["r9/sum"].variance == pytest.approx(
+        two["r0/sum"].variance, rel=1e-3
+    )
 
 
 # ------------------------------------------------------------------ Hua et al.'s deal
 
 
-def test_mixing_numbers_are_exponential_and_the_test_for_it_rejects_others() -> None:
+def test_mixing_numbers_are_exponential_and_the_test_for_it_rejects_others() -> (
+    None
+):
     mixed = mixing(b"s" * 32, np.arange(400), 50)
     assert looks_exponential(mixed)
     assert not looks_exponential(mixed * 1.3)
@@ -244,7 +273,8 @@ def test_pieces_of_a_cohort_sum_to_laplace_noise() -> None:
 def test_fixed_noise_is_the_same_in_every_round() -> None:
     rows, mixed = np.arange(5), mixing(b"h" * 32, np.arange(5), 4)
     one, two = (
-        mixture(1.0, mixed, np.full(5, 3.0), fixed=(b"k" * 32, rows)) for _ in range(2)
+        mixture(1.0, mixed, np.full(5, 3.0), fixed=(b"k" * 32, rows))
+        for _ in range(2)
     )
     assert np.array_equal(one, two)
     assert one.any()
@@ -260,7 +290,8 @@ def joined() -> dict[str, np.ndarray]:
 
 def test_pieces_of_tau_add_up_to_tau() -> None:
     tau = Tau(
-        np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 2**32 - 1]], "<u4")
+        np.array([0, 1], np.uint32),
+        np.array([[5, 6, 7], [8, 9, 2**32 - 1]], "<u4"),
     )
     deal = Deal(LAYOUT, b"seed", joined(), tau)
     total = np.zeros((50, 3), "<u4")
@@ -271,7 +302,9 @@ def test_pieces_of_tau_add_up_to_tau() -> None:
 
 
 def test_pieces_of_devices_that_are_missing_are_put_in_again() -> None:
-    tau = Tau(np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 1]], "<u4"))
+    tau = Tau(
+        np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 1]], "<u4")
+    )
     deal = Deal(LAYOUT, b"seed", joined(), tau)
     total = deal.missing({"a", "c"})
     for device in ("a", "c"):
@@ -318,7 +351,9 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         if made.method.local
         else State(people=20.0)
     )
-    return wire.Announcement(**facts), memoryview(wire.pack_state(state.packed()))
+    return wire.Announcement(**facts), memoryview(
+        wire.pack_state(state.packed())
+    )
 
 
 def test_a_device_sends_the_same_words_for_a_round_that_is_run_again() -> None:
@@ -356,7 +391,13 @@ def test_what_a_device_sends_says_nothing_about_which_items_it_rated() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"least": 2}, {"enough": 10}, {"joined": 3}, {"task": "ab" * 16}, {"round": 9}],
+    [
+        {"least": 2},
+        {"enough": 10},
+        {"joined": 3},
+        {"task": "ab" * 16},
+        {"round": 9},
+    ],
 )
 def test_a_device_refuses_a_round_that_is_not_the_tasks(changes) -> None:
     one = device()
@@ -420,9 +461,15 @@ def test_people_come_and_go() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"factors": 3, "project": 64}, {"rounds": 4, "turns": 2, "cohort": 100}],
+    [
+        {},
+        {"factors": 3, "project": 64},
+        {"rounds": 4, "turns": 2, "cohort": 100},
+    ],
 )
-def test_sound_factorization_runs_and_is_paid_in_full(settings, tmp_path) -> None:
+def test_sound_factorization_runs_and_is_paid_in_full(
+    settings, tmp_path
+) -> None:
     ratings = sample(people=200, ratings=4000, seed=3)
     method = find("mf-federated")(
         epsilon=60.0, delta=1e-3, ledger=str(tmp_path / "book"), **settings
@@ -442,7 +489,10 @@ def test_a_projection_keeps_the_bound_of_its_part() -> None:
         np.array([[3.0, 4.0], [1.0, 0.0]]),
     )
     round_ = Round(
-        "r", (Part("x", 40, RowClip(1.0), 2),), lambda b, s: {"x": rows}, lambda s, r: s
+        "r",
+        (Part("x", 40, RowClip(1.0), 2),),
+        lambda b, s: {"x": rows},
+        lambda s, r: s,
     )
     small = projected(round_, 16, 0)
     found = small.contribute(None, {})["x"]

@@ -31,7 +31,9 @@ RATINGS = sample(people=60, ratings=900, seed=7)
 
 def printed(epsilon=1.0, **settings):
     method = find("mf-federated")(
-        calibration="paper", epsilon=epsilon, **{"factors": 4, "rounds": 3} | settings
+        calibration="paper",
+        epsilon=epsilon,
+        **{"factors": 4, "rounds": 3} | settings,
     )
     public = Public(
         RATINGS.schema.declare(60),
@@ -53,7 +55,10 @@ def printed(epsilon=1.0, **settings):
 @pytest.mark.parametrize("bounded", [False, True])
 def test_a_step_is_the_formula(weights, bounded) -> None:
     rng = np.random.default_rng(0)
-    items, u = rng.standard_normal((3, 4)).astype(np.float32), rng.standard_normal(4)
+    items, u = (
+        rng.standard_normal((3, 4)).astype(np.float32),
+        rng.standard_normal(4),
+    )
     rating = np.array([5.0, 1.0, 3.0])
     out = np.empty((3, 4))
     own = u[None].copy()
@@ -79,7 +84,9 @@ def test_a_step_is_the_formula(weights, bounded) -> None:
     assert np.allclose(out, -2 * error[:, None] * u)
     assert np.allclose(
         own[0],
-        new / np.linalg.norm(new) if bounded and np.linalg.norm(new) > 1 else new,
+        new / np.linalg.norm(new)
+        if bounded and np.linalg.norm(new) > 1
+        else new,
     )
 
 
@@ -104,9 +111,13 @@ def test_items_step_by_the_reading_that_was_asked_for(step, over) -> None:
     assert not after[1].any()
 
 
-def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> None:
+def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> (
+    None
+):
     def longest(**settings) -> float:
-        method, public, plan = printed(epsilon=1e6, rate=0.5, rounds=4, **settings)
+        method, public, plan = printed(
+            epsilon=1e6, rate=0.5, rounds=4, **settings
+        )
         engine, charge = (
             Federated(RATINGS, 1),
             Charge(plan.events(public.budget).values()),
@@ -114,7 +125,9 @@ def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> No
         state = method.first_state(public).after(people=60.0)
         for round_ in plan.rounds:
             state = round_.absorb(state, engine.run(round_, state, charge))
-        return float(np.sqrt((engine._personal["profile"] ** 2).sum(axis=1)).max())
+        return float(
+            np.sqrt((engine._personal["profile"] ** 2).sum(axis=1)).max()
+        )
 
     assert longest() <= 1 + 1e-9
     assert longest(bounded=False) > 1.2
@@ -124,7 +137,12 @@ def test_the_number_of_all_ratings_must_be_public() -> None:
     method = find("mf-federated")(calibration="none", step="objective")
     with pytest.raises(SettingError, match="number of ratings"):
         method.plan(
-            Public(RATINGS.schema.declare(60), Catalogue(RATINGS.items), "user", "none")
+            Public(
+                RATINGS.schema.declare(60),
+                Catalogue(RATINGS.items),
+                "user",
+                "none",
+            )
         )
 
 
@@ -144,7 +162,9 @@ def noise_of(engine: Federated, plan, at: int) -> np.ndarray:
         claimed_delta=0.0,
         reason="as printed",
     )
-    return engine._printed(round_, round_.parts[0], event, (RATINGS.n_items, 4))[0]
+    return engine._printed(
+        round_, round_.parts[0], event, (RATINGS.n_items, 4)
+    )[0]
 
 
 def test_eta_is_the_same_in_every_round_and_rho_fresh_in_each() -> None:
@@ -154,7 +174,9 @@ def test_eta_is_the_same_in_every_round_and_rho_fresh_in_each() -> None:
     eta = engine._eta["gradient"]
     rho = draws - eta
     assert not np.array_equal(draws[0], draws[1])
-    assert np.abs(rho.mean(axis=0)).max() < 1e6  # ten standard errors of a mean of 200
+    assert (
+        np.abs(rho.mean(axis=0)).max() < 1e6
+    )  # ten standard errors of a mean of 200
     assert abs(np.abs(rho).mean() / 1e6 - 1) < 0.1
     assert abs(np.abs(eta[engine._raters() > 0]).mean() / 1e6 - 1) < 0.5
 
@@ -196,8 +218,12 @@ def test_people_come_and_go_with_the_chance_that_is_asked_for(chance) -> None:
 @pytest.mark.parametrize("scale", [1.0, 1.3, 0.7])
 def test_a_whole_piece_has_the_printed_density(scale) -> None:
     """Its length is Gamma(d): mean d. Accepts the true scale and rejects 30 % more and less."""
-    length = np.sqrt((whole_pieces(10.0, np.ones(4000, np.int64), 9) ** 2).sum(axis=1))
-    near = abs(length.mean() / (90 * scale) - 1) < 0.08  # fifteen standard errors
+    length = np.sqrt(
+        (whole_pieces(10.0, np.ones(4000, np.int64), 9) ** 2).sum(axis=1)
+    )
+    near = (
+        abs(length.mean() / (90 * scale) - 1) < 0.08
+    )  # fifteen standard errors
     assert near == (scale == 1.0)
 
 
@@ -206,7 +232,9 @@ def test_whole_pieces_of_many_people_add_up() -> None:
     people = np.repeat([0, 1, 400], 3000)
     spread = whole_pieces(2.0, people, 7).reshape(3, -1).std(axis=1)
     assert spread[0] == 0
-    assert np.allclose(spread[1:], [np.sqrt(8) * 2, np.sqrt(8 * 400) * 2], rtol=0.1)
+    assert np.allclose(
+        spread[1:], [np.sqrt(8) * 2, np.sqrt(8 * 400) * 2], rtol=0.1
+    )
 
 
 def test_without_a_third_party_the_noise_grows_with_the_raters() -> None:
@@ -228,7 +256,9 @@ def test_without_a_third_party_the_noise_grows_with_the_raters() -> None:
     )  # (d + 1)/d of scale^2, for each rater
 
 
-@pytest.mark.parametrize("settings", [{"scheme": "S3"}, {"engine": "federated"}])
+@pytest.mark.parametrize(
+    "settings", [{"scheme": "S3"}, {"engine": "federated"}]
+)
 def test_equation_13_is_of_s2_in_one_process(settings) -> None:
     with pytest.raises(SettingError, match="equation 13"):
         printed(third_party=False, **settings)

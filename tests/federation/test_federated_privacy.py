@@ -79,7 +79,9 @@ def sent(found: Device, made, payload: memoryview, **changes) -> np.ndarray:
     upload, words = wire.unpack(
         wire.Upload, found.answer(told(made, **changes), payload, b"m" * 32)
     )
-    return wire.sections(made.layouts(0), upload.rows, words)[0][1].astype(np.int64)
+    return wire.sections(made.layouts(0), upload.rows, words)[0][1].astype(
+        np.int64
+    )
 
 
 def test_one_mask_never_covers_two_contributions() -> None:
@@ -94,9 +96,9 @@ def test_one_mask_never_covers_two_contributions() -> None:
     )  # the difference of these two is what must not show
     second = sent(one, made, state(people=21.0), attempt=1)
     bits = made.layouts(0)[0].bits
-    distance = np.abs(wire.integers(wire.words(first - second, bits), bits)).astype(
-        np.float64
-    )
+    distance = np.abs(
+        wire.integers(wire.words(first - second, bits), bits)
+    ).astype(np.float64)
     assert np.median(distance) > 2.0 ** (
         bits - 4
     )  # two uniform masks are far apart; one mask gives a small number
@@ -142,7 +144,9 @@ SILENCERS = {
 
 @pytest.mark.parametrize("change", SILENCERS)
 @pytest.mark.parametrize("rated", [[1, 2], [1, 5]])
-def test_no_state_silences_only_those_who_rated_some_item(change, rated) -> None:
+def test_no_state_silences_only_those_who_rated_some_item(
+    change, rated
+) -> None:
     """A recommender could else learn from who does not answer: here, who rated the items
     from 4 on."""
     made = assemble(task(method="bias", epsilon=50.0))
@@ -167,7 +171,12 @@ def test_a_device_takes_as_many_turns_as_were_priced_whatever_its_cap() -> None:
     """The price of the plan counts two of five rounds of factors: a third one would break
     the statement."""
     made = assemble(
-        task(method="mf-federated", epsilon=5.0, settings=TURNS | {"turns": 2}, **MANY)
+        task(
+            method="mf-federated",
+            epsilon=5.0,
+            settings=TURNS | {"turns": 2},
+            **MANY,
+        )
     )
     one = device(made)
     before = len(made.plan.rounds) - 5
@@ -180,7 +189,9 @@ def test_a_device_takes_as_many_turns_as_were_priced_whatever_its_cap() -> None:
     with pytest.raises(BudgetError, match="turns"):
         one.events(told(made, round=before + 1, joined=2000), state())
     with pytest.raises(BudgetError, match="turns"):
-        one.answer(told(made, round=before + 1, joined=2000), state(), b"m" * 32)
+        one.answer(
+            told(made, round=before + 1, joined=2000), state(), b"m" * 32
+        )
 
 
 def test_turns_that_cannot_fill_the_rounds_are_refused_before_anything_is_paid() -> (
@@ -199,7 +210,9 @@ def test_turns_that_cannot_fill_the_rounds_are_refused_before_anything_is_paid()
 
 @pytest.mark.parametrize("least", [1, 2, 7, 10, 33, 1000])
 @pytest.mark.parametrize("honest", [0.05, 0.5, 0.9, 0.95, 1.0])
-def test_honest_survivors_of_the_least_cohort_hold_enough_shares(least, honest) -> None:
+def test_honest_survivors_of_the_least_cohort_hold_enough_shares(
+    least, honest
+) -> None:
     """The dishonest are at most the rest of the least cohort, rounded up; at least the
     person herself is honest."""
     found = task(least=least, cohort=1000, honest=honest)
@@ -223,13 +236,19 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     payload = state()
     layout = made.layouts(0)[0]
     quiet.items, quiet.values = quiet.items[:0], quiet.values[:0]
-    key = masks.round_key(b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload))
+    key = masks.round_key(
+        b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload)
+    )
     noise = []
     for attempt in range(30):
         words = sent(compact(quiet), made, payload, enough=1, attempt=attempt)
-        cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
+        cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(
+            np.int64
+        )
         noise.append(
-            wire.integers(wire.words(words - cover, layout.bits), layout.bits).ravel()
+            wire.integers(
+                wire.words(words - cover, layout.bits), layout.bits
+            ).ravel()
         )
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()
@@ -239,7 +258,15 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
 def test_every_log_line_names_counts_and_no_device() -> None:
     """The facts that servers log have a closed list of names: none is a device, an item or
     a value."""
-    allowed = {"round", "attempt", "joined", "bytes", "task", "rounds", "reason"}
+    allowed = {
+        "round",
+        "attempt",
+        "joined",
+        "bytes",
+        "task",
+        "rounds",
+        "reason",
+    }
     sources = [
         path.read_text()
         for path in Path(tacit.federation.server.__file__).parent.glob("*.py")
@@ -250,4 +277,6 @@ def test_every_log_line_names_counts_and_no_device() -> None:
         for call in re.findall(r"\blog\(\"[^\"]*\"([^\n]*)", text)
     ]
     assert len(calls) > 8
-    assert {name for call in calls for name in re.findall(r"(\w+)=", call)} <= allowed
+    assert {
+        name for call in calls for name in re.findall(r"(\w+)=", call)
+    } <= allowed

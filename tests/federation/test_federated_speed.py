@@ -65,7 +65,9 @@ def answer(body: bytes, status: str = "200 OK", more: str = "") -> bytes:
 def test_one_connection_serves_many_requests() -> None:
     async def run() -> tuple[int, list[bytes], list[bytes]]:
         async with (
-            Scripted(answer(b"one"), answer(b"two"), answer(b"three")) as server,
+            Scripted(
+                answer(b"one"), answer(b"two"), answer(b"three")
+            ) as server,
             Web() as web,
         ):
             found = [
@@ -83,7 +85,10 @@ def test_one_connection_serves_many_requests() -> None:
 
 def test_requests_at_the_same_time_do_not_meet() -> None:
     async def run() -> int:
-        async with Scripted(*[answer(b"fine")] * 5, pause=0.05) as server, Web() as web:
+        async with (
+            Scripted(*[answer(b"fine")] * 5, pause=0.05) as server,
+            Web() as web,
+        ):
             await asyncio.gather(*(web.get(server.url, "/x") for _ in range(5)))
             return server.connections
 
@@ -115,7 +120,9 @@ def test_status_headers_and_chunks_are_read() -> None:
 def test_a_server_that_wants_to_close_gets_a_new_connection() -> None:
     async def run() -> int:
         async with (
-            Scripted(answer(b"", more="Connection: close\r\n"), answer(b"")) as server,
+            Scripted(
+                answer(b"", more="Connection: close\r\n"), answer(b"")
+            ) as server,
             Web() as web,
         ):
             for _ in range(2):
@@ -141,7 +148,11 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next() -> None:
 
 @pytest.mark.parametrize(
     "script",
-    [b"SMTP ready\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", b""],
+    [
+        b"SMTP ready\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
+        b"",
+    ],
 )
 def test_what_is_no_whole_answer_is_an_os_error(script) -> None:
     async def run() -> None:
@@ -162,7 +173,8 @@ def test_nobody_there_is_an_os_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://host", "host:80", "http://", "http://host:port", "http://a b\n"]
+    "url",
+    ["ftp://host", "host:80", "http://", "http://host:port", "http://a b\n"],
 )
 def test_what_is_no_address_is_refused(url) -> None:
     with pytest.raises(SettingError):
@@ -171,7 +183,9 @@ def test_what_is_no_address_is_refused(url) -> None:
 
 def test_works_that_come_together_are_one_commit(tmp_path) -> None:
     store = Store(
-        tmp_path / "s.sqlite", (("CREATE TABLE n (k INTEGER PRIMARY KEY)",),), "test"
+        tmp_path / "s.sqlite",
+        (("CREATE TABLE n (k INTEGER PRIMARY KEY)",),),
+        "test",
     )
 
     async def run() -> None:

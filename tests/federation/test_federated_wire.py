@@ -93,7 +93,9 @@ def test_a_packed_triangle_is_the_matrix_of_the_threads_engine() -> None:
     )
     engine = Threads(people, 1)
     total = np.zeros((part.numbers, 1), np.int64)
-    for person in range(people.n_users):  # each device by itself, as over the wire
+    for person in range(
+        people.n_users
+    ):  # each device by itself, as over the wire
         factors = Factors(part)
         factors.add(0, rows(engine._block(slice(person, person + 1), {})), 1)
         total += factors.packed()
@@ -154,7 +156,9 @@ def test_a_device_refuses_a_plan_whose_noise_is_too_small_for_its_cap() -> None:
         device(assemble(task(epsilon=60.0)))
 
 
-def test_a_plan_that_would_have_devices_send_too_much_is_refused(monkeypatch) -> None:
+def test_a_plan_that_would_have_devices_send_too_much_is_refused(
+    monkeypatch,
+) -> None:
     monkeypatch.setattr("tacit.federation.agreed.assembled.MOST_BYTES", 100_000)
     with pytest.raises(SettingError, match="bytes in the round covariance"):
         bayes()
@@ -163,14 +167,18 @@ def test_a_plan_that_would_have_devices_send_too_much_is_refused(monkeypatch) ->
 def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
     one = device(assemble(task()))
     part = one.made.plan.rounds[0].parts[0]
-    two = Rows(np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1)))
+    two = Rows(
+        np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1))
+    )
     with pytest.raises(Failure, match="person by person"):
         one._whole(part, one.made.layouts(0)[0], two, 2)
 
 
 def before(made, index: int) -> memoryview:
     """A state as the plan leads to before a round."""
-    return memoryview(wire.pack_state(form_before(made, index, State()).packed()))
+    return memoryview(
+        wire.pack_state(form_before(made, index, State()).packed())
+    )
 
 
 def local(**changes):
@@ -203,9 +211,9 @@ def test_a_device_answers_in_its_own_slice_of_the_people_alone() -> None:
 def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
     made = local()
     part = made.plan.rounds[0].parts[0]
-    words = np.array([[1, 0], [2, part.choices], [-5, 0], [3, 1]], np.int64).view(
-        np.uint64
-    )
+    words = np.array(
+        [[1, 0], [2, part.choices], [-5, 0], [3, 1]], np.int64
+    ).view(np.uint64)
     released = heard(part, made.events["popularity/report"], words)
     assert released.reports == 2
     assert released.value.tolist() == [[1, 0], [3, 1]]
@@ -214,7 +222,9 @@ def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
 def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     layout = wire.Layout(name="x", size=4, width=1, bits=32)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
-    bodies = [wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)]
+    bodies = [
+        wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)
+    ]
     store = Store(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
     insert = (
         "INSERT INTO upload (task, round, attempt, device, digest, least, body) "
@@ -231,11 +241,18 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     found = store.now(lambda s: list(aggregator._bodies(s, key)))
     store.close()
     assert found == bodies
-    assert aggregator._total((layout,), found)[0][1].ravel().tolist() == [21] * 4
+    assert (
+        aggregator._total((layout,), found)[0][1].ravel().tolist() == [21] * 4
+    )
 
 
 def test_reports_are_listed_and_not_summed() -> None:
     layout = wire.Layout(name="x", size=1, width=2, bits=64, report=True)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
-    bodies = [wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)]
-    assert aggregator._total((layout,), bodies)[0][1].tolist() == [[0, 3], [1, 3]]
+    bodies = [
+        wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)
+    ]
+    assert aggregator._total((layout,), bodies)[0][1].tolist() == [
+        [0, 3],
+        [1, 3],
+    ]

@@ -16,7 +16,9 @@ AXES = 3
 @pytest.fixture
 def people():
     rng = np.random.default_rng(4)
-    rows = [np.sort(rng.permutation(ITEMS)[:size]) for size in (0, 1, 2, 12, 30)]
+    rows = [
+        np.sort(rng.permutation(ITEMS)[:size]) for size in (0, 1, 2, 12, 30)
+    ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     axes = np.linalg.qr(rng.normal(size=(WIDTH, AXES)))[0]
@@ -32,20 +34,27 @@ def people():
 
 def posterior(items, residual, loadings, precision):
     rows = loadings[items]
-    covariance = np.linalg.inv(np.eye(WIDTH) + (rows.T * precision[items]) @ rows)
+    covariance = np.linalg.inv(
+        np.eye(WIDTH) + (rows.T * precision[items]) @ rows
+    )
     return covariance @ (rows.T @ (precision[items] * residual)), covariance
 
 
 def test_a_rating_is_predicted_from_the_others_alone(people):
     ptr, item, residual, loadings, precision, axes = people
     error, taste = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(ptr, item, residual, loadings, precision, axes, error, taste)
+    left_out_tastes(
+        ptr, item, residual, loadings, precision, axes, error, taste
+    )
     for person in range(len(ptr) - 1):
         for cell in range(ptr[person], ptr[person + 1]):
             others = np.array(
-                [c for c in range(ptr[person], ptr[person + 1]) if c != cell], np.int64
+                [c for c in range(ptr[person], ptr[person + 1]) if c != cell],
+                np.int64,
             )
-            mean, _ = posterior(item[others], residual[others], loadings, precision)
+            mean, _ = posterior(
+                item[others], residual[others], loadings, precision
+            )
             assert error[cell] == pytest.approx(
                 residual[cell] - loadings[item[cell]] @ mean, abs=1e-10
             )
@@ -59,11 +68,18 @@ def test_moments_are_those_of_the_posterior(people):
     rows, columns = np.triu_indices(AXES)
     for person in range(len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
-        moment = axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
-        expected = moment[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
+        mean, covariance = posterior(
+            item[cells], residual[cells], loadings, precision
+        )
+        moment = (
+            axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
+        )
+        expected = moment[rows, columns] * np.where(
+            rows == columns, 1, np.sqrt(2)
+        )
         assert out[person] == pytest.approx(
-            expected if ptr[person + 1] > ptr[person] else 0 * expected, abs=1e-10
+            expected if ptr[person + 1] > ptr[person] else 0 * expected,
+            abs=1e-10,
         )
 
 
@@ -81,9 +97,14 @@ def test_the_packed_row_has_the_norm_of_the_matrix(people):
 def test_the_cut_into_blocks_changes_no_bit(people):
     ptr, item, residual, loadings, precision, axes = people
     whole, tastes = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(ptr, item, residual, loadings, precision, axes, whole, tastes)
+    left_out_tastes(
+        ptr, item, residual, loadings, precision, axes, whole, tastes
+    )
     cut = ptr[3]
-    part, part_tastes = np.empty(len(item) - cut), np.empty((len(item) - cut, AXES))
+    part, part_tastes = (
+        np.empty(len(item) - cut),
+        np.empty((len(item) - cut, AXES)),
+    )
     left_out_tastes(
         ptr[3:] - cut,
         item[cut:],

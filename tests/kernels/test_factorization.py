@@ -15,7 +15,10 @@ from tacit.methods.factorization.kernels_sgd import (
     full_gradient,
     noisy_epoch,
 )
-from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch, svdpp_epoch
+from tacit.methods.factorization.kernels_svdpp import (
+    noisy_plus_epoch,
+    svdpp_epoch,
+)
 
 PEOPLE = 40
 ITEMS = 25
@@ -26,11 +29,17 @@ WIDTH = 6
 def data():
     rng = np.random.default_rng(0)
     rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(0, 15)]) for _ in range(PEOPLE)
+        np.sort(rng.permutation(ITEMS)[: rng.integers(0, 15)])
+        for _ in range(PEOPLE)
     ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
-    return ptr, item, rng.normal(size=len(item)), rng.normal(size=(ITEMS, WIDTH))
+    return (
+        ptr,
+        item,
+        rng.normal(size=len(item)),
+        rng.normal(size=(ITEMS, WIDTH)),
+    )
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 5, 17])
@@ -40,7 +49,9 @@ def test_systems_are_solved(width):
     systems = np.einsum("nka,nkb->nab", rows, rows) + np.eye(width)
     rights, out = rng.normal(size=(30, width)), np.empty((30, width))
     solve_many(np.triu(systems), rights, out)  # lower triangles are not read
-    assert np.allclose(out, np.linalg.solve(systems, rights[:, :, None])[:, :, 0])
+    assert np.allclose(
+        out, np.linalg.solve(systems, rights[:, :, None])[:, :, 0]
+    )
 
 
 def test_a_half_step_is_ridge_regression(data):
@@ -56,7 +67,9 @@ def test_a_half_step_is_ridge_regression(data):
         )
         assert np.allclose(
             out[person],
-            np.linalg.solve(rows.T @ rows + np.diag(ridge[person]), rows.T @ own),
+            np.linalg.solve(
+                rows.T @ rows + np.diag(ridge[person]), rows.T @ own
+            ),
         )
 
 
@@ -68,7 +81,14 @@ def test_rows_do_not_depend_on_the_block(data):
     half_step(ptr, item, value, factors, ridge, 0, PEOPLE, whole)
     for start in range(0, PEOPLE, 7):
         half_step(
-            ptr, item, value, factors, ridge, start, min(start + 7, PEOPLE), parts
+            ptr,
+            item,
+            value,
+            factors,
+            ridge,
+            start,
+            min(start + 7, PEOPLE),
+            parts,
         )
     assert np.array_equal(whole, parts)
 
@@ -76,7 +96,9 @@ def test_rows_do_not_depend_on_the_block(data):
 def test_likes_are_weighted_least_squares_over_all_items(data):
     ptr, item, _, factors = data
     out = np.empty((PEOPLE, WIDTH))
-    half_step_likes(ptr, item, factors, factors.T @ factors, 3.0, 0.5, 0, PEOPLE, out)
+    half_step_likes(
+        ptr, item, factors, factors.T @ factors, 3.0, 0.5, 0, PEOPLE, out
+    )
     for person in range(PEOPLE):
         liked = np.zeros(ITEMS)
         liked[item[ptr[person] : ptr[person + 1]]] = 1.0
@@ -94,7 +116,9 @@ def test_grams_and_their_solutions(data):
     gram_rows(ptr, item, factors, grams)
     out = np.empty_like(right)
     solve_rows(ptr, item, factors, np.full((PEOPLE, WIDTH), 2.0), right, out)
-    assert np.allclose(np.einsum("nab,nb->na", grams + 2.0 * np.eye(WIDTH), out), right)
+    assert np.allclose(
+        np.einsum("nab,nb->na", grams + 2.0 * np.eye(WIDTH), out), right
+    )
 
 
 def test_the_other_order_gives_the_same_cells(data):
@@ -112,7 +136,13 @@ def _singles(data):
     ptr, item, value, factors = data
     rng = np.random.default_rng(1)
     own = rng.normal(size=(PEOPLE, WIDTH)).astype(np.float32) * 0.1
-    return ptr, item, value.astype(np.float32), own, factors.astype(np.float32) * 0.1
+    return (
+        ptr,
+        item,
+        value.astype(np.float32),
+        own,
+        factors.astype(np.float32) * 0.1,
+    )
 
 
 def test_a_biased_epoch_is_what_it_says(data):
@@ -127,12 +157,17 @@ def test_a_biased_epoch_is_what_it_says(data):
         for cell in range(ptr[u], ptr[u + 1]):
             i = item[cell]
             e = value[cell] - b[u] - c[i] - p[u] @ q[i]
-            b[u], c[i] = b[u] + 0.05 * (e - 0.2 * b[u]), c[i] + 0.05 * (e - 0.2 * c[i])
+            b[u], c[i] = (
+                b[u] + 0.05 * (e - 0.2 * b[u]),
+                c[i] + 0.05 * (e - 0.2 * c[i]),
+            )
             p[u], q[i] = (
                 p[u] + 0.05 * (e * q[i] - 0.1 * p[u]),
                 q[i] + 0.05 * (e * p[u] - 0.1 * q[i]),
             )
-    biased_epoch(ptr, item, value, order, level, bias, own, factors, 0.05, 0.1, 0.2)
+    biased_epoch(
+        ptr, item, value, order, level, bias, own, factors, 0.05, 0.1, 0.2
+    )
     for got, told in ((own, p), (factors, q), (level, b), (bias, c)):
         assert np.allclose(got, told, atol=1e-5)
 
@@ -141,7 +176,8 @@ def test_svdpp_without_implicit_steps_is_the_biased_epoch(data):
     ptr, item, value, own, factors = _singles(data)
     one, two = (own.copy(), factors.copy()), (own.copy(), factors.copy())
     biases = [
-        (np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32)) for _ in range(2)
+        (np.zeros(PEOPLE, np.float32), np.zeros(ITEMS, np.float32))
+        for _ in range(2)
     ]
     order = np.arange(PEOPLE)
     biased_epoch(ptr, item, value, order, *biases[0], *one, 0.05, 0.1, 0.2)
@@ -215,7 +251,9 @@ def test_the_full_gradient_trims_people(data):
     told = np.zeros_like(step)
     for u in range(PEOPLE):
         for cell in range(ptr[u], min(ptr[u + 1], ptr[u] + 3)):
-            told[item[cell]] += (value[cell] - own[u] @ factors[item[cell]]) * own[u]
+            told[item[cell]] += (
+                value[cell] - own[u] @ factors[item[cell]]
+            ) * own[u]
     assert np.allclose(step, told, atol=1e-5)
 
 
@@ -255,7 +293,9 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
 
     z, everything = fold(others), fold(cells)
     w = weight[item[cells[0]]] / np.sqrt(max(len(cells), 5))
-    y = np.clip(value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3)
+    y = np.clip(
+        value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3
+    )
     assert np.allclose(out[cells[0], :d], w * y * z[fixed:])
     square = np.outer(everything[fixed:], everything[fixed:])
     assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(
@@ -274,15 +314,33 @@ def test_a_lift_moves_where_every_factor_of_a_person_starts(data):
         np.empty((len(item), WIDTH - fixed)),
     )
     ones = np.ones(ITEMS)
-    person_rows(ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out)
-    told = np.repeat(lift, np.diff(ptr))  # z = lift + what the rest of the ratings says
+    person_rows(
+        ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out
+    )
+    told = np.repeat(
+        lift, np.diff(ptr)
+    )  # z = lift + what the rest of the ratings says
     left = value - told * factors[item, fixed:].sum(axis=1)
     person_rows(
-        ptr, item, left, factors, *given, np.zeros(0), ones, 5.0, 9.0, 0.0, True, rest
+        ptr,
+        item,
+        left,
+        factors,
+        *given,
+        np.zeros(0),
+        ones,
+        5.0,
+        9.0,
+        0.0,
+        True,
+        rest,
     )
     u = int(np.argmax(np.diff(ptr)))
     cell = ptr[u]
-    rows, others = factors[item[ptr[u] : ptr[u + 1]]], slice(cell + 1, ptr[u + 1])
+    rows, others = (
+        factors[item[ptr[u] : ptr[u + 1]]],
+        slice(cell + 1, ptr[u + 1]),
+    )
     z = np.linalg.solve(
         np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others]
     )
@@ -306,7 +364,10 @@ def test_implicit_values_are_products_with_the_implicit_mean(data):
 
 def test_a_printed_epoch_may_learn_implicit_factors(data):
     ptr, item, value, own, factors = _singles(data)
-    implicit, noise = np.full((ITEMS, WIDTH), 0.1, np.float32), np.zeros(len(value))
+    implicit, noise = (
+        np.full((ITEMS, WIDTH), 0.1, np.float32),
+        np.zeros(len(value)),
+    )
     before = noisy_plus_epoch(
         ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise
     )
@@ -338,6 +399,7 @@ def test_folding_in_with_implicit_ratings(data):
     ridge = np.eye(WIDTH) * (1 + 0.3 * len(mine))
     ridge[0, 0] = 1.0
     told = start + np.linalg.solve(
-        ridge + rows.T @ rows, rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start)
+        ridge + rows.T @ rows,
+        rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start),
     )
     assert np.allclose(out[u], told)

@@ -23,9 +23,9 @@ def people(
     rated = dense != 0
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     item = np.nonzero(rated)[1].astype(np.uint32)
-    return gram.arrange(ptr, item, dense[rated].astype(dtype), items), dense.astype(
-        np.int64
-    )
+    return gram.arrange(
+        ptr, item, dense[rated].astype(dtype), items
+    ), dense.astype(np.int64)
 
 
 def whole(
@@ -43,7 +43,9 @@ def whole(
             gram.entry_band(cells, weight, first, last, out[first:last])
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda ends: band(*ends), gram.bands(cells.n_items, rows)))
+        list(
+            pool.map(lambda ends: band(*ends), gram.bands(cells.n_items, rows))
+        )
     return out
 
 
@@ -77,7 +79,10 @@ def test_products_beyond_32_bits_are_exact() -> None:
 
 
 def test_a_catalogue_beyond_16_bits_is_summed_alike() -> None:
-    items, ptr = np.array([3, 65_536, 69_999], np.uint32), np.array([0, 3], np.int64)
+    items, ptr = (
+        np.array([3, 65_536, 69_999], np.uint32),
+        np.array([0, 3], np.int64),
+    )
     cells = gram.arrange(ptr, items, np.array([2, -3, 5], np.int16), 70_000)
     out = np.empty((1, 70_000), np.int64)
     gram.factor_band(cells, 3, 4, out)
@@ -88,7 +93,9 @@ def test_a_catalogue_beyond_16_bits_is_summed_alike() -> None:
 def test_work_counts_the_multiplications() -> None:
     cells, dense = people(5, 30, 20, 9)
     rated = (dense != 0).astype(np.int64)
-    assert np.array_equal(gram.work_by_row(cells), np.triu(rated.T @ rated).sum(1))
+    assert np.array_equal(
+        gram.work_by_row(cells), np.triu(rated.T @ rated).sum(1)
+    )
 
 
 def test_mirror_completes_the_matrix() -> None:
@@ -100,7 +107,10 @@ def test_mirror_completes_the_matrix() -> None:
 
 
 def test_bytes_needed_counts_outputs_and_one_band() -> None:
-    assert gram.bytes_needed(1000, matrices=2, rows=32) == 2 * 4_000_000 + 32 * 8_000
+    assert (
+        gram.bytes_needed(1000, matrices=2, rows=32)
+        == 2 * 4_000_000 + 32 * 8_000
+    )
 
 
 def test_a_band_that_does_not_fit_is_refused() -> None:
@@ -112,4 +122,6 @@ def test_a_band_that_does_not_fit_is_refused() -> None:
 def test_one_weight_a_person_is_required() -> None:
     cells, _ = people(8, 5, 6, 3)
     with pytest.raises(SettingError, match="one weight a person"):
-        gram.entry_band(cells, np.ones(4, np.int64), 0, 6, np.zeros((6, 6), np.int64))
+        gram.entry_band(
+            cells, np.ones(4, np.int64), 0, 6, np.zeros((6, 6), np.int64)
+        )

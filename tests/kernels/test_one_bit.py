@@ -27,7 +27,8 @@ def directions(person):
 def people():
     rng = np.random.default_rng(0)
     rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(25)
+        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)])
+        for _ in range(25)
     ]
     ptr = np.cumsum([0, *(len(r) for r in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
@@ -80,7 +81,10 @@ def test_tastes_are_the_personal_posterior(people):
     ptr, item, value = people
     rng = np.random.default_rng(1)
     model = GaussianModel(
-        rng.normal(size=ITEMS), np.zeros(ITEMS), rng.normal(size=(ITEMS, 4)), 0.9
+        rng.normal(size=ITEMS),
+        np.zeros(ITEMS),
+        rng.normal(size=(ITEMS, 4)),
+        0.9,
     )
     taste, left = np.empty((25, 4)), np.empty(len(item))
     one_bit.tastes(
@@ -115,7 +119,9 @@ def plain_steps(rows, rating, path, start, rate, ridge):
 
 def test_own_factors_follow_the_path_and_catch_up(people):
     ptr, item, value = people
-    path = np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
+    path = (
+        np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
+    )
     start, own = np.full(3, 0.5), np.zeros((25, 4))
     advance(ptr, item, value, path[:2], start, 0.1, 0.01, own)
     assert (own[:, 3] == 3).all()
@@ -123,7 +129,8 @@ def test_own_factors_follow_the_path_and_catch_up(people):
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
         assert np.allclose(
-            own[row, :3], plain_steps(item[cells], value[cells], path, start, 0.1, 0.01)
+            own[row, :3],
+            plain_steps(item[cells], value[cells], path, start, 0.1, 0.01),
         )
 
 
@@ -144,12 +151,16 @@ def test_gradients_at_the_drawn_coordinate(people):
     for row in range(25):
         dense = np.zeros((ITEMS, 3))
         cells = slice(ptr[row], ptr[row + 1])
-        error = value[cells] - factors[item[cells]].astype(np.float64) @ own[row, :3]
+        error = (
+            value[cells]
+            - factors[item[cells]].astype(np.float64) @ own[row, :3]
+        )
         dense[item[cells]] = -2 * error[:, None] * own[row, :3]
         assert np.allclose(whole[cells], dense[item[cells]])
         assert one[row] == pytest.approx(dense.ravel()[at_item[row]])
         assert two[row] == pytest.approx(
-            (projection.astype(np.float64) @ dense).ravel()[at_row[row]], rel=1e-5
+            (projection.astype(np.float64) @ dense).ravel()[at_row[row]],
+            rel=1e-5,
         )
 
 

@@ -29,12 +29,16 @@ STEP = 1e-6
 def block():
     rng = np.random.default_rng(4)
     rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)]) for _ in range(25)
+        np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)])
+        for _ in range(25)
     ]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     return Block(
-        np.arange(25), ptr, item, rng.integers(-2, 3, len(item)).astype(np.float64)
+        np.arange(25),
+        ptr,
+        item,
+        rng.integers(-2, 3, len(item)).astype(np.float64),
     )
 
 
@@ -62,12 +66,16 @@ def loss(data, index, value, shrink, floor):
         for k in cells:
             others = cells[cells != k]
             level = (
-                data.dev[others].sum() / (len(others) + shrink) if shrink >= 0 else 0.0
+                data.dev[others].sum() / (len(others) + shrink)
+                if shrink >= 0
+                else 0.0
             )
             row = np.zeros(ITEMS)
             row[index[data.item[k]]] = value[data.item[k]]
             s = row[data.item[others]]
-            guess = level + s @ (data.dev[others] - level) / max(np.abs(s).sum(), floor)
+            guess = level + s @ (data.dev[others] - level) / max(
+                np.abs(s).sum(), floor
+            )
             total += (guess - data.dev[k]) ** 2 / 2
     return total
 
@@ -78,7 +86,9 @@ def loss(data, index, value, shrink, floor):
     [1e-9, 2.0, 50.0],
     ids=["no floor", "some on the floor", "all on the floor"],
 )
-def test_the_gradient_of_rows_is_the_derivative_of_the_loss(data, shrink, floor):
+def test_the_gradient_of_rows_is_the_derivative_of_the_loss(
+    data, shrink, floor
+):
     index, value = neighbours()
     got = np.zeros_like(value)
     drawn = np.ones(len(data.item), np.bool_)
@@ -115,7 +125,15 @@ def test_the_gradient_of_rows_is_the_derivative_of_the_loss(data, shrink, floor)
 def test_only_drawn_ratings_count_and_errors_are_clamped(data):
     index, value = neighbours()
     got = np.ones_like(value)
-    args = (data.ptr, data.item, data.dev, data.total, data.start, data.user, data.cell)
+    args = (
+        data.ptr,
+        data.item,
+        data.dev,
+        data.total,
+        data.start,
+        data.user,
+        data.cell,
+    )
     gradient_rows(
         *args,
         np.zeros(len(data.item), np.bool_),
@@ -136,7 +154,17 @@ def test_only_drawn_ratings_count_and_errors_are_clamped(data):
         *args, everyone, index, value, -1.0, 1.0, 1e-3, np.inf, 0, ITEMS, small
     )
     gradient_rows(
-        *args, everyone, index, value, -1.0, 1.0, np.inf, np.inf, 0, ITEMS, large
+        *args,
+        everyone,
+        index,
+        value,
+        -1.0,
+        1.0,
+        np.inf,
+        np.inf,
+        0,
+        ITEMS,
+        large,
     )
     assert np.abs(small).max() < 0.1 * np.abs(large).max()
 
@@ -165,13 +193,17 @@ def test_similarities_are_those_of_the_textbook(data, cosine):
     x, y = table[both, 0], table[both, 3]
     size = np.sqrt((x @ x) * (y @ y))
     if cosine:
-        size = np.sqrt(np.nansum(table[:, 0] ** 2) * np.nansum(table[:, 3] ** 2))
+        size = np.sqrt(
+            np.nansum(table[:, 0] ** 2) * np.nansum(table[:, 3] ** 2)
+        )
     assert value[0, list(index[0]).index(3)] == pytest.approx(x @ y / size)
 
 
 def test_threads_change_no_bit_of_the_training(data):
     index, value = neighbours()
-    one, many = (train(data, index, square(value), 3, threads) for threads in (1, 3))
+    one, many = (
+        train(data, index, square(value), 3, threads) for threads in (1, 3)
+    )
     assert all(np.array_equal(a, b) for a, b in zip(one, many, strict=True))
 
 
@@ -215,13 +247,19 @@ def person_loss(cells, block, rest, target, place, s):
     total = 0.0
     for k in cells:
         others = [j for j in cells if j != k]
-        row = np.array([s[place[block.item[k]], place[block.item[j]]] for j in others])
-        guess = row @ rest[others] / max(np.abs(row).sum(), 1.0) if others else 0.0
+        row = np.array(
+            [s[place[block.item[k]], place[block.item[j]]] for j in others]
+        )
+        guess = (
+            row @ rest[others] / max(np.abs(row).sum(), 1.0) if others else 0.0
+        )
         total += (guess - target[k]) ** 2 / 2
     return total
 
 
-def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(block, place):
+def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(
+    block, place
+):
     rng = np.random.default_rng(1)
     s = rng.normal(size=(5, 5)) * 0.6
     s = s + s.T
@@ -257,7 +295,9 @@ def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(block, pla
                 down[a, b] = down[b, a] = s[a, b] - STEP
             change = person_loss(cells, block, rest, target, place, up)
             change -= person_loss(cells, block, rest, target, place, down)
-            assert values[at] * length == pytest.approx(change / (2 * STEP), abs=1e-6)
+            assert values[at] * length == pytest.approx(
+                change / (2 * STEP), abs=1e-6
+            )
 
 
 def test_the_covariance_triangle_is_bounded_and_right(block, place):
@@ -268,7 +308,11 @@ def test_the_covariance_triangle_is_bounded_and_right(block, place):
     )
     for first, last in pairwise(starts):
         assert np.sqrt((values[first:last] ** 2).sum()) < np.sqrt(0.5)
-    cells = [k for k in range(block.ptr[0], block.ptr[1]) if place[block.item[k]] >= 0]
+    cells = [
+        k
+        for k in range(block.ptr[0], block.ptr[1])
+        if place[block.item[k]] >= 0
+    ]
     y = np.zeros(5)
     y[place[block.item[cells]]] = rest[cells]
     wanted = np.outer(y, y) / (y @ y + 10.0)
@@ -297,7 +341,8 @@ def test_what_is_left_without_a_rating_is_what_a_fit_without_it_leaves(block):
     others = cells[1:]
     without = fold_in(model, block.item[others], block.value[others])
     assert target[cells[0]] == pytest.approx(
-        block.value[cells[0]] - model.loadings[block.item[cells[0]]] @ without.mean
+        block.value[cells[0]]
+        - model.loadings[block.item[cells[0]]] @ without.mean
     )
 
 
@@ -306,7 +351,14 @@ def test_the_judge_adds_up_squared_errors(block, place):
     s = np.full((5, 5), 0.4)
     out = np.empty((25, 3))
     judge_people(
-        block.ptr, block.item, rest, target, place, np.array([s, 0 * s]), np.inf, out
+        block.ptr,
+        block.item,
+        rest,
+        target,
+        place,
+        np.array([s, 0 * s]),
+        np.inf,
+        out,
     )
     cells = np.arange(block.ptr[2], block.ptr[3])
     counting = [k for k in cells if place[block.item[k]] >= 0]
@@ -314,6 +366,8 @@ def test_the_judge_adds_up_squared_errors(block, place):
     assert out[2, 0] == pytest.approx((target[cells] ** 2).mean())
     assert out[2, 2] == pytest.approx(0)
     gain = (
-        2 * (person_loss(counting, block, rest, target, place, s) - zero) / len(cells)
+        2
+        * (person_loss(counting, block, rest, target, place, s) - zero)
+        / len(cells)
     )
     assert out[2, 1] == pytest.approx(gain)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from tacit.kernels.topn import Scores, top_n, top_n_all
 
 
-def reference(scores: Scores, n: int, exclude: list[list[int]]) -> NDArray[np.int32]:
+def reference(
+    scores: Scores, n: int, exclude: list[list[int]]
+) -> NDArray[np.int32]:
     """A full sort of each row: the numpy twin of the kernel."""
     lists = np.full((len(scores), n), -1, dtype=np.int32)
     for row, known in enumerate(exclude):
@@ -27,10 +29,12 @@ def reference(scores: Scores, n: int, exclude: list[list[int]]) -> NDArray[np.in
 def compressed(
     exclude: list[list[int]],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    ptr = np.concatenate([[0], np.cumsum([len(row) for row in exclude])]).astype(
-        np.int64
+    ptr = np.concatenate(
+        [[0], np.cumsum([len(row) for row in exclude])]
+    ).astype(np.int64)
+    return ptr, np.array(
+        [item for row in exclude for item in row], dtype=np.uint32
     )
-    return ptr, np.array([item for row in exclude for item in row], dtype=np.uint32)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -47,20 +51,25 @@ def test_equals_a_full_sort(dtype: type, n: int) -> None:
     listed = lists >= 0
     assert values.dtype == dtype
     assert np.array_equal(
-        values[listed], np.take_along_axis(scores, np.maximum(lists, 0), 1)[listed]
+        values[listed],
+        np.take_along_axis(scores, np.maximum(lists, 0), 1)[listed],
     )
     assert np.isnan(values[~listed]).all()
 
 
 @given(
     st.lists(
-        st.lists(st.integers(0, 2), min_size=9, max_size=9), min_size=1, max_size=5
+        st.lists(st.integers(0, 2), min_size=9, max_size=9),
+        min_size=1,
+        max_size=5,
     ),
     st.integers(1, 10),
 )
 def test_ties_go_to_the_lower_index(rows: list[list[int]], n: int) -> None:
     scores = np.array(rows, dtype=np.float32)
-    assert np.array_equal(top_n(scores, n)[0], reference(scores, n, [[] for _ in rows]))
+    assert np.array_equal(
+        top_n(scores, n)[0], reference(scores, n, [[] for _ in rows])
+    )
 
 
 def test_nan_and_minus_infinity_are_never_listed() -> None:
@@ -100,7 +109,9 @@ def test_a_list_does_not_depend_on_its_block() -> None:
     whole = top_n(scores, 6, ptr, item)[0]
     for rows in (1, 7, 50, 1_000):
         assert np.array_equal(
-            top_n_all(lambda start, stop: scores[start:stop], 50, 6, ptr, item, rows),
+            top_n_all(
+                lambda start, stop: scores[start:stop], 50, 6, ptr, item, rows
+            ),
             whole,
         )
 

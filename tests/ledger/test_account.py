@@ -15,7 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import SettingError
-from tacit.ledger.account.account import delta, delta_of, epsilon, epsilon_of, profile
+from tacit.ledger.account.account import (
+    delta,
+    delta_of,
+    epsilon,
+    epsilon_of,
+    profile,
+)
 from tacit.ledger.account.cost import Cost, amplified, cost, group
 from tacit.ledger.account.event import (
     Evaluation,
@@ -111,7 +117,11 @@ def test_pure_events_add_at_delta_zero(event: Event) -> None:
 
 def test_pure_composition_lies_between_laplace_and_the_sum() -> None:
     events = [Laplace(name="l", sensitivity=1, scale=10, draws=1, times=8)]
-    laplace = pld.from_laplace_mechanism(10).self_compose(8).get_epsilon_for_delta(TINY)
+    laplace = (
+        pld.from_laplace_mechanism(10)
+        .self_compose(8)
+        .get_epsilon_for_delta(TINY)
+    )
     ours = epsilon(events, TINY)
     assert laplace - 1e-6 <= ours <= 0.8
     assert ours == pytest.approx(epsilon(events, TINY, verify=True), rel=1e-3)
@@ -127,7 +137,8 @@ def test_randomized_responses_compose_exactly(
     with mpmath.workdps(40):
         p = 1 / (1 + mpmath.exp(-mpmath.mpf(each)))
         gap = [
-            p**x * (1 - p) ** (k - x) - mpmath.exp(total) * (1 - p) ** x * p ** (k - x)
+            p**x * (1 - p) ** (k - x)
+            - mpmath.exp(total) * (1 - p) ** x * p ** (k - x)
             for x in range(k + 1)
         ]
         right = mpmath.fsum(
@@ -151,7 +162,10 @@ def test_mixed_events_compose_exactly() -> None:
 
 
 def test_delta_and_epsilon_are_inverse_for_mixed_events() -> None:
-    events: list[Event] = [normal(0.4), Response(name="r", epsilon=0.2, reports=5)]
+    events: list[Event] = [
+        normal(0.4),
+        Response(name="r", epsilon=0.2, reports=5),
+    ]
     assert delta(events, epsilon(events, TINY)) == pytest.approx(TINY, rel=1e-6)
 
 
@@ -172,7 +186,8 @@ def test_sampling_people_does_not_amplify_for_one_rating() -> None:
 
 
 @pytest.mark.parametrize(
-    ("multiplier", "chance"), [(0.5, 0.01), (1.3, 0.8), (40.0, 0.8), (3.0, 0.999)]
+    ("multiplier", "chance"),
+    [(0.5, 0.01), (1.3, 0.8), (40.0, 0.8), (3.0, 0.999)],
 )
 def test_divergences_of_sampled_rounds_are_those_of_dp_accounting(
     multiplier: float, chance: float
@@ -190,7 +205,10 @@ def test_divergences_of_sampled_rounds_are_those_of_dp_accounting(
 
 
 def test_the_step_from_divergence_to_epsilon_is_that_of_dp_accounting() -> None:
-    from dp_accounting.rdp.rdp_privacy_accountant import compute_delta, compute_epsilon
+    from dp_accounting.rdp.rdp_privacy_accountant import (
+        compute_delta,
+        compute_epsilon,
+    )
 
     found = renyi(Cost(mu2=0.1, sampled={(1.5, 0.3): 4}))
     assert found.epsilon(TINY) == pytest.approx(
@@ -203,7 +221,10 @@ def test_the_step_from_divergence_to_epsilon_is_that_of_dp_accounting() -> None:
 
 @given(st.floats(0.01, 0.999), st.floats(0.01, 3), st.integers(1, 50))
 def test_a_coin_never_costs(chance: float, mu: float, times: int) -> None:
-    coin, everyone = normal(mu, sampled=chance, times=times), normal(mu, times=times)
+    coin, everyone = (
+        normal(mu, sampled=chance, times=times),
+        normal(mu, times=times),
+    )
     assert epsilon([coin], TINY) <= epsilon([everyone], TINY) * (1 + 1e-12)
     assert delta([coin], 1.0) <= delta([everyone], 1.0) * (1 + 1e-12)
 
@@ -262,7 +283,9 @@ def test_a_part_beside_an_equal_one_is_free() -> None:
 @pytest.mark.parametrize("lead", ["a", "nobody"])
 def test_a_part_beside_a_cheaper_one_or_none_is_refused(lead: str) -> None:
     with pytest.raises(SettingError, match="does not pay"):
-        epsilon([normal(0.1, name="a"), normal(0.2, name="b", beside=lead)], TINY)
+        epsilon(
+            [normal(0.1, name="a"), normal(0.2, name="b", beside=lead)], TINY
+        )
 
 
 def test_a_profile_holds_all_deltas_and_zero_if_pure() -> None:
@@ -294,14 +317,19 @@ def test_units_are_translated_by_group_privacy(
 
 
 @given(st.floats(1e-9, 30), st.floats(1e-6, 1))
-def test_amplification_never_raises_and_is_right(each: float, chance: float) -> None:
+def test_amplification_never_raises_and_is_right(
+    each: float, chance: float
+) -> None:
     with mpmath.workdps(40):
         right = float(mpmath.log1p(chance * mpmath.expm1(each)))
     assert amplified(each, chance) == pytest.approx(right, rel=1e-12)
     assert amplified(each, chance) <= each
 
 
-@given(st.lists(st.floats(0.01, 0.5), min_size=1, max_size=4), st.floats(1e-12, 0.1))
+@given(
+    st.lists(st.floats(0.01, 0.5), min_size=1, max_size=4),
+    st.floats(1e-12, 0.1),
+)
 def test_more_events_never_cost_less(pures: list[float], at: float) -> None:
     events: list[Event] = [normal(0.2)]
     last = epsilon(events, at)

@@ -37,7 +37,8 @@ def test_nothing_is_created_by_looking(path: Path) -> None:
 def test_book_and_key_are_the_owners_alone(path: Path) -> None:
     charge(open_book(path), laplace(1))
     modes = {
-        each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()
+        each.name: stat.S_IMODE(each.stat().st_mode)
+        for each in path.parent.iterdir()
     }
     assert modes == {"ledger.sqlite": 0o600, "ledger.sqlite.key": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -115,7 +116,9 @@ def test_a_locked_book_is_a_storage_error(path: Path) -> None:
     holder.execute("BEGIN IMMEDIATE")
     try:
         with pytest.raises(StorageError, match="other processes"):
-            charge(Book(SQLiteStore(path, patience=0.05), "default"), laplace(1))
+            charge(
+                Book(SQLiteStore(path, patience=0.05), "default"), laplace(1)
+            )
     finally:
         holder.close()
 
@@ -146,7 +149,10 @@ def test_entries_of_a_defective_version_are_named(
     charge(book, gaussian(1))
     version = book.entries()[0].version
     known = advisories.Advisory(
-        id="T-1", versions=(f"<={version}",), methods=("bias",), text="too little noise"
+        id="T-1",
+        versions=(f"<={version}",),
+        methods=("bias",),
+        text="too little noise",
     )
     monkeypatch.setattr(advisories, "load", lambda: (known,))
     assert [(entry.number, text) for entry, text in book.affected()] == [

@@ -42,7 +42,9 @@ def test_mu_matches_the_known_table(budget: float, mu: float) -> None:
     ("budget", "multiplier"),
     [(0.1, 36.3), (0.5, 8.06), (1, 4.22), (2, 2.23), (4, 1.19), (8, 0.65)],
 )
-def test_multipliers_match_the_known_table(budget: float, multiplier: float) -> None:
+def test_multipliers_match_the_known_table(
+    budget: float, multiplier: float
+) -> None:
     assert 1 / gaussian_mu(budget, 1e-6) == pytest.approx(multiplier, rel=6e-3)
 
 
@@ -95,7 +97,9 @@ def test_everyone_is_a_sample_too() -> None:
 @pytest.mark.parametrize(
     ("k", "total", "each"), [(50, 1.0, 0.0344), (200, 4.0, 0.0598)]
 )
-def test_responses_match_the_known_values(k: int, total: float, each: float) -> None:
+def test_responses_match_the_known_values(
+    k: int, total: float, each: float
+) -> None:
     found = response_epsilon(k, total, 1e-6)
     assert found == pytest.approx(each, abs=6e-5)
     assert epsilon_of(Cost(pure={found: k}), 1e-6) <= total

@@ -28,7 +28,9 @@ def exact_log_delta(mu: float, epsilon: float) -> mpmath.mpf:
 def test_the_mills_ratio_is_right(x: float) -> None:
     with mpmath.workdps(60):
         right = (
-            mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2 / mpmath.npdf(mpmath.mpf(x))
+            mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2))
+            / 2
+            / mpmath.npdf(mpmath.mpf(x))
         )
     assert mills(x) == pytest.approx(float(right), rel=1e-14)
 
@@ -50,15 +52,17 @@ def test_delta_is_right_left_of_the_middle(epsilon: float) -> None:
 
 def test_delta_agrees_with_scipy() -> None:
     mu, epsilon = 0.7, 1.3
-    plain = norm.cdf(mu / 2 - epsilon / mu) - 2.718281828459045**epsilon * norm.cdf(
-        -mu / 2 - epsilon / mu
-    )
+    plain = norm.cdf(
+        mu / 2 - epsilon / mu
+    ) - 2.718281828459045**epsilon * norm.cdf(-mu / 2 - epsilon / mu)
     assert delta_at(mu, epsilon) == pytest.approx(plain, rel=1e-9)
 
 
 @pytest.mark.parametrize("mu", [1e-4, 0.0275, 0.237, 3.24, 50.0, 1e3])
 @pytest.mark.parametrize("delta", [1e-1, 1e-6, 1e-12, 1e-300])
-def test_epsilon_inverts_delta_on_the_safe_side(mu: float, delta: float) -> None:
+def test_epsilon_inverts_delta_on_the_safe_side(
+    mu: float, delta: float
+) -> None:
     epsilon = epsilon_at(mu, delta)
     if epsilon > 0:
         assert delta_at(mu, epsilon) <= delta * (1 + 1e-12)

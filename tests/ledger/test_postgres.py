@@ -40,13 +40,16 @@ class TestPostgresBook(BookTests):
         return lambda population="default": open_book(url, population)
 
 
-def test_nothing_is_created_by_looking(postgres, url: str, tacit_home: Path) -> None:
+def test_nothing_is_created_by_looking(
+    postgres, url: str, tacit_home: Path
+) -> None:
     book = open_book(url)
     book.entries()
     book.check([laplace(1)], unit="user", budget=None)
     assert (
         postgres.psql(
-            url, "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'"
+            url,
+            "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'",
         )
         == "0\n"
     )
@@ -59,7 +62,9 @@ def test_the_key_is_the_owners_alone_and_not_in_the_database(
     charge(open_book(url), laplace(1))
     [key] = tacit_home.iterdir()
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    dump = subprocess.run(["pg_dump", url], check=True, capture_output=True).stdout
+    dump = subprocess.run(
+        ["pg_dump", url], check=True, capture_output=True
+    ).stdout
     assert b"tacit_ledger.entry" in dump
     assert key.read_bytes().hex().encode() not in dump
 
@@ -95,7 +100,9 @@ def test_an_address_that_is_none_is_refused_without_repeating_it() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_rows_cannot_be_changed_or_removed_by_accident(postgres, url: str) -> None:
+def test_rows_cannot_be_changed_or_removed_by_accident(
+    postgres, url: str
+) -> None:
     charge(open_book(url), laplace(1))
     for statement in ("DELETE FROM", "TRUNCATE", "UPDATE"):
         rest = " SET number = 2" if statement == "UPDATE" else ""
@@ -136,7 +143,10 @@ def test_a_step_that_fails_leaves_the_tables_as_they_were(
     monkeypatch.setattr(
         module,
         "MIGRATIONS",
-        (*module.MIGRATIONS, "CREATE TABLE tacit_ledger.half (x TEXT); nonsense"),
+        (
+            *module.MIGRATIONS,
+            "CREATE TABLE tacit_ledger.half (x TEXT); nonsense",
+        ),
     )
     with pytest.raises(BookError):
         charge(open_book(url), laplace(1))
@@ -145,7 +155,9 @@ def test_a_step_that_fails_leaves_the_tables_as_they_were(
 
 def test_another_databases_tables_are_no_book(postgres, url: str) -> None:
     postgres.psql(
-        url, "CREATE SCHEMA tacit_ledger", "CREATE TABLE tacit_ledger.entry (x TEXT)"
+        url,
+        "CREATE SCHEMA tacit_ledger",
+        "CREATE TABLE tacit_ledger.entry (x TEXT)",
     )
     with pytest.raises(BookError, match="no ledger"):
         charge(open_book(url), laplace(1))
@@ -158,7 +170,9 @@ def test_a_locked_book_is_a_storage_error(url: str) -> None:
     with psycopg.connect(url) as holder:
         holder.execute("SELECT pg_advisory_xact_lock(%s)", (module._LOCK,))
         with pytest.raises(StorageError, match="other processes"):
-            charge(Book(PostgresStore(url, patience=0.05), "default"), laplace(1))
+            charge(
+                Book(PostgresStore(url, patience=0.05), "default"), laplace(1)
+            )
 
 
 def test_a_reader_never_waits_for_a_writer(url: str) -> None:
@@ -209,7 +223,9 @@ def test_a_user_without_rights_is_told_so(postgres, url: str) -> None:
         charge(open_book(url.replace("tacit@", "guest@")), laplace(1))
 
 
-def test_a_user_needs_few_rights_after_the_first_charge(postgres, url: str) -> None:
+def test_a_user_needs_few_rights_after_the_first_charge(
+    postgres, url: str
+) -> None:
     """The rights that docs/operate.md lists: none to change or remove an entry."""
     charge(open_book(url), laplace(1))
     postgres.psql(
@@ -243,7 +259,10 @@ def test_a_fit_is_charged_to_an_address(url: str) -> None:
     find("popularity")(epsilon=1.0, ledger=url).fit(
         sample(people=50, ratings=500, seed=1), users=50
     )
-    assert [entry.kind for entry in open_book(url).entries()] == ["reserve", "commit"]
+    assert [entry.kind for entry in open_book(url).entries()] == [
+        "reserve",
+        "commit",
+    ]
 
 
 def test_the_command_line_takes_an_address(url: str) -> None:
@@ -253,6 +272,11 @@ def test_the_command_line_takes_an_address(url: str) -> None:
 
     run = CliRunner().invoke
     assert (
-        run(tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]).exit_code == 0
+        run(
+            tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]
+        ).exit_code
+        == 0
     )
-    assert "1 entries" in run(tacit, ["ledger", "verify", "--ledger", url]).output
+    assert (
+        "1 entries" in run(tacit, ["ledger", "verify", "--ledger", url]).output
+    )

@@ -17,7 +17,9 @@ from tacit.ledger.account.event import Skellam
 CASES = [
     (v, s)
     for v in (1.0, 4.0, 25.0, 400.0, 1e4, 1e6)
-    for s in sorted({max(1, round(sqrt(v) * m)) for m in (0.01, 0.1, 0.5, 1, 3)})
+    for s in sorted(
+        {max(1, round(sqrt(v) * m)) for m in (0.01, 0.1, 0.5, 1, 3)}
+    )
 ]
 ORDERS = (2, 3, 4, 8, 16, 32, 64)
 
@@ -33,13 +35,19 @@ def log_law(variance: float, reach: int) -> np.ndarray:
     for k in range(reach, 0, -1):
         last = 1 / (2 * k / variance + last)
         ratio[k - 1] = last
-    half = np.log(ive(0, variance)) + np.concatenate([[0.0], np.cumsum(np.log(ratio))])
+    half = np.log(ive(0, variance)) + np.concatenate(
+        [[0.0], np.cumsum(np.log(ratio))]
+    )
     return np.concatenate([half[:0:-1], half])
 
 
-def shifted(variance: float, shift: int, order: int) -> tuple[np.ndarray, np.ndarray]:
+def shifted(
+    variance: float, shift: int, order: int
+) -> tuple[np.ndarray, np.ndarray]:
     """log P(k - shift) and log P(k), as far as anything of that order lies."""
-    law = log_law(variance, int(max(ORDERS) * shift + 45 * sqrt(variance) + 200))
+    law = log_law(
+        variance, int(max(ORDERS) * shift + 45 * sqrt(variance) + 200)
+    )
     return law[:-shift], law[shift:]
 
 
@@ -47,11 +55,15 @@ def divergence(variance: float, shift: int, order: int) -> float:
     """The Renyi divergence of the law moved by `shift` from the law."""
     p, q = shifted(variance, shift, order)
     terms = order * p + (1 - order) * q
-    return float(terms.max() + np.log(np.exp(terms - terms.max()).sum())) / (order - 1)
+    return float(terms.max() + np.log(np.exp(terms - terms.max()).sum())) / (
+        order - 1
+    )
 
 
 def event(variance: float, shift: int) -> Skellam:
-    return Skellam(name="x", sensitivity=shift, l1=shift, variance=variance, draws=1)
+    return Skellam(
+        name="x", sensitivity=shift, l1=shift, variance=variance, draws=1
+    )
 
 
 def test_the_law_that_is_summed_is_one() -> None:
@@ -66,7 +78,9 @@ def test_the_law_that_is_summed_is_one() -> None:
 def test_the_price_is_never_below_the_exact_divergence(variance, shift) -> None:
     slope = cost((event(variance, shift),)).renyi
     for order in ORDERS:
-        assert divergence(variance, shift, order) <= order / 2 * slope * (1 + 1e-9)
+        assert divergence(variance, shift, order) <= order / 2 * slope * (
+            1 + 1e-9
+        )
 
 
 def test_nine_tenths_of_the_price_would_be_caught() -> None:
@@ -83,9 +97,13 @@ def test_divergences_add_over_coordinates() -> None:
     assert 0.95 * 4 * cost((both,)).renyi < exact <= 4 * cost((both,)).renyi
 
 
-@pytest.mark.parametrize(("variance", "shift"), [(400.0, 20), (1e4, 50), (1e6, 3000)])
+@pytest.mark.parametrize(
+    ("variance", "shift"), [(400.0, 20), (1e4, 50), (1e6, 3000)]
+)
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
-def test_what_is_stated_covers_the_exact_privacy_loss(variance, shift, delta) -> None:
+def test_what_is_stated_covers_the_exact_privacy_loss(
+    variance, shift, delta
+) -> None:
     """The exact delta at the stated epsilon, from the whole privacy loss distribution of
     one coordinate."""
     stated = epsilon([event(variance, shift)], delta)

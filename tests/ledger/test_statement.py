@@ -20,7 +20,11 @@ from tacit.ledger.account.event import (
 )
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.statement.registry import registry_record
-from tacit.ledger.statement.statement import Statement, build_statement, check_against
+from tacit.ledger.statement.statement import (
+    Statement,
+    build_statement,
+    check_against,
+)
 from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace
 from tacit.units import Unit
@@ -125,11 +129,17 @@ def test_every_engine_and_unit_has_its_words(engine: str, unit: Unit) -> None:
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(SettingError, match="engine"):
         build_statement(
-            method="bias", unit="user", engine="magic", events=[], calibration="none"
+            method="bias",
+            unit="user",
+            engine="magic",
+            events=[],
+            calibration="none",
         )
 
 
-def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> None:
+def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> (
+    None
+):
     told = {
         local: build_statement(
             method="x",
@@ -146,7 +156,9 @@ def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> 
 
 
 def test_a_claim_is_told_as_a_claim(book: Book) -> None:
-    claim = Unbounded(name="epoch", claimed_epsilon=0.1, reason="item means are raw")
+    claim = Unbounded(
+        name="epoch", claimed_epsilon=0.1, reason="item means are raw"
+    )
     receipt = book.reserve(
         [claim], unit="rating", budget=None, purpose="", method="pnbm-sgd"
     )
@@ -178,7 +190,9 @@ def test_a_claim_is_told_as_a_claim(book: Book) -> None:
         {"events": [Evaluation(name="evaluate")]},
     ],
 )
-def test_what_is_not_private_says_so(book: Book, changes: dict[str, Any]) -> None:
+def test_what_is_not_private_says_so(
+    book: Book, changes: dict[str, Any]
+) -> None:
     statement = certify(book, **changes)
     assert statement.certified == "not private"
     assert statement.epsilon is None
@@ -218,7 +232,9 @@ def test_a_book_charged_again_after_a_restore_is_exposed(
     shutil.copy(tmp_path / "ledger.sqlite", tmp_path / "old")
     later = certify(book)
     shutil.copy(tmp_path / "old", tmp_path / "ledger.sqlite")
-    book.reserve([laplace(0.1)], unit="user", budget=None, purpose="", method="bias")
+    book.reserve(
+        [laplace(0.1)], unit="user", budget=None, purpose="", method="bias"
+    )
     good, text = check_against(later, book)
     assert not good
     assert "not the one that the statement names" in text
@@ -258,12 +274,18 @@ def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
     forged = made.model_copy(
         update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6}
     )
-    assert [check_against(each, book)[0] for each in (made, forged)] == [True, False]
+    assert [check_against(each, book)[0] for each in (made, forged)] == [
+        True,
+        False,
+    ]
 
 
 def test_the_registry_record_has_every_field(book: Book) -> None:
     record = registry_record(
-        certify(book), deployment="films", curator="a library", date="2030-01-01"
+        certify(book),
+        deployment="films",
+        curator="a library",
+        date="2030-01-01",
     )
     wanted = {
         "deployment",
@@ -286,7 +308,9 @@ def test_the_registry_record_has_every_field(book: Book) -> None:
 
 
 def test_mechanisms_are_told_in_a_clause() -> None:
-    event: Event = Gaussian(name="a", sensitivity=2, sigma=20, draws=1000, times=3)
+    event: Event = Gaussian(
+        name="a", sensitivity=2, sigma=20, draws=1000, times=3
+    )
     noise = "discrete Gaussian noise of standard deviation 20 on 1,000 numbers (L2 sensitivity 2)"
     assert mechanism(event) == f"a: {noise}, 3 times"
     event = Laplace(name="a", sensitivity=2, scale=20, draws=1, sampled=0.1)
@@ -296,7 +320,9 @@ def test_mechanisms_are_told_in_a_clause() -> None:
         == f"a: {noise}, each person taking part with chance 0.1 by a secret coin"
     )
     event = Response(name="a", epsilon=0.5, reports=2, beside="b")
-    noise = "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
+    noise = (
+        "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
+    )
     assert mechanism(event) == f"a: {noise}; over other people than b"
 
 

@@ -36,7 +36,9 @@ def split():
 
 
 def error(method, split, **options):
-    model = trial(method(**options), split.train, items=sample_catalogue(), users=3000)
+    model = trial(
+        method(**options), split.train, items=sample_catalogue(), users=3000
+    )
     return measure(model, split, lists=False)["rmse"]
 
 
@@ -55,7 +57,10 @@ def test_a_tiny_budget_gives_about_the_own_mean(split):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_intervals_cover_what_they_say(split, unit):
     model = trial(
-        Bayes(epsilon=5, unit=unit), split.train, items=sample_catalogue(), users=3000
+        Bayes(epsilon=5, unit=unit),
+        split.train,
+        items=sample_catalogue(),
+        users=3000,
     )
     schema = split.train.schema
     given = split.fold_in
@@ -110,7 +115,9 @@ def state_of(rng, width=6):
             np.full(ITEMS, 0.01),
         ),
         evidence=Evidence(*np.ones((3, ITEMS))),
-        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
+        tastes=Tastes(
+            rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)
+        ),
     )
 
 
@@ -148,7 +155,9 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit):
     sensitivity that was paid for."""
     rng = np.random.default_rng(5)
     items = Catalogue([str(i) for i in range(ITEMS)])
-    public = Public(Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6))
+    public = Public(
+        Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6)
+    )
     plan = Bayes(unit=unit).plan(public)
     names = {r.name for r in plan.rounds}
     assert "covariance" in names
@@ -168,10 +177,15 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit):
         for round_ in plan.rounds:
             whole = summed(round_, state, chosen[order], values[order])
             less = summed(
-                round_, state, chosen[order][kept[order]], values[order][kept[order]]
+                round_,
+                state,
+                chosen[order][kept[order]],
+                values[order][kept[order]],
             )
             for part in round_.parts:
-                move = whole[part.name] - (less[part.name] if unit == "rating" else 0)
+                move = whole[part.name] - (
+                    less[part.name] if unit == "rating" else 0
+                )
                 claimed = part.bound.sensitivity(unit)
                 assert np.linalg.norm(move) <= claimed.l2 * (1 + 1e-9), (
                     f"{round_.name}/{part.name}"
@@ -181,7 +195,9 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit):
 def test_a_plan_without_delta_is_that_of_first_order():
     items = Catalogue([str(i) for i in range(50)])
     plan = Bayes().plan(
-        Public(Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0))
+        Public(
+            Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0)
+        )
     )
     assert {r.name for r in plan.rounds} == {
         "people",

@@ -44,9 +44,9 @@ def split():
 
 
 def error(split, cls, **options):
-    return measure(trial(cls(**options), split.train, users=2000), split, lists=False)[
-        "rmse"
-    ]
+    return measure(
+        trial(cls(**options), split.train, users=2000), split, lists=False
+    )["rmse"]
 
 
 @pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
@@ -66,13 +66,15 @@ def test_little_budget_falls_back_to_effects(split):
 
 
 def test_ease_beats_popularity():
-    likes = sample(people=2000, seed=4).take(sample(people=2000, seed=4).value >= 4)
+    likes = sample(people=2000, seed=4).take(
+        sample(people=2000, seed=4).value >= 4
+    )
     part = per_person(likes, 300, 0.8, 0)
 
     def recall(cls, **options):
-        return measure(trial(cls(**options), part.train, users=2000), part, lists=True)[
-            "recall@20"
-        ]
+        return measure(
+            trial(cls(**options), part.train, users=2000), part, lists=True
+        )["recall@20"]
 
     assert recall(EASE, epsilon=20, unit="rating") > 1.1 * recall(
         Popularity, epsilon=20, unit="rating"
@@ -115,13 +117,17 @@ class TestKeptNeighbours(MethodTests):
 @pytest.fixture(scope="module")
 def kept(split):
     return trial(
-        CovarianceKNN(epsilon=50, unit="rating", keep=30), split.train, users=2000
+        CovarianceKNN(epsilon=50, unit="rating", keep=30),
+        split.train,
+        users=2000,
     )
 
 
 def test_fewer_kept_neighbours_make_a_smaller_model(split, kept):
     fewer = trial(
-        CovarianceKNN(epsilon=50, unit="rating", keep=5), split.train, users=2000
+        CovarianceKNN(epsilon=50, unit="rating", keep=5),
+        split.train,
+        users=2000,
     )
     assert np.diff(fewer.shared.arrays["start"]).max() <= 5
     assert fewer.shared.nbytes < kept.shared.nbytes
@@ -138,7 +144,9 @@ def test_the_compiled_kept_neighbours_are_the_plain_ones(split, kept):
     mean, _ = kept.personal.predict(own)
     everything = np.arange(len(mean), dtype=np.uint32)
     ends = np.array([0, len(items)]), np.array([0, len(mean)])
-    cells = Cells(ends[0], items.astype(np.uint32), own.values, ends[1], everything)
+    cells = Cells(
+        ends[0], items.astype(np.uint32), own.values, ends[1], everything
+    )
     np.testing.assert_allclose(
         kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9
     )
@@ -191,18 +199,25 @@ def test_the_default_cleaning_beats_the_papers(split, unit):
         paper = error(
             split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper"
         )
-        assert error(split, CovarianceSVD, epsilon=epsilon, unit=unit) < paper + 0.002
+        assert (
+            error(split, CovarianceSVD, epsilon=epsilon, unit=unit)
+            < paper + 0.002
+        )
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("cleaning", ["spectrum", "paper"])
 def test_a_pure_promise_is_kept_by_laplace_noise(unit, cleaning):
-    made = CovarianceSVD(epsilon=4.0, delta=0.0, unit=unit, cleaning=cleaning, items=50)
+    made = CovarianceSVD(
+        epsilon=4.0, delta=0.0, unit=unit, cleaning=cleaning, items=50
+    )
     model = trial(made, sample(people=100, ratings=3000, seed=1), users=100)
     assert {event.kind for event in model.statement.events} == {"laplace"}
 
 
-@pytest.mark.parametrize(("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)])
+@pytest.mark.parametrize(
+    ("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)]
+)
 def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
     made = CovarianceSVD(
         epsilon=0.9,
@@ -224,12 +239,18 @@ def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
     scale = {event.name: event.scale / 2**20 for event in statement.events}
     constant = {"gaussian": (1 + 8**0.5, 2**0.5), "laplace": (11.0, 3.0)}[noise]
     assert scale["items/sum"] == pytest.approx(5 / (0.19 * 0.15))
-    assert scale["covariance/covariance"] == pytest.approx(constant[0] / (0.79 * 0.15))
-    assert scale["covariance/weights"] == pytest.approx(constant[1] / (0.79 * 0.15))
+    assert scale["covariance/covariance"] == pytest.approx(
+        constant[0] / (0.79 * 0.15)
+    )
+    assert scale["covariance/weights"] == pytest.approx(
+        constant[1] / (0.79 * 0.15)
+    )
 
 
 def test_a_theta_beyond_the_budget_is_refused():
-    with pytest.raises(SettingError, match=r"theta 0\.15 claims epsilon 0\.838"):
+    with pytest.raises(
+        SettingError, match=r"theta 0\.15 claims epsilon 0\.838"
+    ):
         trial(
             CovarianceKNN(epsilon=0.5, calibration="paper", theta=0.15),
             sample(people=50, ratings=600, seed=1),

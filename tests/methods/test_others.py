@@ -91,11 +91,15 @@ def test_a_method_of_another_package_is_listed_and_fits(install):
     assert "outsider" not in sys.modules  # listing imports nothing
     method = find("outside-mean")
     data = sample(people=400, ratings=8000, seed=1)
-    model = trial(method(epsilon=5.0), data, items=sample_catalogue(), users=400)
+    model = trial(
+        method(epsilon=5.0), data, items=sample_catalogue(), users=400
+    )
     assert model.shared.method == "outside-mean"
     ids = model.shared.catalogue.ids
     truth = data.value.mean()
-    assert model.predict({}, [ids[0]])[0].rating == pytest.approx(truth, abs=0.4)
+    assert model.predict({}, [ids[0]])[0].rating == pytest.approx(
+        truth, abs=0.4
+    )
     twin = trial(method(calibration="none"), data, items=sample_catalogue())
     assert twin.statement.certified == "not private"
 
@@ -122,7 +126,9 @@ def test_an_unknown_name_is_told_the_methods_of_other_packages(install):
         ("outsider:Mean", "must carry the name"),
     ],
 )
-def test_a_broken_one_is_refused_only_when_it_is_asked_for(install, value, fault):
+def test_a_broken_one_is_refused_only_when_it_is_asked_for(
+    install, value, fault
+):
     install("outsider", {"broken": value})
     assert find("bayes") is Bayes
     assert "broken" in names()

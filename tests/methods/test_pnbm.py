@@ -51,7 +51,9 @@ class TestLangevin(MethodTests):
 
 
 def people(budget, users=400, items=60):
-    return Public(Schema(1, 5, users=users), catalogue(items), "user", "sound", budget)
+    return Public(
+        Schema(1, 5, users=users), catalogue(items), "user", "sound", budget
+    )
 
 
 def catalogue(items):
@@ -66,7 +68,11 @@ def planted(users=1500, items=40, seed=0):
     rated = rng.random((users, items)) < 0.5
     rated[:, 0] = True
     value = np.clip(
-        np.rint(3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)), 1, 5
+        np.rint(
+            3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)
+        ),
+        1,
+        5,
     )
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     names = [str(i) for i in range(users)], [str(i) for i in range(items)]
@@ -121,7 +127,10 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
         item, value = person
         order = np.argsort(item)
         block = Block(
-            np.zeros(1, np.int64), np.array([0, len(item)]), item[order], value[order]
+            np.zeros(1, np.int64),
+            np.array([0, len(item)]),
+            item[order],
+            value[order],
         )
         rows = round_.contribute(block, state)[part.name]
         out = np.zeros((part.size, part.width), np.int64)
@@ -129,7 +138,12 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
         return out.ravel()
 
     worst = hunt(
-        contribution, "user", items=items, sizes=(1, 2, 3, 8, 20), starts=15, climbs=25
+        contribution,
+        "user",
+        items=items,
+        sizes=(1, 2, 3, 8, 20),
+        starts=15,
+        climbs=25,
     )
     claimed = part.bound.sensitivity("user")
     assert worst.l2 <= claimed.l2 * (1 + 1e-12)
@@ -145,14 +159,20 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
 
 def test_few_people_get_item_means_and_many_get_neighbours():
     budget = Budget(5.0, 1e-6)
-    few = NeighborhoodSGD(epsilon=5.0).plan(people(budget, users=600, items=2000))
-    many = NeighborhoodSGD(epsilon=5.0).plan(people(budget, users=6000, items=2000))
+    few = NeighborhoodSGD(epsilon=5.0).plan(
+        people(budget, users=600, items=2000)
+    )
+    many = NeighborhoodSGD(epsilon=5.0).plan(
+        people(budget, users=6000, items=2000)
+    )
     assert not any(r.name == "covariance" for r in few.rounds)
     assert [r.name for r in many.rounds][-2:] == ["covariance", "judge"]
 
 
 def test_a_pure_plan_costs_its_budget():
-    plan = NeighborhoodLangevin(items=30, rounds=2).plan(people(Budget(3.0, 0.0)))
+    plan = NeighborhoodLangevin(items=30, rounds=2).plan(
+        people(Budget(3.0, 0.0))
+    )
     assert account.epsilon(
         plan.events(Budget(3.0, 0.0)).values(), 0.0
     ) == pytest.approx(3.0)
@@ -179,7 +199,11 @@ def test_a_secret_coin_buys_gradients_with_less_noise_and_not_more_epsilon():
 
 def test_a_pure_fit_is_certified(tmp_path):
     made = NeighborhoodSGD(
-        epsilon=2.0, delta=0.0, items=10, rounds=1, ledger=str(tmp_path / "book")
+        epsilon=2.0,
+        delta=0.0,
+        items=10,
+        rounds=1,
+        ledger=str(tmp_path / "book"),
     )
     model = fit(made, planted(300), items=catalogue(40), users=300)
     assert model.statement.certified == "certified"
@@ -191,18 +215,26 @@ def test_a_pure_fit_is_certified(tmp_path):
 
 @pytest.mark.parametrize("method", [NeighborhoodSGD, NeighborhoodLangevin])
 def test_a_generous_budget_finds_the_planted_kinds(method):
-    model = trial(method(epsilon=50.0, items=40, rounds=2), planted(), users=1500)
+    model = trial(
+        method(epsilon=50.0, items=40, rounds=2), planted(), users=1500
+    )
     near = model.personal.similar(3)
     same = np.arange(40) % 2 == 1
     assert near[same].sum() > 0 > near[~same].sum()
 
 
 @pytest.mark.parametrize("method", [NeighborhoodSGD, NeighborhoodLangevin])
-def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(method):
+def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(
+    method,
+):
     part = splits.make(planted(), "90/10", seed=1)
-    plain = error(trial(method(epsilon=50.0, items=0), part.train, users=1500), part)
+    plain = error(
+        trial(method(epsilon=50.0, items=0), part.train, users=1500), part
+    )
     assert (
-        error(trial(method(epsilon=50.0, items=40), part.train, users=1500), part)
+        error(
+            trial(method(epsilon=50.0, items=40), part.train, users=1500), part
+        )
         < 0.9 * plain
     )
     drowned = trial(method(epsilon=0.02, items=40), part.train, users=1500)
@@ -213,14 +245,22 @@ def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(method
 
 
 def test_the_twin_beats_plain_cosine_and_pearson_neighbours():
-    part = splits.make(sample(people=800, ratings=40_000, seed=5), "90/10", seed=0)
-    learned = error(trial(NeighborhoodSGD(calibration="none"), part.train), part)
+    part = splits.make(
+        sample(people=800, ratings=40_000, seed=5), "90/10", seed=0
+    )
+    learned = error(
+        trial(NeighborhoodSGD(calibration="none"), part.train), part
+    )
     for start in (
         "cosine",
         "pearson",
     ):  # Algorithm 2 with a budget that moves nothing: the raw start, equation 2
         raw = NeighborhoodLangevin(
-            calibration="paper", epsilon=1e-6, start=start, rounds=1, temperature=1e-6
+            calibration="paper",
+            epsilon=1e-6,
+            start=start,
+            rounds=1,
+            temperature=1e-6,
         )
         assert learned < error(trial(raw, part.train), part)
 
@@ -228,7 +268,9 @@ def test_the_twin_beats_plain_cosine_and_pearson_neighbours():
 def test_the_order_of_threads_changes_nothing():
     ratings = sample(people=200, ratings=6000, seed=2)
     one, two = (
-        trial(NeighborhoodSGD(calibration="none", threads=n), ratings).shared.digest()
+        trial(
+            NeighborhoodSGD(calibration="none", threads=n), ratings
+        ).shared.digest()
         for n in (1, 3)
     )
     assert one == two
@@ -238,13 +280,19 @@ def test_the_order_of_threads_changes_nothing():
 
 
 @pytest.mark.parametrize("method", [PearsonKNN, CosineKNN])
-def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(method, tmp_path):
+def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(
+    method, tmp_path
+):
     part, book = splits.make(planted(), "90/10", seed=1), str(tmp_path / "book")
     learned = fit(
-        NeighborhoodSGD(epsilon=50.0, items=40, ledger=book), part.train, users=1500
+        NeighborhoodSGD(epsilon=50.0, items=40, ledger=book),
+        part.train,
+        users=1500,
     )
     plain = trial(NeighborhoodSGD(epsilon=2.0, items=0), part.train, users=1500)
-    used = fit(method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned)
+    used = fit(
+        method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned
+    )
     assert used.statement.certified == "certified"
     assert not any("gram" in event.name for event in used.statement.events)
     assert error(used, part) < 0.9 * error(plain, part)
@@ -297,7 +345,8 @@ def test_many_people_get_what_each_would_get_alone(twin):
     )
     together = twin.personal.predict_cells(cells)
     alone = [
-        twin.personal.predict(own)[0][ask] for own, ask in map(cells.person, range(3))
+        twin.personal.predict(own)[0][ask]
+        for own, ask in map(cells.person, range(3))
     ]
     assert together == pytest.approx(np.concatenate(alone), abs=1e-5)
 
@@ -306,7 +355,9 @@ def test_each_neighbour_has_its_share(twin):
     ids = twin.shared.catalogue.ids
     own = {ids[i]: 5.0 for i in range(0, 60, 3)}
     told = twin.explain(own, ids[1])
-    assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
+    assert told.rating == pytest.approx(
+        told.baseline + sum(x for _, x in told.own)
+    )
     assert len({round(x, 9) for _, x in told.own}) > 3  # not one level for all
 
 
@@ -320,12 +371,16 @@ def test_at_epsilon_4b_algorithm_2_is_plain_langevin_dynamics():
     got = printed.langevin_step(
         value, slope, pull, epsilon=4 * printed.BOUND, step=0.01, noise=noise
     )
-    assert got == pytest.approx(value - 0.01 / 2 * (slope + pull) + noise, rel=1e-14)
+    assert got == pytest.approx(
+        value - 0.01 / 2 * (slope + pull) + noise, rel=1e-14
+    )
 
 
 def test_printed_constants():
     assert [printed.error_limit(t) for t in (1, 2)] == [2.0, 1.5]
-    assert printed.printed_sensitivity(1, 10.0) == pytest.approx(2 * 2.0 * 4 / 10)
+    assert printed.printed_sensitivity(1, 10.0) == pytest.approx(
+        2 * 2.0 * 4 / 10
+    )
     assert printed.BOUND == 16 * 200
     part, total = printed.inclusion(np.array([3.0, 1.0]), 0.5)
     assert total == 4
@@ -349,7 +404,9 @@ def test_people_of_twenty_ratings_are_left_out_and_busy_ones_cut():
         (NeighborhoodLangevin, "user", "gaussian"),
     ],
 )
-def test_a_printed_fit_is_claimed_and_not_certified(method, unit, noise, tmp_path):
+def test_a_printed_fit_is_claimed_and_not_certified(
+    method, unit, noise, tmp_path
+):
     made = method(
         epsilon=4.0,
         calibration="paper",

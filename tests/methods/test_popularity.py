@@ -16,7 +16,9 @@ class TestPopularity(MethodTests):
 def test_the_twin_ranks_by_how_much_is_rated():
     ratings = sample(people=500, ratings=20_000, seed=1)
     model = trial(
-        Popularity(calibration="none", unit="rating"), ratings, items=sample_catalogue()
+        Popularity(calibration="none", unit="rating"),
+        ratings,
+        items=sample_catalogue(),
     )
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
     assert np.allclose(model.shared.arrays["weight"], counts)

@@ -26,7 +26,9 @@ def split():
 
 @pytest.fixture(scope="module")
 def first(split):
-    return trial(Bayes(epsilon=1.0), split.train, items=sample_catalogue(), users=1500)
+    return trial(
+        Bayes(epsilon=1.0), split.train, items=sample_catalogue(), users=1500
+    )
 
 
 def half(ratings, part):
@@ -79,7 +81,14 @@ def test_a_good_budget_outweighs_a_poor_start(split):
 @pytest.mark.parametrize("method", [Bayes, Bias])
 def test_it_is_charged_for_its_own_rounds_only(split, first, method):
     runs = [
-        _Run(method(epsilon=2.0), split.train, sample_catalogue(), 1500, None, start)
+        _Run(
+            method(epsilon=2.0),
+            split.train,
+            sample_catalogue(),
+            1500,
+            None,
+            start,
+        )
         for start in (None, first)
     ]
     assert runs[0].events == runs[1].events
@@ -107,15 +116,23 @@ def test_what_is_known_of_items_without_new_ratings_stays(split, epsilon):
     )
     fewer = split.train.take(split.train.item < 40)
     model = trial(
-        Bayes(epsilon=epsilon), fewer, items=sample_catalogue(), users=1500, start=start
+        Bayes(epsilon=epsilon),
+        fewer,
+        items=sample_catalogue(),
+        users=1500,
+        start=start,
     )
-    before, after = (one.shared.arrays["baseline"][40:] for one in (start, model))
+    before, after = (
+        one.shared.arrays["baseline"][40:] for one in (start, model)
+    )
     assert np.std(after - before) < 0.4 * np.std(before)
 
 
 def test_rows_follow_ids_not_places(split):
     """The same start with its items in another order gives the same prior."""
-    start = trial(Bayes(epsilon=5.0), split.train, items=sample_catalogue(), users=1500)
+    start = trial(
+        Bayes(epsilon=5.0), split.train, items=sample_catalogue(), users=1500
+    )
     order = np.random.default_rng(0).permutation(len(sample_catalogue()))
     arrays = {
         name: array[:, order] if name == "kept" else array[order]
@@ -123,11 +140,15 @@ def test_rows_follow_ids_not_places(split):
     }
     ids = [sample_catalogue().ids[i] for i in order]
     turned = Model(
-        replace(start.shared, arrays=arrays, catalogue=Catalogue(ids)), start.statement
+        replace(start.shared, arrays=arrays, catalogue=Catalogue(ids)),
+        start.statement,
     )
     twins = [
         trial(
-            Bayes(calibration="none"), split.train, items=sample_catalogue(), start=one
+            Bayes(calibration="none"),
+            split.train,
+            items=sample_catalogue(),
+            start=one,
         )
         for one in (start, turned)
     ]
@@ -179,9 +200,13 @@ class TestLedger:
         assert 1.4 < spent.epsilon < 1.5
         assert method.statement_.epsilon == 1.0
         assert any(
-            paid.shared.digest()[:16] in words for words in method.statement_.public
+            paid.shared.digest()[:16] in words
+            for words in method.statement_.public
         )
-        assert method.fitted.shared.settings["started_from"] == paid.shared.digest()
+        assert (
+            method.fitted.shared.settings["started_from"]
+            == paid.shared.digest()
+        )
         assert (
             tacit.open_book(book).entries()[2].purpose
             == "fit bayes, started from entry 1"
@@ -201,7 +226,9 @@ class TestLedger:
     def test_another_scale_is_refused(self, book, paid):
         ratings = sample(people=120)
         wider = replace(ratings, schema=replace(ratings.schema, low=0.5))
-        self.refused("scale 1,5, the ratings have 0.5,5", book, paid, ratings=wider)
+        self.refused(
+            "scale 1,5, the ratings have 0.5,5", book, paid, ratings=wider
+        )
 
     def test_another_method_is_refused(self, book, paid):
         self.refused(
@@ -213,7 +240,9 @@ class TestLedger:
 
     def test_a_model_that_is_not_private_is_refused(self, book, paid):
         twin = fit(
-            Bayes(calibration="none"), sample(people=120), items=sample_catalogue()
+            Bayes(calibration="none"),
+            sample(people=120),
+            items=sample_catalogue(),
         )
         self.refused("not certified", book, twin)
 

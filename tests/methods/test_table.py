@@ -23,7 +23,9 @@ def rows():
             )
 
             def split(text):
-                return tuple(re.sub(r"~~.*?~~", "", text).replace(",", " ").split())
+                return tuple(
+                    re.sub(r"~~.*?~~", "", text).replace(",", " ").split()
+                )
 
             yield (
                 name.strip("`"),
@@ -70,7 +72,9 @@ STANDING = "not private"
 """Of a trial, which no book has charged: whatever was drawn, it may not be published."""
 
 
-@pytest.mark.parametrize(("name", "unit", "calibration", "engine"), list(cells()))
+@pytest.mark.parametrize(
+    ("name", "unit", "calibration", "engine"), list(cells())
+)
 def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
     cls = find(name)
     options = {"calibration": calibration, "engine": engine}
@@ -78,8 +82,12 @@ def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
         options["unit"] = unit
     if calibration != "none":
         options["epsilon"] = 4.0
-    if unit == "value" or (calibration == "paper" and cls.paper_unit == "value"):
+    if unit == "value" or (
+        calibration == "paper" and cls.paper_unit == "value"
+    ):
         options["delta"] = 0.0
-    model = trial(cls(**options), data, items=tacit.sample_catalogue(), users=120)
+    model = trial(
+        cls(**options), data, items=tacit.sample_catalogue(), users=120
+    )
     assert model.statement.certified == STANDING
     assert len(model.recommend({"Alien": 5, "Heat": 4}, 3)) == 3

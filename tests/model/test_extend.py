@@ -35,7 +35,9 @@ def copies(catalogue, rows):
 
 
 def test_known_items_keep_every_number(model):
-    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
+    shared = add_items(
+        model.shared, copies(model.shared.catalogue, np.arange(5))
+    )
     for name, array in model.shared.arrays.items():
         assert np.array_equal(shared.arrays[name][: len(array)], array)
     assert len(shared.catalogue) == len(model.shared.catalogue) + 5
@@ -52,7 +54,9 @@ def test_new_items_follow_their_features(model):
 
 
 def test_new_items_are_less_sure(model):
-    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
+    shared = add_items(
+        model.shared, copies(model.shared.catalogue, np.arange(5))
+    )
     extended = Model(shared, model.statement)
     own = {model.shared.catalogue.ids[7]: 5.0}
     new, known = (
@@ -63,7 +67,9 @@ def test_new_items_are_less_sure(model):
 
 
 def test_the_extended_model_is_saved_and_names_its_origin(model, tmp_path):
-    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(2)))
+    shared = add_items(
+        model.shared, copies(model.shared.catalogue, np.arange(2))
+    )
     Model(shared, model.statement).save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.shared.settings["extended_from"] == model.shared.digest()
@@ -83,7 +89,9 @@ def test_features_are_matched_by_name():
         numbers=["n"],
         numeric=np.array([[2.0]], np.float32),
     )
-    new = Catalogue(["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8))
+    new = Catalogue(
+        ["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8)
+    )
     both = merge(old, new, [0])
     assert both.tagged is not None
     assert both.tagged.tolist() == [[1, 0], [0, 1]]

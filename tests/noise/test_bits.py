@@ -98,7 +98,9 @@ def test_every_bit_is_fair() -> None:
     assert np.all(np.abs(ones - 50_000) < 10 * np.sqrt(25_000))
 
 
-def test_a_generator_takes_a_new_key_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generator_takes_a_new_key_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(bits_module, "_REKEY_BYTES", 80)
     asked: list[int] = []
 
@@ -143,13 +145,15 @@ def test_a_short_source_is_refused() -> None:
 def test_only_the_testing_package_may_inject() -> None:
     root = Path(tacit.__file__).parent
     users = [
-        p for p in root.rglob("*.py") if "_inject" in p.read_text(encoding="utf-8")
+        p
+        for p in root.rglob("*.py")
+        if "_inject" in p.read_text(encoding="utf-8")
     ]
     outside = {p.relative_to(root).parts[0] for p in users} - {"testing"}
     assert outside <= {"noise"}
-    assert [p.name for p in users if p.relative_to(root).parts[0] == "noise"] == [
-        "bits.py"
-    ]
+    assert [
+        p.name for p in users if p.relative_to(root).parts[0] == "noise"
+    ] == ["bits.py"]
 
 
 @pytest.mark.parametrize("clone", [pickle.dumps, copy.copy, copy.deepcopy])

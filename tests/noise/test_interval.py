@@ -58,7 +58,9 @@ def test_exp_of_an_interval_covers_both_ends() -> None:
     assert high >= exp_minus_rational(Fraction(1), 64)[1]
 
 
-@given(st.fractions(min_value=Fraction(1, 10**15), max_value=10**15), precisions)
+@given(
+    st.fractions(min_value=Fraction(1, 10**15), max_value=10**15), precisions
+)
 def test_log(x: Fraction, precision: int) -> None:
     with localcontext(prec=400):
         low, high = log(fixed(x, precision + 80), precision + 80)
@@ -98,7 +100,9 @@ def test_log_factorial_steps_by_the_logarithm_at_large_numbers() -> None:
     positive.filter(lambda x: x > Fraction(1, 10**9)),
     positive.filter(lambda x: x > Fraction(1, 10**9)),
 )
-def test_products_and_quotients_hold_the_true_value(a: Fraction, b: Fraction) -> None:
+def test_products_and_quotients_hold_the_true_value(
+    a: Fraction, b: Fraction
+) -> None:
     p = 128
     low, high = times(fixed(a, p), fixed(b, p), p)
     assert Fraction(low, 1 << p) <= a * b <= Fraction(high, 1 << p)

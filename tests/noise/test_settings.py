@@ -95,7 +95,9 @@ def test_the_largest_scale_uses_its_range_and_does_not_wrap(
 
 
 @pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace])
-def test_the_smallest_scale_is_all_zeros(sampler: Callable[..., np.ndarray]) -> None:
+def test_the_smallest_scale_is_all_zeros(
+    sampler: Callable[..., np.ndarray],
+) -> None:
     assert not sampler(1000, 2.0**-10).any()
 
 

@@ -13,7 +13,19 @@ from tacit.noise import kernels
 from tacit.noise.interval import exp_minus_rational, one_minus_exp
 from tacit.noise.strips import Law, Table, table
 
-SCALES = [2.0**-10, 0.3, 0.5, 1.0, 10.0, 45.999, 127.5, 1e3, 1e6 / 3, 2.0**45, 2.0**50]
+SCALES = [
+    2.0**-10,
+    0.3,
+    0.5,
+    1.0,
+    10.0,
+    45.999,
+    127.5,
+    1e3,
+    1e6 / 3,
+    2.0**45,
+    2.0**50,
+]
 CASES = [(law, scale) for law in ("gaussian", "laplace") for scale in SCALES]
 
 
@@ -64,7 +76,9 @@ def test_the_envelope_dominates_the_tail(strips: Table) -> None:
     assert room >= height(strips, strips.start_of_tail)[0]
 
 
-def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(strips: Table) -> None:
+def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(
+    strips: Table,
+) -> None:
     for j in range(strips.strips):
         last = ((j + 1) << strips.log_width) - 1
         assert (
@@ -73,7 +87,9 @@ def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(strips: Table) 
         )
 
 
-def test_the_tail_and_the_reject_column_are_never_squeezed_in(strips: Table) -> None:
+def test_the_tail_and_the_reject_column_are_never_squeezed_in(
+    strips: Table,
+) -> None:
     assert not strips.squeeze[strips.strips :].any()
 
 
@@ -81,7 +97,9 @@ def test_few_proposals_are_wasted_or_undecided(strips: Table) -> None:
     kept = (
         sum(
             w * int(s)
-            for w, s in zip(strips.weights, strips.squeeze.tolist(), strict=True)
+            for w, s in zip(
+                strips.weights, strips.squeeze.tolist(), strict=True
+            )
         )
         / 2**63
     )
@@ -92,9 +110,13 @@ def test_the_tail_is_rare(strips: Table) -> None:
     assert strips.weights[strips.strips] < 2**42 * 1e-9
 
 
-def test_the_exponent_within_a_strip_is_at_most_a_quarter(strips: Table) -> None:
+def test_the_exponent_within_a_strip_is_at_most_a_quarter(
+    strips: Table,
+) -> None:
     top, width = strips.start_of_tail, 1 << strips.log_width
-    assert strips.exponent(top - 1) - strips.exponent(top - width) <= Fraction(1, 4)
+    assert strips.exponent(top - 1) - strips.exponent(top - width) <= Fraction(
+        1, 4
+    )
 
 
 def test_the_float_acceptance_is_within_its_margin(strips: Table) -> None:
@@ -106,7 +128,8 @@ def test_the_float_acceptance_is_within_its_margin(strips: Table) -> None:
         value = Fraction(float(strips.top[j] * kernels._exp_small(d)))
         low, high = strips.acceptance(j, (j << strips.log_width) + offset, 128)
         error = max(
-            abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128))
+            abs(value - Fraction(low, 1 << 128)),
+            abs(value - Fraction(high, 1 << 128)),
         )
         assert error < Fraction(kernels.MARGIN) / 16
 
@@ -123,7 +146,9 @@ def test_exact_acceptances_are_probabilities(strips: Table) -> None:
 @pytest.mark.parametrize(
     "scale", [0.0, -1.0, 2.0**-11, 2.0**51, float("inf"), float("nan")]
 )
-def test_a_scale_outside_the_proven_range_is_refused(law: Law, scale: float) -> None:
+def test_a_scale_outside_the_proven_range_is_refused(
+    law: Law, scale: float
+) -> None:
     with pytest.raises(SettingError, match="proven exact"):
         table(law, scale)
 

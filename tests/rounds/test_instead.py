@@ -20,7 +20,9 @@ def made(name, share=0.5, size=3, limit=1.0, **options):
     return Round(
         name,
         (Part("sums", size, RowClip(limit), share=share),),
-        lambda block, state: {"sums": Rows.one_each(np.zeros((len(block.people), 1)))},
+        lambda block, state: {
+            "sums": Rows.one_each(np.zeros((len(block.people), 1)))
+        },
         lambda state, released: state,
         **options,
     )
@@ -32,7 +34,9 @@ def plan(answer=True):
         (
             made("a"),
             made("b"),
-            made("c", size=7, limit=3.0, instead="b", chosen=lambda state: answer),
+            made(
+                "c", size=7, limit=3.0, instead="b", chosen=lambda state: answer
+            ),
         ),
     )
 
@@ -55,7 +59,8 @@ def test_each_of_the_two_is_noised_for_its_own_sensitivity():
     for name in ("b/sums", "c/sums"):
         mu = events[name].sensitivity / np.sqrt(events[name].sigma ** 2 - 4)
         assert mu == pytest.approx(
-            events["a/sums"].sensitivity / np.sqrt(events["a/sums"].sigma ** 2 - 4)
+            events["a/sums"].sensitivity
+            / np.sqrt(events["a/sums"].sigma ** 2 - 4)
         )
 
 

@@ -112,7 +112,9 @@ def test_the_frequency_beyond_the_last_strip_is_that_of_the_tail(
     drawn = draw(early, N // 2)
     share = 2 * float(cdfs[law](scale)(np.array([-float(start)]))[0])
     expected = share * drawn.size
-    assert abs(int(np.sum(np.abs(drawn) >= start)) - expected) < 10 * np.sqrt(expected)
+    assert abs(int(np.sum(np.abs(drawn) >= start)) - expected) < 10 * np.sqrt(
+        expected
+    )
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -132,7 +134,9 @@ def test_differs_from_plain_rejection_at_a_wrong_scale(
 
 @pytest.mark.parametrize("scale", [1.5, 200.0])
 @pytest.mark.parametrize("law", LAWS)
-def test_agrees_with_opendp(law: Law, scale: float, same: Callable[..., bool]) -> None:
+def test_agrees_with_opendp(
+    law: Law, scale: float, same: Callable[..., bool]
+) -> None:
     theirs = opendp(law, scale, 20_000)
     assert same(SAMPLER[law](N, scale), theirs)
     assert not same(SAMPLER[law](N, 1.3 * scale), theirs)
@@ -143,9 +147,9 @@ def test_agrees_with_opendp(law: Law, scale: float, same: Callable[..., bool]) -
 def test_signs_and_neighbours_are_independent(law: Law) -> None:
     drawn = SAMPLER[law](N, 1e6).astype(float)
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 10 / np.sqrt(N)
-    assert abs(np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]) < 10 / np.sqrt(
-        N
-    )
+    assert abs(
+        np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]
+    ) < 10 / np.sqrt(N)
     assert abs(np.mean(np.sign(drawn))) < 10 / np.sqrt(N)
 
 

@@ -53,12 +53,16 @@ def test_knorm_on_small_lattices(
     half = 3
     box = 40
     sides = np.arange(-box, box + 1) if dimension < 3 else np.arange(-20, 21)
-    grid = np.stack(np.meshgrid(*[sides] * dimension), axis=-1).reshape(-1, dimension)
+    grid = np.stack(np.meshgrid(*[sides] * dimension), axis=-1).reshape(
+        -1, dimension
+    )
     mass = np.exp(-np.sqrt(np.sum(grid**2, axis=1)) / scale)
     cells = (2 * half + 1) ** dimension
     expected = (
         np.bincount(
-            coded(grid, half) + 1, weights=mass / mass.sum(), minlength=cells + 1
+            coded(grid, half) + 1,
+            weights=mass / mass.sum(),
+            minlength=cells + 1,
         )
         * n
     )
@@ -73,7 +77,8 @@ def test_knorm_on_small_lattices(
     )
     kept = expected > 1
     p = chi2.sf(
-        np.sum((observed[kept] - expected[kept]) ** 2 / expected[kept]), kept.sum() - 1
+        np.sum((observed[kept] - expected[kept]) ** 2 / expected[kept]),
+        kept.sum() - 1,
     )
     assert (p > 1e-20) == (factor == 1.0)
 
@@ -87,7 +92,9 @@ def test_the_length_of_a_knorm_draw_is_gamma_at_large_scales(
 
     scale = 1e7
     length = np.sqrt(
-        np.sum(knorm(20_000, dimension, factor * scale).astype(float) ** 2, axis=1)
+        np.sum(
+            knorm(20_000, dimension, factor * scale).astype(float) ** 2, axis=1
+        )
     )
     middle, law = dimension * scale, gamma(dimension, scale=scale)
     right = fits(
@@ -102,9 +109,12 @@ def test_knorm_has_no_favourite_direction() -> None:
     rows = knorm(50_000, 3, 1e6).astype(float)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     assert np.all(
-        np.abs(unit.T @ unit / len(rows) - np.eye(3) / 3) < 10 / np.sqrt(len(rows))
+        np.abs(unit.T @ unit / len(rows) - np.eye(3) / 3)
+        < 10 / np.sqrt(len(rows))
     )
-    assert np.all(np.abs(np.mean(unit**4, axis=0) - 0.2) < 5 / np.sqrt(len(rows)))
+    assert np.all(
+        np.abs(np.mean(unit**4, axis=0) - 0.2) < 5 / np.sqrt(len(rows))
+    )
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -117,10 +127,14 @@ def test_a_response_has_its_probability(
     from scipy.stats import binom
 
     n = 400_000
-    heads = int(np.sum(randomized_response(np.full(n, x), factor * epsilon) == 1))
+    heads = int(
+        np.sum(randomized_response(np.full(n, x), factor * epsilon) == 1)
+    )
     grown = math.exp(epsilon)
     law = binom(n, (x * (grown - 1) + grown + 1) / (2 * (grown + 1)))
-    assert (2 * min(law.cdf(heads), law.sf(heads - 1)) > 1e-20) == (factor == 1.0)
+    assert (2 * min(law.cdf(heads), law.sf(heads - 1)) > 1e-20) == (
+        factor == 1.0
+    )
 
 
 def flip_law(
@@ -128,7 +142,8 @@ def flip_law(
 ) -> NDArray[np.float64]:
     """Over all orders: the chance of being first taken."""
     chance = [
-        math.exp(-epsilon * (max(scores) - s) / (2 * sensitivity)) for s in scores
+        math.exp(-epsilon * (max(scores) - s) / (2 * sensitivity))
+        for s in scores
     ]
     law = np.zeros(len(scores))
     for order in itertools.permutations(range(len(scores))):
@@ -140,12 +155,16 @@ def flip_law(
 
 
 @pytest.mark.parametrize(("factor", "margin"), PATHS)
-def test_permute_and_flip_has_its_law(factor: float, margin: float | None) -> None:
+def test_permute_and_flip_has_its_law(
+    factor: float, margin: float | None
+) -> None:
     from scipy.stats import chisquare
 
     scores, n = [0, 4, 7, 7], 12_000 if margin is None else 3000
     taken = [
-        permute_and_flip(np.array(scores), 2.0, factor * 1.2, fresh(), margin=margin)
+        permute_and_flip(
+            np.array(scores), 2.0, factor * 1.2, fresh(), margin=margin
+        )
         for _ in range(n)
     ]
     p = chisquare(
@@ -210,7 +229,9 @@ def test_poisson_by_rejection(
     assert fits(drawn - middle, lambda k: law.cdf(k + middle), math.sqrt(mean))
 
 
-@pytest.mark.parametrize(("reach", "margin"), [(24, None), (24, 0.9), (1, None)])
+@pytest.mark.parametrize(
+    ("reach", "margin"), [(24, None), (24, 0.9), (1, None)]
+)
 @pytest.mark.parametrize("scale", [0.4, 6.5])
 def test_log_series_on_every_path(
     scale: float,
@@ -237,9 +258,9 @@ def test_polya_shares_have_their_law(
 
     one = nbinom.pmf(np.arange(500), r, -math.expm1(-1 / scale))
     drawn = polya_shares(N, r, factor * scale)
-    assert fits(drawn, cdfs["pmf"](np.convolve(one, one[::-1]), -499), scale) == (
-        factor == 1.0
-    )
+    assert fits(
+        drawn, cdfs["pmf"](np.convolve(one, one[::-1]), -499), scale
+    ) == (factor == 1.0)
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -248,7 +269,9 @@ def test_polya_shares_sum_to_the_discrete_laplace_law(
     scale: float, factor: float, fits: Callable[..., bool], cdfs: Cdfs
 ) -> None:
     total = (
-        polya_shares(20 * 20_000, 1 / 20, factor * scale).reshape(20, -1).sum(axis=0)
+        polya_shares(20 * 20_000, 1 / 20, factor * scale)
+        .reshape(20, -1)
+        .sum(axis=0)
     )
     assert fits(total, cdfs["laplace"](scale), 1.4 * scale) == (factor == 1.0)
 

@@ -68,7 +68,9 @@ def bound_contribution(
 
     def contribute(person: Person) -> NDArray[np.int64]:
         items, values = person
-        rows = Rows(np.array([0, len(items)], np.int64), items, values.reshape(-1, 1))
+        rows = Rows(
+            np.array([0, len(items)], np.int64), items, values.reshape(-1, 1)
+        )
         out = np.zeros(target, np.int64)
         np.add.at(out, items, bound.apply(rows)[:, 0])
         return out
@@ -76,9 +78,13 @@ def bound_contribution(
     return contribute
 
 
-def _draw(rng: np.random.Generator, size: int, span: float) -> NDArray[np.float64]:
+def _draw(
+    rng: np.random.Generator, size: int, span: float
+) -> NDArray[np.float64]:
     extreme = rng.choice([-span, span, 0.0, span / 2], size)
-    return np.where(rng.random(size) < 0.6, extreme, rng.uniform(-span, span, size))
+    return np.where(
+        rng.random(size) < 0.6, extreme, rng.uniform(-span, span, size)
+    )
 
 
 def _move(

@@ -68,7 +68,9 @@ class CentredCells:
         centre_cells(rows.ptr, out, self.shrink, floor(self.steps * self.limit))
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """The worst over how many other cells the person may have."""
         if unit == "user":
             return Sensitivity(inf, inf)
@@ -128,7 +130,9 @@ class OwnMeans:
         mean_cells(rows.ptr, out, self.shrink)
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """How far one mean can move."""
         top = floor(self.steps * self.clip)
         if unit == "user":

@@ -82,10 +82,19 @@ class RowClip:
         from tacit.kernels.rows import grid_rows
 
         out = np.empty(rows.values.shape, np.int64)
-        grid_rows(rows.ptr, rows.values, self.limit, self.steps, self.norm == "l2", out)
+        grid_rows(
+            rows.ptr,
+            rows.values,
+            self.limit,
+            self.steps,
+            self.norm == "l2",
+            out,
+        )
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """One whole row; two of them where a person is replaced."""
         if self.norm == "l2":
             one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
@@ -137,7 +146,9 @@ class CellClip:
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """One cell, two that change places, or all that a person may have."""
         top = floor(self.steps * self.limit)
         if unit == "value":
@@ -173,7 +184,9 @@ class PersonCount:
             raise Failure("a person would be counted more than once")
         return np.full(rows.values.shape, self.steps, np.int64)
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """One person."""
         return Sensitivity(float(self.steps), float(self.steps))
 

@@ -48,7 +48,9 @@ class CountedGram(EntryGram):
         if isinstance(self.cells, CentredCells):
             return super().apply(rows)
         return np.full(
-            rows.values.shape, floor(self.cells.steps * self.cells.limit), np.int64
+            rows.values.shape,
+            floor(self.cells.steps * self.cells.limit),
+            np.int64,
         )
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -70,7 +72,9 @@ class CountedGram(EntryGram):
         floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
         return floored
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """For one rating alone; other units have no bound here."""
         if unit != "rating":
             return Sensitivity(inf, inf)
@@ -86,7 +90,9 @@ class CountedGram(EntryGram):
         assert isinstance(cells, CentredCells)
         most = self.size * (self.size + 1) / 2
         clamp = floor(cells.steps * cells.limit)
-        widest = max(min(cells.catalogue, limited or cells.catalogue), self.size + 1)
+        widest = max(
+            min(cells.catalogue, limited or cells.catalogue), self.size + 1
+        )
         others = np.arange(widest, dtype=np.float64)
         clip = floor(cells.steps * cells.clip)
         shift = mean_shift(others, clip, cells.shrink, "rating")
@@ -117,7 +123,9 @@ class CountedGram(EntryGram):
         weight = self._weight(np.arange(self.size + 1)).astype(object) * one
         half = 1 << (SHIFT - 1)
         # What the kernel adds.
-        entry = np.array([int(w) + half >> SHIFT for w in weight], dtype=np.float64)
+        entry = np.array(
+            [int(w) + half >> SHIFT for w in weight], dtype=np.float64
+        )
         c = np.arange(self.size, dtype=np.float64)
         old = np.abs(entry[:-1] - entry[1:])
         new = entry[1:]

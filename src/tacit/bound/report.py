@@ -21,15 +21,15 @@ class Replaced(RowClip):
     twice that, at every unit.
     """
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """Two vectors of full length, at every unit."""
         return super().sensitivity("user").times(2)
 
     def words(self) -> str:
         """For the statement."""
-        return (
-            f"{super().words()}, and her own device adds all the noise that covers it"
-        )
+        return f"{super().words()}, and her own device adds all the noise that covers it"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Report:
         """Kept inside [-1, 1]: the law of the report protects it."""
         return np.clip(np.nan_to_num(rows.values), -1, 1).astype(np.int64)
 
-    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
+    def sensitivity(
+        self, unit: Unit, limited: int | None = None
+    ) -> Sensitivity:
         """One report."""
         return Sensitivity(1.0, 1.0)
 

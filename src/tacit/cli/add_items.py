@@ -11,9 +11,12 @@ from tacit.cli.options import json_option
 @click.argument("model")
 @click.argument("file")
 @click.option(
-    "--out", help="Where to write the extended model; MODEL itself unless given."
+    "--out",
+    help="Where to write the extended model; MODEL itself unless given.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a model that stands at --out.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace a model that stands at --out."
+)
 @json_option
 def add_items(
     model: str, file: str, out: str | None, overwrite: bool, as_json: bool
@@ -37,7 +40,11 @@ def add_items(
     added = len(shared.catalogue) - len(known.shared.catalogue)
     if as_json:
         print_json(
-            {"added": added, "items": len(shared.catalogue), "out": out or model}
+            {
+                "added": added,
+                "items": len(shared.catalogue),
+                "out": out or model,
+            }
         )
     else:
         noun = "item" if added == 1 else "items"

@@ -33,7 +33,9 @@ from tacit.cli.options import (
     metavar="X,Y",
     help="Budgets to compare.",
 )
-@click.option("--unit", metavar="user|rating|value", help="Whom the promise is about.")
+@click.option(
+    "--unit", metavar="user|rating|value", help="Whom the promise is about."
+)
 @click.option(
     "--split",
     metavar="HOW",
@@ -46,7 +48,9 @@ from tacit.cli.options import (
     type=click.IntRange(1, 1000),
     help="How many random splits.",
 )
-@click.option("--folds", type=int, metavar="K", help="K-fold instead of random splits.")
+@click.option(
+    "--folds", type=int, metavar="K", help="K-fold instead of random splits."
+)
 @click.option(
     "--hold",
     default=600,
@@ -82,7 +86,11 @@ from tacit.cli.options import (
 @ledger_options
 @json_option
 def evaluate(
-    ratings: str, methods: str | None, epsilons: str, as_json: bool, **options: Any
+    ratings: str,
+    methods: str | None,
+    epsilons: str,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
     from tacit.data.splits import parse_shares
@@ -90,7 +98,9 @@ def evaluate(
     from tacit.evaluation.sweep import run
     from tacit.fitting.publish import book_evaluation
 
-    how = options["split"] or ("90/10" if options["positive"] is None else "people")
+    how = options["split"] or (
+        "90/10" if options["positive"] is None else "people"
+    )
     if how not in ("time", "probe", "people"):
         parse_shares(how)
     if not 0 < options["fold_in"] < 100:
@@ -101,10 +111,13 @@ def evaluate(
     data, items = read_data(ratings, options)
     if options["days"] and data.time is None:
         raise SettingError(
-            "--days needs times, and these ratings have none", remedy="leave --days out"
+            "--days needs times, and these ratings have none",
+            remedy="leave --days out",
         )
     book_evaluation(
-        options["ledger"], options["population"], owner_only=options["owner_only"]
+        options["ledger"],
+        options["population"],
+        owner_only=options["owner_only"],
     )
     from tacit.cli.show import print_json, progress
 
@@ -127,7 +140,9 @@ def evaluate(
         _print(cells)
 
 
-def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[Any]:
+def _arms(
+    methods: str | None, epsilons: str, options: dict[str, Any]
+) -> list[Any]:
     """Every method at every epsilon, and its twin; all checked before a rating is read."""
     from tacit.errors import SettingError
     from tacit.evaluation.sweep import Arm
@@ -142,7 +157,8 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
             remedy="for example 0.1,1,10",
         ) from None
     names = (
-        methods or (DEFAULT if options["positive"] is None else DEFAULT_POSITIVE)
+        methods
+        or (DEFAULT if options["positive"] is None else DEFAULT_POSITIVE)
     ).split(",")
     settings = parse_settings(options["settings"])
     shared = method_options(options)
@@ -164,7 +180,11 @@ def _arms(methods: str | None, epsilons: str, options: dict[str, Any]) -> list[A
                 calibration: Any = calibration,
                 epsilon: Any = epsilon,
             ) -> Any:
-                asked = {"calibration": calibration, "epsilon": epsilon, "seed": seed}
+                asked = {
+                    "calibration": calibration,
+                    "epsilon": epsilon,
+                    "seed": seed,
+                }
                 return cls(**(shared | asked), **settings)
 
             order = check(make(0), people=options["users"])
@@ -178,18 +198,25 @@ def _print(cells: list[dict[str, Any]]) -> None:
     metrics = [
         name
         for name in cells[0]
-        if f"{name}_sd" in cells[0] and not name.startswith(("precision", "hit"))
+        if f"{name}_sd" in cells[0]
+        and not name.startswith(("precision", "hit"))
     ]
-    click.echo("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
+    click.echo(
+        "NOT PRIVATE: compared with raw held-back ratings, for the owner only"
+    )
     rows = []
     for cell in cells:
         budget = "twin" if cell["epsilon"] is None else f"{cell['epsilon']:g}"
         numbers = []
         for name in metrics:
             spread = (
-                f" ± {cell[f'{name}_sd']:.4f}" if cell[f"{name}_sd"] is not None else ""
+                f" ± {cell[f'{name}_sd']:.4f}"
+                if cell[f"{name}_sd"] is not None
+                else ""
             )
-            numbers.append(None if cell[name] is None else f"{cell[name]:.4f}{spread}")
+            numbers.append(
+                None if cell[name] is None else f"{cell[name]:.4f}{spread}"
+            )
         rows.append(
             (
                 cell["method"],

@@ -23,7 +23,9 @@ from tacit.cli.options import json_option
     help="Pairs of items and how alike they are, instead of vectors.",
 )
 @json_option
-def export(model: str, kind: str, out: str, similarities: bool, as_json: bool) -> None:
+def export(
+    model: str, kind: str, out: str, similarities: bool, as_json: bool
+) -> None:
     """Write the item arrays of MODEL, one row an item with its id and title. They are
     public already."""
     from tacit.errors import SettingError

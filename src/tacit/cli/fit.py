@@ -138,4 +138,6 @@ def build_method(options: dict[str, Any], **more: Any) -> Any:
         DEFAULT if options.get("positive") is None else DEFAULT_POSITIVE
     )
     arguments = method_options(options) | more
-    return find(name)(**arguments, **parse_settings(options.get("settings", ())))
+    return find(name)(
+        **arguments, **parse_settings(options.get("settings", ()))
+    )

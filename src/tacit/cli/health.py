@@ -32,7 +32,9 @@ def wipe_caches() -> int:
     """Delete every cached file; returns how many there were."""
     folder = cache_folder()
     count = (
-        sum(1 for path in folder.rglob("*") if path.is_file()) if folder.exists() else 0
+        sum(1 for path in folder.rglob("*") if path.is_file())
+        if folder.exists()
+        else 0
     )
     shutil.rmtree(folder, ignore_errors=True)
     return count
@@ -47,7 +49,9 @@ def examine(ledger: str | None = None) -> dict[str, str]:
         "python": f"{platform.python_version()} on {platform.system()}",
     }
     facts |= {name: _version(name) for name in PACKAGES}
-    facts["cores"] = f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}"
+    facts["cores"] = (
+        f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}"
+    )
     facts["blas"] = _blas()
     facts["entropy"] = _entropy()
     facts["ledger"] = _ledger(ledger)
@@ -108,5 +112,7 @@ def _ledger(location: str | None) -> str:
         books = [open_book(location, name).verify() for name in names]
     except TacitError as error:
         return f"NOT WELL: {error}"
-    whole = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
+    whole = ", ".join(
+        f"{book.population}: {book.entries} entries" for book in books
+    )
     return f"{store.place}: {whole or 'no book yet'}"

@@ -56,7 +56,16 @@ def show(population: str, ledger: str | None, as_json: bool) -> None:
         if each.entries or each.cap is not None
     ]
     table(
-        ("unit", "fits", "epsilon spent", "at delta", "cap", "left", "unbounded"), rows
+        (
+            "unit",
+            "fits",
+            "epsilon spent",
+            "at delta",
+            "cap",
+            "left",
+            "unbounded",
+        ),
+        rows,
     )
 
 
@@ -80,10 +89,15 @@ def _row(entry: Any) -> tuple[object, ...]:
 
 @ledger.command()
 @click.option(
-    "--epsilon", type=float, required=True, help="All fits together may cost this much."
+    "--epsilon",
+    type=float,
+    required=True,
+    help="All fits together may cost this much.",
 )
 @click.option("--delta", type=float, default=1e-6, show_default=True)
-@click.option("--unit", default="user", show_default=True, metavar="user|rating|value")
+@click.option(
+    "--unit", default="user", show_default=True, metavar="user|rating|value"
+)
 @click.option("--note", default="", help="Why: it stays in the book.")
 @click.option(
     "--accept-unbounded",
@@ -108,7 +122,9 @@ def cap(
 
     book = open_book(ledger, population)
     book.cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
-    left = next((each.left for each in book.spent().units if each.unit == unit), None)
+    left = next(
+        (each.left for each in book.spent().units if each.unit == unit), None
+    )
     if as_json:
         print_json(
             {
@@ -141,7 +157,9 @@ def verify(population: str, ledger: str | None, as_json: bool) -> None:
 
     found = open_book(ledger, population).verify()
     if as_json:
-        print_json({"verified": True, "entries": found.entries, "head": found.head})
+        print_json(
+            {"verified": True, "entries": found.entries, "head": found.head}
+        )
     else:
         click.echo(f"verified: {found.entries} entries, head {found.head[:16]}")
 
@@ -166,7 +184,8 @@ def affected(
         print_json(
             {
                 "affected": [
-                    {"entry": e.model_dump(mode="json"), "why": why} for e, why in found
+                    {"entry": e.model_dump(mode="json"), "why": why}
+                    for e, why in found
                 ]
             }
         )

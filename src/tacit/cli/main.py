@@ -31,12 +31,16 @@ class Commands(click.Group):
         """The names, in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(
+        self, ctx: click.Context, cmd_name: str
+    ) -> click.Command | None:
         """The command, whose module is imported now."""
         if cmd_name not in COMMANDS:
             return None
         module = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"tacit.cli.{module}"), module)
+        command: click.Command = getattr(
+            import_module(f"tacit.cli.{module}"), module
+        )
         return command
 
     def resolve_command(
@@ -48,7 +52,9 @@ class Commands(click.Group):
 
             near = get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"there is no command {args[0]!r}.{hint}", ctx)
+            raise click.UsageError(
+                f"there is no command {args[0]!r}.{hint}", ctx
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(
@@ -61,7 +67,10 @@ class Commands(click.Group):
 
 @click.command(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 110,
+    },
     epilog="Start with `tacit demo`. `tacit COMMAND --help` explains a command.",
 )
 @click.version_option(package_name="tacit", prog_name="tacit")

@@ -34,7 +34,10 @@ class Positive(click.ParamType[Any]):
     name = "MIN"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> float | bool:
         """True for any rating, or the lowest one that is a like."""
         if value in (True, "any"):
@@ -43,7 +46,9 @@ class Positive(click.ParamType[Any]):
             return float(value)
         except ValueError:
             self.fail(
-                f"{value!r} is not a number; put --positive after the file", param, ctx
+                f"{value!r} is not a number; put --positive after the file",
+                param,
+                ctx,
             )
 
 
@@ -97,7 +102,10 @@ class EngineOption(click.Option):
         from tacit.engine import engines
 
         record = super().get_help_record(ctx)
-        return record and (record[0], f"{record[1]} One of {', '.join(engines())}.")
+        return record and (
+            record[0],
+            f"{record[1]} One of {', '.join(engines())}.",
+        )
 
 
 class MethodOption(click.Option):
@@ -107,7 +115,10 @@ class MethodOption(click.Option):
         from tacit.methods import names
 
         record = super().get_help_record(ctx)
-        return record and (record[0], f"{record[1]} One of {', '.join(names())}.")
+        return record and (
+            record[0],
+            f"{record[1]} One of {', '.join(names())}.",
+        )
 
 
 def declared(group: str) -> list[Callable[[F], F]]:
@@ -122,7 +133,11 @@ def declared(group: str) -> list[Callable[[F], F]]:
         elif told.many:
             more["multiple"] = True
         else:
-            more |= {"type": told.kind, "default": default, "show_default": told.show}
+            more |= {
+                "type": told.kind,
+                "default": default,
+                "show_default": told.show,
+            }
         if name == "engine":
             more["cls"] = EngineOption
         made.append(click.option(f"--{name.replace('_', '-')}", **more))
@@ -174,7 +189,9 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
-def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:
+def parse_settings(
+    pairs: tuple[str, ...], option: str = "--set"
+) -> dict[str, Any]:
     """`--set name=value`: numbers where they look like numbers."""
     import json
 
@@ -193,7 +210,9 @@ def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, A
     return found
 
 
-def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
+def read_data(
+    path: str, options: dict[str, Any]
+) -> tuple[Ratings, Catalogue | None]:
     """The ratings and the public catalogue that the data options name; the owner is told
     what was noticed."""
     from dataclasses import replace
@@ -213,7 +232,8 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Ratings, Catalogue | 
     )
     if options.get("max_ratings") is not None:
         ratings = replace(
-            ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"])
+            ratings,
+            schema=ratings.schema.declare(max_ratings=options["max_ratings"]),
         )
     tell(ratings, options["duplicates"])
     return ratings, items

@@ -11,10 +11,16 @@ from tacit.cli.options import json_option, run_options
 
 @click.command()
 @click.option(
-    "--method", metavar="NAME", help="The method; the default of `fit` unless said."
+    "--method",
+    metavar="NAME",
+    help="The method; the default of `fit` unless said.",
 )
-@click.option("--epsilon", type=float, required=True, help="The budget to look at.")
-@click.option("--unit", metavar="user|rating|value", help="Whom the promise is about.")
+@click.option(
+    "--epsilon", type=float, required=True, help="The budget to look at."
+)
+@click.option(
+    "--unit", metavar="user|rating|value", help="Whom the promise is about."
+)
 @click.option(
     "--users",
     type=click.IntRange(2),
@@ -80,13 +86,17 @@ def plan(
     rows = [
         (
             e["release"],
-            f"as {e['instead']}" if e["instead"] else f"{100 * e['share']:.1f} %",
+            f"as {e['instead']}"
+            if e["instead"]
+            else f"{100 * e['share']:.1f} %",
             f"{e['noise_sd']:.4g}",
             e["bound"],
         )
         for e in found["releases"]
     ]
-    table(("release", "of the budget", "noise sd", "what one unit may add"), rows)
+    table(
+        ("release", "of the budget", "noise sd", "what one unit may add"), rows
+    )
     gain = found["attacker"]
     click.echo()
     if gain is None:

@@ -37,7 +37,9 @@ from tacit.cli.options import json_option, note, parse_scale
     help="Recommend only the items that this file lists, one a line.",
 )
 @click.option(
-    "--exclude", metavar="FILE", help="Leave out the items that this file lists."
+    "--exclude",
+    metavar="FILE",
+    help="Leave out the items that this file lists.",
 )
 @click.option(
     "--people",
@@ -53,13 +55,17 @@ from tacit.cli.options import json_option, note, parse_scale
     "--scale", metavar="LOW,HIGH", help="With --people: the scale of that file."
 )
 @json_option
-def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
+def recommend(
+    model: str, ratings: str | None, as_json: bool, **options: Any
+) -> None:
     """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
     from tacit.errors import DataError, SettingError
     from tacit.model.model import UnknownItem, load
 
     fitted = load(model)
-    only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
+    only, exclude = (
+        _names(options[name], fitted) for name in ("only", "exclude")
+    )
     if only == []:
         raise DataError(
             "it names no item of this model",
@@ -102,7 +108,8 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
         return
     if not ratings:
         raise SettingError(
-            "--ratings is missing", remedy="give a csv with the columns item and rating"
+            "--ratings is missing",
+            remedy="give a csv with the columns item and rating",
         )
     from tacit.cli.show import print_json, print_lines
     from tacit.data.reading.personal import read_personal
@@ -122,7 +129,10 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     )
     if as_json:
         print_json(
-            {"recommendations": [line.__dict__ for line in lines], "unknown": unknown}
+            {
+                "recommendations": [line.__dict__ for line in lines],
+                "unknown": unknown,
+            }
         )
         return
     for name in unknown:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-TEXT = ("item", "title", "method", "purpose", "because you rated", "because you liked")
+TEXT = (
+    "item",
+    "title",
+    "method",
+    "purpose",
+    "because you rated",
+    "because you liked",
+)
 """Columns that stay to the left, whatever they hold: an id may look like a number."""
 
 if TYPE_CHECKING:
@@ -35,7 +42,9 @@ def table(
     from rich.text import Text
 
     right = [
-        bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows)
+        bool(rows)
+        and name not in TEXT
+        and all(_numeric(row[i]) for row in rows)
         for i, name in enumerate(columns)
     ]
     grid = Table(
@@ -54,7 +63,9 @@ def table(
             no_wrap=numeric,
         )
     for row in rows:
-        grid.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+        grid.add_row(
+            *(Text("–" if cell is None else str(cell)) for cell in row)
+        )
     if sys.stdout.isatty():
         Console(soft_wrap=False, highlight=False).print(grid)
         return
@@ -73,7 +84,10 @@ def _numeric(cell: object) -> bool:
         return bool(
             [
                 float(part)
-                for part in str(cell).replace(",", "").removesuffix("%").split("±")
+                for part in str(cell)
+                .replace(",", "")
+                .removesuffix("%")
+                .split("±")
             ]
         )
     except ValueError:
@@ -101,7 +115,10 @@ def progress(title: str) -> Iterator[Progress | None]:
 
         def report(done: int, total: int, what: str) -> None:
             bar.update(
-                task, completed=done, total=total, description=f"{title}: {what}"
+                task,
+                completed=done,
+                total=total,
+                description=f"{title}: {what}",
             )
 
         yield report

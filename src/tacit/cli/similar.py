@@ -35,9 +35,16 @@ def similar(model: str, item: str, count: int, as_json: bool) -> None:
         raise DataError(f"{item!r} is not in this model", remedy=near)
     if as_json:
         print_json(
-            {"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]}
+            {
+                "similar": [
+                    {"item": i, "title": t, "closeness": c} for i, t, c in found
+                ]
+            }
         )
     elif all(i == t for i, t, _ in found):  # a model without titles
         table(("item", "closeness"), [(i, f"{c:.3f}") for i, _, c in found])
     else:
-        table(("item", "title", "closeness"), [(i, t, f"{c:.3f}") for i, t, c in found])
+        table(
+            ("item", "title", "closeness"),
+            [(i, t, f"{c:.3f}") for i, t, c in found],
+        )

@@ -17,11 +17,20 @@ from tacit.cli.options import json_option
 @click.option(
     "--deployment", default="", help="With --registry: name of the deployment."
 )
-@click.option("--curator", default="", help="With --registry: who is responsible.")
-@click.option("--date", default="", help="With --registry: date of publication.")
+@click.option(
+    "--curator", default="", help="With --registry: who is responsible."
+)
+@click.option(
+    "--date", default="", help="With --registry: date of publication."
+)
 @json_option
 def statement(
-    model: str, registry: bool, deployment: str, curator: str, date: str, as_json: bool
+    model: str,
+    registry: bool,
+    deployment: str,
+    curator: str,
+    date: str,
+    as_json: bool,
 ) -> None:
     """Print what MODEL promises, to whom, by which mechanism."""
     from tacit.cli.show import print_json
@@ -32,7 +41,9 @@ def statement(
         from tacit.ledger.statement.registry import registry_record
 
         print_json(
-            registry_record(promise, deployment=deployment, curator=curator, date=date)
+            registry_record(
+                promise, deployment=deployment, curator=curator, date=date
+            )
         )
     elif as_json:
         print_json(promise.model_dump(mode="json"))

@@ -10,7 +10,9 @@ from tacit.cli.options import json_option
 @click.command()
 @click.argument("model")
 @click.option(
-    "--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."
+    "--ledger",
+    metavar="FILE|URL",
+    help="The book; TACIT_HOME holds the default one.",
 )
 @json_option
 def verify(model: str, ledger: str | None, as_json: bool) -> None:

@@ -33,7 +33,8 @@ class Catalogue:
     def __post_init__(self) -> None:
         if len(self.index) != len(self.ids):
             raise DataError(
-                "the catalogue lists an id twice", remedy="give every item one row"
+                "the catalogue lists an id twice",
+                remedy="give every item one row",
             )
 
     def __len__(self) -> int:
@@ -116,10 +117,21 @@ def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
     numeric = None
     if items["numeric"] is not None:
         numeric = np.array(
-            [[np.nan if x is None else x for x in row] for row in items["numeric"]],
+            [
+                [np.nan if x is None else x for x in row]
+                for row in items["numeric"]
+            ],
             np.float32,
         )
-    years = None if items["years"] is None else np.array(items["years"], np.int32)
+    years = (
+        None if items["years"] is None else np.array(items["years"], np.int32)
+    )
     return Catalogue(
-        items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric
+        items["ids"],
+        items["titles"],
+        years,
+        tags,
+        tagged,
+        items["numbers"],
+        numeric,
     )

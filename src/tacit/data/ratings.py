@@ -20,7 +20,9 @@ MOST = 1 << 32
 def check_size(cells: int) -> None:
     """Refuse more ratings than indices can count."""
     if cells >= MOST:
-        raise DataError(f"there are {MOST} ratings or more", remedy="split the data")
+        raise DataError(
+            f"there are {MOST} ratings or more", remedy="split the data"
+        )
 
 
 def counted(count: int, noun: str) -> str:
@@ -92,17 +94,23 @@ class Ratings:
     @cached_property
     def user(self) -> NDArray[np.uint32]:
         """The person of each cell."""
-        return np.repeat(np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr))
+        return np.repeat(
+            np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr)
+        )
 
     def row(self, index: int) -> slice:
         """The cells of one person."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
 
-    def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
+    def take(
+        self, keep: NDArray[np.bool_], *, drop_empty: bool = True
+    ) -> Ratings:
         """The ratings where `keep` holds; people left with none disappear unless
         `drop_empty` is false."""
         counts = (
-            np.add.reduceat(np.append(keep, False).astype(np.int64), self.ptr[:-1])
+            np.add.reduceat(
+                np.append(keep, False).astype(np.int64), self.ptr[:-1]
+            )
             if self.n_users
             else self.ptr[:0]
         )

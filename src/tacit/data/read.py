@@ -12,7 +12,12 @@ from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout, dialect_of
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.reading.assemble import Duplicates, assemble
-from tacit.data.reading.columns import Columns, Roles, find_roles, looks_like_header
+from tacit.data.reading.columns import (
+    Columns,
+    Roles,
+    find_roles,
+    looks_like_header,
+)
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
 from tacit.data.reading.table import Table
@@ -58,7 +63,9 @@ def read(
         columns,
     )
     if isinstance(source, str | Path) or _is_paths(source):
-        return _read_files(bundle(source), named(layout) if layout else None, ask)
+        return _read_files(
+            bundle(source), named(layout) if layout else None, ask
+        )
     from tacit.data.reading.frames import is_sparse, to_polars
 
     if is_sparse(source):
@@ -97,7 +104,9 @@ class _Ask:
     def schema(self, layout: Layout | None, rated: bool, label: str) -> Schema:
         """The scale that was given, else the layout's; a table of likes needs none."""
         if not rated:
-            return Schema(0.0, 1.0, users=self.users, positive=1.0, source="likes")
+            return Schema(
+                0.0, 1.0, users=self.users, positive=1.0, source="likes"
+            )
         if self.positive is True:
             raise SettingError(
                 "the data have ratings; say from which rating on one is a like",
@@ -123,7 +132,9 @@ class _Ask:
                 f"positive is {least:g}, above the scale",
                 remedy=f"choose at most {high:g}",
             )
-        return Schema(low, high, users=self.users, positive=least, source=source)
+        return Schema(
+            low, high, users=self.users, positive=least, source=source
+        )
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
         schema = self.schema(layout, rated, label)
@@ -207,7 +218,9 @@ def _open_text(part: Part, head: bytes, layout: Layout | None) -> _Text:
     delimiter = dialect.delimiter
     if layout is not None and layout.fence is not None and layout.fence in text:
         delimiter = layout.fence
-    return _Text(Dialect(delimiter, len(fields), dialect.encoding), fields, line)
+    return _Text(
+        Dialect(delimiter, len(fields), dialect.encoding), fields, line
+    )
 
 
 def _read_text(
@@ -242,11 +255,15 @@ def _read_parquet(part: Part, head: bytes, ask: _Ask) -> Ratings:
 def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
     from tacit.data.reading.frames import read_frame
 
-    roles = find_roles(frame.columns, frame.width, ask.columns, label, likes=ask.likes)
+    roles = find_roles(
+        frame.columns, frame.width, ask.columns, label, likes=ask.likes
+    )
     table = ask.table(None, roles.rating is not None, label)
     if not frame.height:
         raise DataError(
-            "there is no row in it", place=label, remedy="give at least one row of data"
+            "there is no row in it",
+            place=label,
+            remedy="give at least one row of data",
         )
     read_frame(frame, label, roles, table)
     return table.finish(label, "", ask.items, ask.duplicates)
@@ -265,7 +282,11 @@ def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
             f"{MATRIX} has {columns} columns and the catalogue {len(ask.items)} items",
             remedy="give one column for each item of the catalogue, in its order",
         )
-    names = ask.items.ids if ask.items is not None else [str(k) for k in range(columns)]
+    names = (
+        ask.items.ids
+        if ask.items is not None
+        else [str(k) for k in range(columns)]
+    )
     cells = read_sparse(matrix, schema, rated)
     return assemble(
         cells, [str(k) for k in range(people)], names, schema, Notes(), MATRIX

@@ -32,16 +32,19 @@ NOTICE = "synthetic sample: the films are real, the people and all ratings are i
 _WORLD = 20_260_101  # never changes: the same films are liked whatever the seed
 _GROUPS = 9
 _TRAITS = 5  # hidden dimensions that no genre or year explains
-_BLOCK = (
-    2_000  # people generated at once; bounds memory, and is part of what a seed means
-)
+_BLOCK = 2_000  # people generated at once; bounds memory, and is part of what a seed means
 _OPENING, _CLOSING = (
     1_483_228_800,
     1_767_225_600,
 )  # 2017-01-01 to 2026-01-01, in seconds
 _DAY = 86_400
 _STYLES = np.array(  # share of people, where their middle lies, how much of the scale they use
-    [(0.48, 3.55, 1.0), (0.20, 3.95, 0.85), (0.14, 3.05, 1.05), (0.18, 3.55, 0.55)]
+    [
+        (0.48, 3.55, 1.0),
+        (0.20, 3.95, 0.85),
+        (0.14, 3.05, 1.05),
+        (0.18, 3.55, 0.55),
+    ]
 )
 
 
@@ -58,12 +61,15 @@ def sample_catalogue() -> Catalogue:
         years=np.array([row["year"] for row in rows], dtype=np.int32),
         tags=names,
         tagged=np.array(
-            [[name in each for name in names] for each in genres], dtype=np.uint8
+            [[name in each for name in names] for each in genres],
+            dtype=np.uint8,
         ),
     )
 
 
-def sample(people: int = 2_000, ratings: int | None = None, seed: int = 0) -> Ratings:
+def sample(
+    people: int = 2_000, ratings: int | None = None, seed: int = 0
+) -> Ratings:
     """`people` invented persons with `ratings` ratings in all, 50 each unless said: 1 to 5
     stars, with times."""
     catalogue, world = sample_catalogue(), _world()
@@ -79,7 +85,8 @@ def sample(people: int = 2_000, ratings: int | None = None, seed: int = 0) -> Ra
     rng = np.random.default_rng([_WORLD, seed])
     counts = _counts(rng, people, ratings, most)
     parts = [
-        _block(rng, world, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)
+        _block(rng, world, counts[at : at + _BLOCK])
+        for at in range(0, people, _BLOCK)
     ]
     columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
     width = len(str(people))
@@ -134,14 +141,15 @@ def _world() -> _World:
     return _World(
         fame=fame,
         quality=0.30 * fame
-        + 0.46 * rng.standard_normal(films),  # the well known is liked a little better
+        + 0.46
+        * rng.standard_normal(films),  # the well known is liked a little better
         genres=genres,
         traits=rng.standard_normal((films, _TRAITS))
         * np.array([0.5, 0.4, 0.32, 0.26, 0.2]),
         groups=0.5 * rng.standard_normal((_GROUPS, genres.shape[1])),
-        released=((catalogue.years.astype(np.int64) - 1969) * 365.2425 * _DAY).astype(
-            np.int64
-        ),
+        released=(
+            (catalogue.years.astype(np.int64) - 1969) * 365.2425 * _DAY
+        ).astype(np.int64),
     )
 
 
@@ -173,7 +181,8 @@ def _block(
         (people, world.genres.shape[1])
     )
     liking = (
-        taste @ world.genres.T + rng.standard_normal((people, _TRAITS)) @ world.traits.T
+        taste @ world.genres.T
+        + rng.standard_normal((people, _TRAITS)) @ world.traits.T
     )
     # A draw without replacement: the largest of log-weight plus Gumbel noise (Yellott 1977).
     appeal = (
@@ -191,11 +200,13 @@ def _block(
     middle = _STYLES[style, 1] + 0.12 * rng.standard_normal(people)
     spread = _STYLES[style, 2] * np.exp(0.1 * rng.standard_normal(people))
     opinion = (
-        world.quality[item] + liking[row, item] + 0.75 * rng.standard_normal(len(item))
+        world.quality[item]
+        + liking[row, item]
+        + 0.75 * rng.standard_normal(len(item))
     )
-    value = np.clip(np.rint(middle[row] + spread[row] * (opinion - 0.55)), 1, 5).astype(
-        np.float32
-    )
+    value = np.clip(
+        np.rint(middle[row] + spread[row] * (opinion - 0.55)), 1, 5
+    ).astype(np.float32)
 
     joined = _OPENING + rng.random(people) * (_CLOSING - _OPENING - 400 * _DAY)
     time = joined[row] + rng.exponential(90 * _DAY, len(item)) * (

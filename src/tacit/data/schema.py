@@ -55,5 +55,7 @@ class Schema:
         return replace(
             self,
             users=users if users is not None else self.users,
-            max_ratings=max_ratings if max_ratings is not None else self.max_ratings,
+            max_ratings=max_ratings
+            if max_ratings is not None
+            else self.max_ratings,
         )

@@ -36,7 +36,12 @@ class Split:
 
 
 def make(
-    ratings: Ratings, how: str, *, seed: int = 0, hold: int = 600, fold_in: float = 0.8
+    ratings: Ratings,
+    how: str,
+    *,
+    seed: int = 0,
+    hold: int = 600,
+    fold_in: float = 0.8,
 ) -> Split:
     """The split that `--split` names: `90/10`, `time`, `probe` or `people`."""
     match how:
@@ -89,10 +94,14 @@ def probe(ratings: Ratings, seed: int = 0) -> Split:
     Prize did."""
     rng = _rng(seed)
     # Many layouts have dates only: ratings of one day are in random order.
-    order = np.lexsort((rng.random(len(ratings)), _times(ratings), ratings.user))
+    order = np.lexsort(
+        (rng.random(len(ratings)), _times(ratings), ratings.user)
+    )
     latest = np.empty(len(ratings), dtype=np.bool_)
     latest[order] = _from_end(ratings) < PROBE_LATEST
-    return _same_people(ratings, latest & (rng.random(len(ratings)) < PROBE_CHANCE))
+    return _same_people(
+        ratings, latest & (rng.random(len(ratings)) < PROBE_CHANCE)
+    )
 
 
 def k_fold(ratings: Ratings, folds: int = 5, seed: int = 0) -> Iterator[Split]:
@@ -156,7 +165,9 @@ def _same_people(ratings: Ratings, held: NDArray[np.bool_]) -> Split:
 def _from_end(ratings: Ratings) -> NDArray[np.int64]:
     """For each cell in row order, how many cells of its row follow it."""
     return (
-        np.repeat(ratings.ptr[1:], np.diff(ratings.ptr)) - 1 - np.arange(len(ratings))
+        np.repeat(ratings.ptr[1:], np.diff(ratings.ptr))
+        - 1
+        - np.arange(len(ratings))
     )
 
 

@@ -54,9 +54,12 @@ def find_engine(name: str, *, printed: bool = False) -> EngineClass:
     known = registered()
     if name not in engines():
         raise SettingError(
-            f"the engine {name!r} is unknown", remedy=f"use {' or '.join(engines())}"
+            f"the engine {name!r} is unknown",
+            remedy=f"use {' or '.join(engines())}",
         )
-    place = known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
+    place = (
+        known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
+    )
     module, cls = place.split(":")
     found: EngineClass = getattr(import_module(module), cls)
     return found

@@ -50,7 +50,10 @@ def singly(ratings: Ratings, people: People) -> Iterator[Piece]:
 
 
 def block_of(
-    ratings: Ratings, piece: Piece, personal: Arrays = NOTHING, draws: Arrays = NOTHING
+    ratings: Ratings,
+    piece: Piece,
+    personal: Arrays = NOTHING,
+    draws: Arrays = NOTHING,
 ) -> Block:
     """Some people as a kernel sees them: values on the inner scale, their own rows of
     personal state."""
@@ -65,7 +68,9 @@ def block_of(
         rows = piece
         counts = np.diff(ratings.ptr)[piece]
         ptr = np.concatenate([[0], np.cumsum(counts)])
-        cells = np.repeat(ratings.ptr[piece] - ptr[:-1], counts) + np.arange(ptr[-1])
+        cells = np.repeat(ratings.ptr[piece] - ptr[:-1], counts) + np.arange(
+            ptr[-1]
+        )
     schema = ratings.schema
     value = (
         ratings.value[cells].astype(np.float64) - schema.middle
@@ -80,7 +85,9 @@ def aligned(ratings: Ratings, items: Catalogue) -> Ratings:
     and counted."""
     if list(items.ids) == list(ratings.items):
         return ratings
-    rows = np.array([items.index.get(name, -1) for name in ratings.items], np.int64)
+    rows = np.array(
+        [items.index.get(name, -1) for name in ratings.items], np.int64
+    )
     row = rows[ratings.item]
     kept = ratings.take(row >= 0)
     moved = row[row >= 0]

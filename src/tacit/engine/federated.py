@@ -83,18 +83,26 @@ class Federated(Threads):
 
     def _check_round(self, round_: Round) -> None:
         super()._check_round(round_)
-        summed = (p.kind is Kind.SUM and not p.is_sequential for p in round_.parts)
+        summed = (
+            p.kind is Kind.SUM and not p.is_sequential for p in round_.parts
+        )
         if not all(summed):
             raise SettingError(
                 f"the round {round_.name} is not a sum: it has no federated form here"
             )
 
-    def _for_all(self, round_: Round, released: Released, state: State) -> Released:
+    def _for_all(
+        self, round_: Round, released: Released, state: State
+    ) -> Released:
         """A sum over a cohort as an estimate for all people."""
         return for_everyone(released, state.people, self._cohort)
 
     def _release(
-        self, round_: Round, part: Part, whole: NDArray[np.int64], event: Event | None
+        self,
+        round_: Round,
+        part: Part,
+        whole: NDArray[np.int64],
+        event: Event | None,
     ) -> Released:
         if event is None:
             return Released(off_grid(part, whole), 0.0, private=False)
@@ -117,7 +125,9 @@ class Federated(Threads):
         enough = max(1, floor(self._honest * devices))
         size = int(np.prod(shape))
         noise = together(event, size, devices, enough).reshape(shape)
-        one = event.variance if isinstance(event, Skellam) else 2 * event.scale**2
+        one = (
+            event.variance if isinstance(event, Skellam) else 2 * event.scale**2
+        )
         return Noise(noise, (one * devices / enough) ** 0.5)
 
     def _hits(self, chance: float, count: int) -> NDArray[np.int64]:
@@ -133,7 +143,9 @@ class Federated(Threads):
     def turn(self, turns: Turns) -> People:
         """Those who are online and have turns left, at most a cohort of them."""
         count = self.people
-        if turns.index == 0 or len(self._turns) != count:  # a new series of turns
+        if (
+            turns.index == 0 or len(self._turns) != count
+        ):  # a new series of turns
             self._turns = np.zeros(count, np.int64)
         able = self._turns < turns.most
         if turns.leave or turns.join:
@@ -142,7 +154,9 @@ class Federated(Threads):
         if self._groups is not None:
             people = np.sort(self._groups[len(self.cohorts)])
         elif turns.cohort is not None and len(people) > turns.cohort:
-            people = np.sort(self._rng.choice(people, turns.cohort, replace=False))
+            people = np.sort(
+                self._rng.choice(people, turns.cohort, replace=False)
+            )
         self._turns[people] += 1
         self._cohort = len(people)
         self._present = None if len(people) == count else people

@@ -40,7 +40,9 @@ class Bounded(NamedTuple):
     weight: NDArray[np.int64]
 
 
-NOBODY = Bounded(NO_WEIGHTS, np.zeros(0, np.uint16), np.zeros(0, np.int16), NO_WEIGHTS)
+NOBODY = Bounded(
+    NO_WEIGHTS, np.zeros(0, np.uint16), np.zeros(0, np.int16), NO_WEIGHTS
+)
 
 
 class Factors:
@@ -55,7 +57,9 @@ class Factors:
 
     def add(self, position: int, rows: Rows, people: int) -> None:
         """Bound one block; cells outside the matrix are left out after they counted."""
-        check_rows(rows, name=self.part.name, people=people, size=self.part.size + 1)
+        check_rows(
+            rows, name=self.part.name, people=people, size=self.part.size + 1
+        )
         q = self.bound.apply(rows)
         weights = self.bound.weights(rows, q)
         inside = rows.index.astype(np.int64) < self.part.size
@@ -66,7 +70,9 @@ class Factors:
         if len(index) > 1:
             same = np.repeat(np.arange(people), counts)
             if ((index[1:] <= index[:-1]) & (same[1:] == same[:-1])).any():
-                order = np.lexsort((index, same))  # the kernel scans each row forward
+                order = np.lexsort(
+                    (index, same)
+                )  # the kernel scans each row forward
                 index, value = index[order], value[order]
                 if ((index[1:] == index[:-1]) & (same[1:] == same[:-1])).any():
                     raise Failure(
@@ -83,7 +89,9 @@ class Factors:
 
         size = self.part.size
         band_sums = self._bands()
-        opened = GramRelease(name, size, self.bound.diagonal, self.bound.steps, charge)
+        opened = GramRelease(
+            name, size, self.bound.diagonal, self.bound.steps, charge
+        )
         out = np.zeros((size, size), np.float32)
 
         def work(band: tuple[int, int]) -> None:
@@ -112,7 +120,9 @@ class Factors:
         from tacit.engine.kernels import arrange, entry_band, factor_band
 
         size = self.part.size
-        blocks = [self._blocks.pop(position) for position in sorted(self._blocks)]
+        blocks = [
+            self._blocks.pop(position) for position in sorted(self._blocks)
+        ]
         if not blocks:
             blocks = [NOBODY]
         counts = (np.asarray(block.counts, np.int64) for block in blocks)
@@ -141,7 +151,9 @@ def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
     from tacit.engine.kernels import mirror
 
     out = np.zeros((part.size, part.size), np.float32)
-    out[np.triu_indices(part.size, _skip(part))] = packed[:, 0] / part.bound.steps
+    out[np.triu_indices(part.size, _skip(part))] = (
+        packed[:, 0] / part.bound.steps
+    )
     mirror(out)
     return out
 
@@ -149,7 +161,9 @@ def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
 def off_grid(part: Part, whole: NDArray[np.int64]) -> NDArray[Any]:
     """What a sum of devices' words stands for: an array of the part's shape, or its
     symmetric matrix."""
-    return square(part, whole) if part.form == "gram" else whole / part.bound.steps
+    return (
+        square(part, whole) if part.form == "gram" else whole / part.bound.steps
+    )
 
 
 def _skip(part: Part) -> int:
@@ -158,7 +172,9 @@ def _skip(part: Part) -> int:
 
 
 def _each(
-    work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int
+    work: Callable[[tuple[int, int]], None],
+    parts: list[tuple[int, int]],
+    threads: int,
 ) -> None:
     if threads == 1:
         for part in parts:

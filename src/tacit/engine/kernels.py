@@ -70,7 +70,9 @@ def arrange(
             "more than 4,294,967,295 ratings",
             remedy="restrict the catalogue or the people",
         )
-    narrow: Any = item.astype(np.uint16 if n_items <= 2**16 else np.uint32, copy=False)
+    narrow: Any = item.astype(
+        np.uint16 if n_items <= 2**16 else np.uint32, copy=False
+    )
     return Cells(n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items))
 
 
@@ -90,7 +92,9 @@ def work_by_row(cells: Cells) -> Int64s:
 def bands(n_items: int, rows: int = 32) -> list[tuple[int, int]]:
     """Consecutive (first, last) row ranges; small enough that threads taking the next free
     one finish together."""
-    return [(first, min(first + rows, n_items)) for first in range(0, n_items, rows)]
+    return [
+        (first, min(first + rows, n_items)) for first in range(0, n_items, rows)
+    ]
 
 
 def factor_band(cells: Cells, first: int, last: int, out: Int64s) -> None:
@@ -188,7 +192,10 @@ def _factor_band(
         row = out[i - first]
         row[:] = 0
         for at in range(start[i], start[i + 1]):
-            begin, end = np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1])
+            begin, end = (
+                np.uint64(cell[at]),
+                np.uint64(ptr[np.int64(user[at]) + 1]),
+            )
             x = np.int64(value[begin])
             if x == 0:
                 continue
@@ -215,7 +222,10 @@ def _entry_band(
         row = out[i - first]
         row[:] = 0
         for at in range(start[i], start[i + 1]):
-            begin, end = np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1])
+            begin, end = (
+                np.uint64(cell[at]),
+                np.uint64(ptr[np.int64(user[at]) + 1]),
+            )
             x = weight[user[at]] * np.int64(value[begin])
             if x == 0:
                 continue

@@ -78,7 +78,9 @@ class Local(InMemory):
         self._sent: dict[str, NDArray[np.float64]] = {}
 
     @classmethod
-    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
         """Devices whose own ledgers let them answer `budget` in all, unless they were told
         another cap."""
         made = super().over(ratings, how)
@@ -86,7 +88,9 @@ class Local(InMemory):
             made.scenario = Scenario.told(how.devices, cls.name)
         if budget is not None:
             own = made.scenario.cap if made.scenario else None
-            made._cap = Budget(budget.epsilon if own is None else own, budget.delta)
+            made._cap = Budget(
+                budget.epsilon if own is None else own, budget.delta
+            )
         return made
 
     def run(
@@ -99,7 +103,10 @@ class Local(InMemory):
         pieces = list(self._cut(people))
         workers = max(1, min(self.threads, len(pieces)))
         heard = [
-            {name: self._answers(a.part, a.event) for name, a in answers.items()}
+            {
+                name: self._answers(a.part, a.event)
+                for name, a in answers.items()
+            }
             for _ in range(workers)
         ]
 
@@ -137,7 +144,9 @@ class Local(InMemory):
 
     def _cut(self, people: People) -> Iterator[Piece]:
         return (
-            blocks.singly(self.ratings, people) if self.alone else super()._cut(people)
+            blocks.singly(self.ratings, people)
+            if self.alone
+            else super()._cut(people)
         )
 
     def _pay(self, answers: Mapping[str, Answers], people: People) -> People:
@@ -168,7 +177,9 @@ class Local(InMemory):
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
             noised = (
-                part.kind is Kind.SUM and event is not None and part.printed is None
+                part.kind is Kind.SUM
+                and event is not None
+                and part.printed is None
             )
             if noised and not isinstance(part.bound, Replaced):
                 raise Failure(

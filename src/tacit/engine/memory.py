@@ -50,7 +50,9 @@ class InMemory:
         self._places: NDArray[np.uint64] | None = None
 
     @classmethod
-    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
         """An engine over these ratings, as it was asked for."""
         return cls(ratings, how.threads, how.progress)
 
@@ -84,7 +86,10 @@ class InMemory:
             self._check_round(round_)
 
     def _check_round(self, round_: Round) -> None:
-        papers = [round_.takes_part.printed, *(part.printed for part in round_.parts)]
+        papers = [
+            round_.takes_part.printed,
+            *(part.printed for part in round_.parts),
+        ]
         if any(papers) and not self.printed:
             raise SettingError(
                 f"the round {round_.name} is as a paper prints it: nothing certifies it",

@@ -39,18 +39,24 @@ class PrintedThreads(Threads):
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
         """An epoch makes its arrays itself; anything else is summed as usual."""
-        epochs = {part.name: part.printed for part in round_.parts if part.printed}
+        epochs = {
+            part.name: part.printed for part in round_.parts if part.printed
+        }
         if not any(part.is_sequential for part in round_.parts):
             return super().run(round_, state, charge)
         if not all(part.is_sequential for part in round_.parts):
-            raise Failure(f"the round {round_.name} is part an epoch and part a sum")
+            raise Failure(
+                f"the round {round_.name} is part an epoch and part a sum"
+            )
         self._make_room(round_)
         draws = {
             part.name: self._handed(round_, part, epochs[part.name], charge)
             for part in round_.parts
         }
         people = self._who(round_.takes_part)
-        block = self._block(slice(0, self.people) if people is None else people, draws)
+        block = self._block(
+            slice(0, self.people) if people is None else people, draws
+        )
         made = round_.contribute(block, state)
         self._keep(block, round_)
         if self._progress:
@@ -59,7 +65,9 @@ class PrintedThreads(Threads):
         for part in round_.parts:
             noised = bool(draws[part.name].any()) or epochs[part.name].bare
             private = noised and not bits.injected()
-            done[part.name] = Released(_filled(part, made[part.name]), 0.0, private)
+            done[part.name] = Released(
+                _filled(part, made[part.name]), 0.0, private
+            )
         return done
 
     def _handed(
@@ -72,7 +80,9 @@ class PrintedThreads(Threads):
     def raters(self, item: int) -> People:
         """The people who rated an item."""
         order = self.ratings.by_item
-        return order.user[order.ptr[item] : order.ptr[item + 1]].astype(np.int64)
+        return order.user[order.ptr[item] : order.ptr[item + 1]].astype(
+            np.int64
+        )
 
 
 def _filled(part: Part, rows: Rows) -> NDArray[np.float64]:
@@ -129,7 +139,9 @@ class PrintedFederated(Federated):
         super().__init__(*given, **more)
         self._eta: dict[str, NDArray[np.int64]] = {}
 
-    def _for_all(self, round_: Round, released: Released, state: State) -> Released:
+    def _for_all(
+        self, round_: Round, released: Released, state: State
+    ) -> Released:
         if round_.takes_part.printed:  # of those who are here, as printed
             return released
         return super()._for_all(round_, released, state)
@@ -142,7 +154,11 @@ class PrintedFederated(Federated):
         return super()._noise(round_, part, event, shape)
 
     def _printed(
-        self, round_: Round, part: Part, event: Unbounded, shape: tuple[int, ...]
+        self,
+        round_: Round,
+        part: Part,
+        event: Unbounded,
+        shape: tuple[int, ...],
     ) -> Noise:
         nothing = Noise(np.zeros(shape, np.int64), 0.0)
         if event.noise == "none":

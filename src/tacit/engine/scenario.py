@@ -51,7 +51,9 @@ class Scenario:
             for field in fields(Scenario)
         }
         known = [
-            name for name in kinds if engine == "simulate" or name in ("book", "cap")
+            name
+            for name in kinds
+            if engine == "simulate" or name in ("book", "cap")
         ]
         found: dict[str, Any] = {}
         for name, value in given.items():
@@ -67,11 +69,15 @@ class Scenario:
                 raise SettingError(
                     f"devices: {name} is {value!r}, which is no number"
                 ) from None
-        found |= {name: int(found[name]) for name in ("over", "seed") if name in found}
+        found |= {
+            name: int(found[name]) for name in ("over", "seed") if name in found
+        }
         return Scenario(**found)
 
     def words(self) -> list[str]:
         """What is not as usual, for a statement; a path is nobody's business."""
         usual = asdict(Scenario(book=self.book))
         changed = {n: v for n, v in asdict(self).items() if v != usual[n]}
-        return [f"devices: {name} = {value:g}" for name, value in changed.items()]
+        return [
+            f"devices: {name} = {value:g}" for name, value in changed.items()
+        ]

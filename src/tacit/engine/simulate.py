@@ -29,7 +29,9 @@ class Simulate(Local):
     """See the module. Answers are added up, so neither blocks nor threads change anything."""
 
     name = "simulate"
-    trust = "devices and servers simulated in one process, which saw every rating"
+    trust = (
+        "devices and servers simulated in one process, which saw every rating"
+    )
     alone = False
 
     def __init__(
@@ -83,7 +85,9 @@ class Simulate(Local):
         if fleet is None:
             return people
         there = fleet.there(self._round)
-        return np.flatnonzero(there) if people is None else people[there[people]]
+        return (
+            np.flatnonzero(there) if people is None else people[there[people]]
+        )
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         fleet = self._here()

@@ -37,7 +37,9 @@ class Threads(InMemory):
         for part in round_.parts:
             path = f"{round_.name}/{part.name}"
             if part.name in factors:
-                done[part.name] = factors[part.name].release(path, charge, self.threads)
+                done[part.name] = factors[part.name].release(
+                    path, charge, self.threads
+                )
             else:
                 whole = sums[part.name].whole
                 done[part.name] = release(path, whole, part.bound.steps, charge)
@@ -59,7 +61,9 @@ class Threads(InMemory):
         pieces = list(self._cut(self._who(round_.takes_part)))
         workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
-        totals = [{part.name: Total(part) for part in summed} for _ in range(workers)]
+        totals = [
+            {part.name: Total(part) for part in summed} for _ in range(workers)
+        ]
 
         def work(worker: int, position: int, block: Block) -> None:
             given = round_.contribute(block, state)
@@ -80,7 +84,9 @@ class Threads(InMemory):
 
 def factors_of(round_: Round) -> dict[str, Factors]:
     """Where the rows of each Gram part are gathered."""
-    return {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
+    return {
+        part.name: Factors(part) for part in round_.parts if part.form == "gram"
+    }
 
 
 class Total:
@@ -99,7 +105,9 @@ class Total:
         check_rows(rows, name=part.name, people=people, size=part.size)
         bounded = part.bound.apply(rows)
         if bounded.shape != (len(rows.index), part.width):
-            raise Failure(f"a contribution to {part.name} has not {part.width} columns")
+            raise Failure(
+                f"a contribution to {part.name} has not {part.width} columns"
+            )
         add_rows(rows.index, bounded, self.whole)
 
     def merge(self, other: Total) -> None:

@@ -34,7 +34,9 @@ class Forecast:
     own_mean: float
 
 
-def forecast(method: Method, people: int, items: int, *, seed: int = 0) -> Forecast:
+def forecast(
+    method: Method, people: int, items: int, *, seed: int = 0
+) -> Forecast:
     """Run the method and its non-private twin on synthetic people of this shape."""
     from tacit.data.splits import per_rating
     from tacit.evaluation.sweep import measure
@@ -44,7 +46,9 @@ def forecast(method: Method, people: int, items: int, *, seed: int = 0) -> Forec
     from tacit.ledger.account.gaussian import epsilon_at
 
     stand_ins = min(people, STAND_INS)
-    split = per_rating(synthetic(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed)
+    split = per_rating(
+        synthetic(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed
+    )
     options = method.get_params()
     delta = usual_delta(people) if method.delta is None else method.delta
     options["delta"] = delta
@@ -60,7 +64,9 @@ def forecast(method: Method, people: int, items: int, *, seed: int = 0) -> Forec
 
     def error(each: Method) -> float | None:
         model = trial(each, split.train, users=stand_ins)
-        if model.personal.ranks_by == "score":  # likes say nothing about ratings
+        if (
+            model.personal.ranks_by == "score"
+        ):  # likes say nothing about ratings
             return None
         return measure(model, split, lists=False)["rmse"]
 
@@ -103,7 +109,9 @@ def synthetic(people: int, items: int, seed: int = 0) -> Ratings:
         )
         rows.append(mine.astype(np.uint32))
         values.append(np.clip(np.rint(score), 1, 5).astype(np.float32))
-    ptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    ptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(
+        np.int64
+    )
     return Ratings(
         Schema(1, 5, source="synthetic"),
         [str(i) for i in range(people)],

@@ -55,12 +55,16 @@ class Ranking:
     def hits(self) -> NDArray[np.bool_]:
         """Whether each place of each list holds a relevant item."""
         rows = np.arange(len(self.lists), dtype=np.int64)
-        width = 1 + max(int(self.lists.max(initial=0)), int(self.item.max(initial=0)))
+        width = 1 + max(
+            int(self.lists.max(initial=0)), int(self.item.max(initial=0))
+        )
         wanted = (
             np.repeat(rows, self.relevant) * width + self.item
         )  # ascending, as the rows are
         listed = rows[:, None] * width + self.lists
-        place = np.minimum(np.searchsorted(wanted, listed), max(len(wanted) - 1, 0))
+        place = np.minimum(
+            np.searchsorted(wanted, listed), max(len(wanted) - 1, 0)
+        )
         found = (
             wanted[place] == listed
             if len(wanted)
@@ -96,7 +100,11 @@ class Ranking:
             "precision": self.precision_at,
             "hit": self.hit_at,
         }
-        return {f"{name}@{k}": form(k) for k in places for name, form in forms.items()}
+        return {
+            f"{name}@{k}": form(k)
+            for k in places
+            for name, form in forms.items()
+        }
 
     def _hits_at(self, k: int) -> NDArray[np.bool_]:
         if not 1 <= k <= self.lists.shape[1]:

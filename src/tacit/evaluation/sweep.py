@@ -57,7 +57,9 @@ def run(
     lines = list(arms)
     found: list[list[dict[str, float | None]]] = [[] for _ in lines]
     total = len(lines) * (folds or seeds)
-    for number, part in enumerate(_splits(ratings, split, seeds, folds, hold, fold_in)):
+    for number, part in enumerate(
+        _splits(ratings, split, seeds, folds, hold, fold_in)
+    ):
         for place, arm in enumerate(lines):
             if progress:
                 progress(
@@ -83,11 +85,18 @@ def measure(
     schema = part.train.schema
     own = _inner(part.fold_in)
     if lists:
-        ranking = Ranking(_lists(model, part, own), part.test.ptr, part.test.item)
+        ranking = Ranking(
+            _lists(model, part, own), part.test.ptr, part.test.item
+        )
         return ranking.table(*PLACES)
     times = (part.fold_in.time, part.test.time) if days else ()
     cells = Cells(
-        part.fold_in.ptr, part.fold_in.item, own, part.test.ptr, part.test.item, *times
+        part.fold_in.ptr,
+        part.fold_in.item,
+        own,
+        part.test.ptr,
+        part.test.item,
+        *times,
     )
     inner = model.personal.predict_cells(cells)
     predicted = np.clip(
@@ -99,7 +108,9 @@ def measure(
     }
 
 
-def _lists(model: Model, part: Split, own: NDArray[np.float64]) -> NDArray[np.int32]:
+def _lists(
+    model: Model, part: Split, own: NDArray[np.float64]
+) -> NDArray[np.int32]:
     from tacit.kernels.topn import top_n_all
 
     given = part.fold_in
@@ -107,7 +118,9 @@ def _lists(model: Model, part: Split, own: NDArray[np.float64]) -> NDArray[np.in
     def score(start: int, stop: int) -> NDArray[np.float64]:
         cells = slice(int(given.ptr[start]), int(given.ptr[stop]))
         return model.personal.score_block(
-            given.ptr[start : stop + 1] - cells.start, given.item[cells], own[cells]
+            given.ptr[start : stop + 1] - cells.start,
+            given.item[cells],
+            own[cells],
         )
 
     return top_n_all(score, given.n_users, max(PLACES), given.ptr, given.item)
@@ -120,7 +133,12 @@ def _inner(ratings: Ratings) -> NDArray[np.float64]:
 
 
 def _splits(
-    ratings: Ratings, how: str, seeds: int, folds: int | None, hold: int, fold_in: float
+    ratings: Ratings,
+    how: str,
+    seeds: int,
+    folds: int | None,
+    hold: int,
+    fold_in: float,
 ) -> Iterator[Split]:
     if folds is not None:
         yield from splits.k_fold(ratings, folds)

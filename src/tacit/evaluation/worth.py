@@ -24,7 +24,9 @@ def worth(
     from tacit.fitting.check import check
 
     order = check(method, people=schema.users)
-    public = Public(schema, catalogue, order.unit, order.calibration, order.budget)
+    public = Public(
+        schema, catalogue, order.unit, order.calibration, order.budget
+    )
     plan = method.plan(public)
     events = plan.events(order.budget) if order.budget else {}
     whole = sum(
@@ -43,7 +45,9 @@ def worth(
                     "share": part.share / whole,
                     "instead": round_.instead or None,
                     "numbers": part.size * part.width,
-                    "noise_sd": noise_sd(event) / part.bound.steps if event else 0.0,
+                    "noise_sd": noise_sd(event) / part.bound.steps
+                    if event
+                    else 0.0,
                     "bound": part.bound.words(),
                 }
             )
@@ -75,7 +79,9 @@ def worth(
 def attacker(epsilon: float, delta: float) -> dict[str, float]:
     """The most anyone can gain who must tell whether one unit was there: advantage is hits
     less false alarms."""
-    advantage = (exp(min(epsilon, 700)) - 1 + 2 * delta) / (exp(min(epsilon, 700)) + 1)
+    advantage = (exp(min(epsilon, 700)) - 1 + 2 * delta) / (
+        exp(min(epsilon, 700)) + 1
+    )
     return {"advantage": advantage, "best_guess": (1 + advantage) / 2}
 
 

@@ -50,7 +50,9 @@ def check(
     if calibration != "none":
         budget = _budget(method, people)
         check_delta(budget, people)
-    order = Order(method, unit, calibration, budget, how, settings, devices, start)
+    order = Order(
+        method, unit, calibration, budget, how, settings, devices, start
+    )
     if start is not None:
         check_kind(method, start.shared)
         if not owner_only:
@@ -79,13 +81,16 @@ def _engine(method: Method) -> str:
         return engine
     able = (name for name in engines() if _can_run(name, method))
     raise SettingError(
-        f"{method.name} does not run on {engine!r}", remedy=f"use {' or '.join(able)}"
+        f"{method.name} does not run on {engine!r}",
+        remedy=f"use {' or '.join(able)}",
     )
 
 
 def _can_run(engine: str, method: Method) -> bool:
     """Whether the method names this engine, or one that it does the work of."""
-    return engine in method.engines or find_engine(engine).like in method.engines
+    return (
+        engine in method.engines or find_engine(engine).like in method.engines
+    )
 
 
 def usual_delta(people: int | None) -> float:
@@ -128,7 +133,9 @@ def _unit(method: Method) -> Unit:
                 remedy="leave --unit out, or use --calibration sound",
             )
         return method.paper_unit
-    unit = method.unit or ("user" if "user" in method.units else method.units[0])
+    unit = method.unit or (
+        "user" if "user" in method.units else method.units[0]
+    )
     if unit not in method.units:
         raise SettingError(
             f"{method.name} has no promise for the unit {unit!r}",
@@ -179,5 +186,7 @@ def _envelope(order: Order, budget: Budget) -> Event:
             reason="as printed",
         )
     if budget.delta > 0:
-        return Reserve(name="plan", mu=gaussian_mu(budget.epsilon, budget.delta))
+        return Reserve(
+            name="plan", mu=gaussian_mu(budget.epsilon, budget.delta)
+        )
     return Reserve(name="plan", epsilon=budget.epsilon)

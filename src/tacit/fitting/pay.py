@@ -103,7 +103,9 @@ def settle(
     return made.with_check(CHARGED)
 
 
-def running_total(book: Book, receipt: Receipt, unit: Unit, delta: float) -> Total:
+def running_total(
+    book: Book, receipt: Receipt, unit: Unit, delta: float
+) -> Total:
     """What the population has spent, up to and with this charge."""
     from tacit.ledger.statement.statement import Total
 

@@ -79,14 +79,20 @@ class Said:
     def _chosen(self) -> Iterable[str]:
         """How settings were chosen."""
         yield from self.plan.story
-        yield from (f"{name} = {value}" for name, value in self.order.settings.items())
+        yield from (
+            f"{name} = {value}" for name, value in self.order.settings.items()
+        )
         if self.order.devices:
             yield from self.order.devices.words()
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
         yield "the rating scale"
-        yield "the catalogue of items" if self.declared_items else "the set of item ids"
+        yield (
+            "the catalogue of items"
+            if self.declared_items
+            else "the set of item ids"
+        )
         if self.order.method.local:
             yield "which devices take part"
         elif self.public.schema.users is not None:
@@ -116,7 +122,9 @@ def signed(order: Order, shared: Shared) -> Shared:
     return replace(shared, settings=settings)
 
 
-def book_evaluation(location: str | None, population: str, *, owner_only: bool) -> None:
+def book_evaluation(
+    location: str | None, population: str, *, owner_only: bool
+) -> None:
     """Evaluations compare with raw ratings: booked once, refused on a capped book unless
     they stay with the owner."""
     from tacit.ledger.book.book import open_book

@@ -60,11 +60,17 @@ def fit(
         return Model(run.go(NoNoise()), run.statement(None))
     events = tuple(run.events.values())
     payment = pay(
-        order, run.engine.fingerprint(), events, run.plan.limited, purpose(order)
+        order,
+        run.engine.fingerprint(),
+        events,
+        run.plan.limited,
+        purpose(order),
     )
     receipt = payment.receipt
     shared = run.go(Charge(events, entry=receipt.hash))
-    promise = settle(order.book, receipt, run.statement(payment), shared.digest())
+    promise = settle(
+        order.book, receipt, run.statement(payment), shared.digest()
+    )
     return Model(shared, promise)
 
 
@@ -83,7 +89,9 @@ def trial(
     from tacit.noise.release import Charge, NoNoise
 
     run = _Run(method, ratings, items, users, progress, start)
-    charge = NoNoise() if run.order.budget is None else Charge(run.events.values())
+    charge = (
+        NoNoise() if run.order.budget is None else Charge(run.events.values())
+    )
     return Model(run.go(charge), run.statement(None))
 
 
@@ -103,7 +111,9 @@ class _Run:
     ) -> None:
         schema = ratings.schema.declare(users)
         if order is None:
-            order = check(method, people=schema.users, start=start, owner_only=True)
+            order = check(
+                method, people=schema.users, start=start, owner_only=True
+            )
         self.method = method
         self.order = order
         how = replace(order.how, engine=order.runs_on)
@@ -114,7 +124,9 @@ class _Run:
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = None
-        if order.unit == "value":  # which cells are kept is settled before the plan
+        if (
+            order.unit == "value"
+        ):  # which cells are kept is settled before the plan
             if schema.max_ratings is not None:
                 self.engine.limit(schema.max_ratings)
             pattern = self.engine.pattern()
@@ -156,7 +168,9 @@ class _Run:
     def _counts(self) -> bool:
         """Whether the people are counted first; papers count as they are."""
         sound = self.order.calibration == "sound"
-        return self.public.schema.users is None and sound and not self.method.local
+        return (
+            self.public.schema.users is None and sound and not self.method.local
+        )
 
     def go(self, charge: Charge) -> Shared:
         """Run the rounds on the engine and make the shared model."""
@@ -164,7 +178,9 @@ class _Run:
 
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
-        state = self.method.first_state(self.public).after(people=self._declared())
+        state = self.method.first_state(self.public).after(
+            people=self._declared()
+        )
         loop = Loop(self.plan, state)
         # Many small products: a pool of threads only waits on itself.
         with threadpool_limits(self.order.how.threads or 1):
@@ -212,6 +228,8 @@ def _check_cost(events: dict[str, Event], order: Order, budget: Budget) -> None:
 
 def _events(plan: Plan, order: Order, budget: Budget) -> dict[str, Event]:
     """The plan's events; where devices add the noise, in laws that can be shared among them."""
-    if order.is_shared or any(isinstance(r.takes_part, Turns) for r in plan.rounds):
+    if order.is_shared or any(
+        isinstance(r.takes_part, Turns) for r in plan.rounds
+    ):
         return shared_events(plan, budget)
     return plan.events(budget)

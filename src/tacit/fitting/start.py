@@ -48,7 +48,11 @@ def check_start(order: Order, start: Model) -> None:
     book = order.book_of(promise.population or "default")
     verdict = verify_with_book(start, book)
     if not verdict.holds or verdict.extended:
-        why = "it was extended by `tacit add-items`" if verdict.holds else verdict.words
+        why = (
+            "it was extended by `tacit add-items`"
+            if verdict.holds
+            else verdict.words
+        )
         raise SettingError(
             f"the ledger does not know the model to start from: {why}",
             remedy="give the ledger that paid for it (--ledger) and the model as `tacit "
@@ -70,7 +74,8 @@ def chain(order: Order) -> tuple[Entry, ...]:
         return ()
     named = dict.fromkeys([*(entry.starts or ()), (population, entry.number)])
     known = {
-        name: order.book_of(name).entries() for name in {name for name, _ in named}
+        name: order.book_of(name).entries()
+        for name in {name for name, _ in named}
     }
     return tuple(known[name][number - 1] for name, number in named)
 
@@ -78,9 +83,7 @@ def chain(order: Order) -> tuple[Entry, ...]:
 def before(start: Model) -> str:
     """For the statement of a fit: what it started from, and what that one had promised."""
     promise = start.statement
-    told = (
-        f"the released model that it started from (digest {start.shared.digest()[:16]}"
-    )
+    told = f"the released model that it started from (digest {start.shared.digest()[:16]}"
     if promise.epsilon is None:
         return f"{told})"
     return (
@@ -126,7 +129,11 @@ def both_catalogues(
 
     check_kind(method, start)
     old = start.schema
-    if (old.low, old.high, old.positive) != (schema.low, schema.high, schema.positive):
+    if (old.low, old.high, old.positive) != (
+        schema.low,
+        schema.high,
+        schema.positive,
+    ):
         raise SettingError(
             f"the model to start from has the scale {old.low:g},{old.high:g}, "
             f"the ratings have {schema.low:g},{schema.high:g}",

@@ -25,7 +25,12 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True)
 def _gather(
-    other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats
+    other: Floats,
+    index: Codes,
+    value: Floats,
+    first: int,
+    count: int,
+    space: Floats,
 ) -> Floats:
     """The rows that a row's ratings name, as columns, with its values as one more row, and
     zeros up to a whole tile."""
@@ -94,7 +99,9 @@ def _products(rows: Floats, gram: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _space(ptr: Ints, start: int, stop: int, other: Floats) -> tuple[Floats, Floats]:
+def _space(
+    ptr: Ints, start: int, stop: int, other: Floats
+) -> tuple[Floats, Floats]:
     """Room for the longest row's columns and for its products."""
     longest = 1
     for row in range(start, stop):
@@ -161,7 +168,8 @@ def half_step_likes(
         if count == 0:
             continue
         _products(
-            _gather(other, index[first : first + count], ones, 0, count, space), gram
+            _gather(other, index[first : first + count], ones, 0, count, space),
+            gram,
         )
         for a in range(width):
             out[row, a] = (1 + weight) * gram[a, width]
@@ -174,7 +182,12 @@ def half_step_likes(
 
 @njit(cache=True, nogil=True)
 def solve_rows(
-    ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats
+    ptr: Ints,
+    index: Codes,
+    other: Floats,
+    ridge: Floats,
+    right: Floats,
+    out: Floats,
 ) -> None:
     """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
     width, rows = other.shape[1], ptr.size - 1
@@ -183,7 +196,10 @@ def solve_rows(
     for row in range(rows):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
         _products(
-            _gather(other, index[first : first + count], zeros, 0, count, space), gram
+            _gather(
+                other, index[first : first + count], zeros, 0, count, space
+            ),
+            gram,
         )
         for a in range(width):
             gram[a, a] += ridge[row, a]

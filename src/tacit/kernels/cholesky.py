@@ -35,7 +35,9 @@ def factor(system: Floats) -> None:
             for j in range(
                 low.size
             ):  # from 0, so that the compiler knows no index is negative
-                low[j] = low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
+                low[j] = (
+                    low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
+                )
     for k in range(whole, width):
         _scale_and_lower(system, k, width)
 

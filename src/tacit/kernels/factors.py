@@ -177,7 +177,17 @@ def person_rows(
         implicit_mean(first, last, item, implicit, start)
         for a in range(fixed, width if lift.size else fixed):
             start[a] += lift[person]
-        _normal(first, last, item, residual, loadings, precision, start, system, mean)
+        _normal(
+            first,
+            last,
+            item,
+            residual,
+            loadings,
+            precision,
+            start,
+            system,
+            mean,
+        )
         factor(system)
         substitute(system, mean)
         _inverse(system, covariance)
@@ -211,7 +221,9 @@ def person_rows(
             told = w * min(max(left[c], -limit), limit)
             for a in range(many):
                 line[a] = told * (
-                    mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c]
+                    mean[fixed + a]
+                    + start[fixed + a]
+                    - back[c] * pull[fixed + a, c]
                 )
             for a in range(moment.size):
                 line[many + a] = w * moment[a]
@@ -261,7 +273,17 @@ def fold_in_rows(
         for a in range(width):
             start[a] += lift[person, a]
         mean = out[person]
-        _normal(first, last, item, residual, loadings, precision, start, system, mean)
+        _normal(
+            first,
+            last,
+            item,
+            residual,
+            loadings,
+            precision,
+            start,
+            system,
+            mean,
+        )
         for a in range(1, width):
             system[a, a] += per_rating * (last - first)
         factor(system)

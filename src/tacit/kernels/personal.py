@@ -163,7 +163,16 @@ def left_out_block(
         loss[person, :] = 0.0
         if count == 0:
             continue
-        gather(first, first + count, item, residual, loadings, precision, gram, total)
+        gather(
+            first,
+            first + count,
+            item,
+            residual,
+            loadings,
+            precision,
+            gram,
+            total,
+        )
         for candidate in range(scales.shape[0]):
             scale = scales[candidate]
             for a in range(width):
@@ -184,5 +193,8 @@ def left_out_block(
                     kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9))
                 )
                 loss[person, candidate] += error * error / used
-                if candidate == 0 and error * error * certainty * kept < reach * reach:
+                if (
+                    candidate == 0
+                    and error * error * certainty * kept < reach * reach
+                ):
                     covered[person] += 1.0 / used

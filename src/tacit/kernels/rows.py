@@ -140,7 +140,9 @@ def add_rows(index: Any, q: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def shrunk_means(ptr: Any, value: Any, shrink: float, limit: float, out: Any) -> None:
+def shrunk_means(
+    ptr: Any, value: Any, shrink: float, limit: float, out: Any
+) -> None:
     """Each person's mean, shrunk toward 0 by `shrink` fictitious ratings and clipped to +-limit."""
     for person in range(ptr.size - 1):
         total = 0.0

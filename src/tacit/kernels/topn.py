@@ -41,15 +41,21 @@ def top_n(
             np.zeros(0, dtype=np.uint32),
         )
     if len(exclude_ptr) != len(scores) + 1:
-        raise ValueError("exclude_ptr must have one entry more than there are rows")
+        raise ValueError(
+            "exclude_ptr must have one entry more than there are rows"
+        )
     listed = exclude_item[exclude_ptr[0] : exclude_ptr[-1]]
     if (
         listed.size and listed.max() >= scores.shape[1]
     ):  # the compiled loop checks no bounds
-        raise ValueError("exclude_item names a column that the scores do not have")
+        raise ValueError(
+            "exclude_item names a column that the scores do not have"
+        )
     items = np.full((len(scores), n), -1, dtype=np.int32)
     values = np.full((len(scores), n), np.nan, dtype=scores.dtype)
-    _top_rows(np.ascontiguousarray(scores), exclude_ptr, exclude_item, items, values)
+    _top_rows(
+        np.ascontiguousarray(scores), exclude_ptr, exclude_item, items, values
+    )
     return items, values
 
 

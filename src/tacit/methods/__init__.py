@@ -70,7 +70,9 @@ def find(name: str) -> type[Method]:
     """The class of a method."""
     if name in METHODS:
         module, cls = METHODS[name].split(":")
-        found: type[Method] = getattr(import_module(f"{__name__}.{module}"), cls)
+        found: type[Method] = getattr(
+            import_module(f"{__name__}.{module}"), cls
+        )
         return found
     offered = set(entry_points(group=GROUP, name=name))
     if not offered:
@@ -95,7 +97,9 @@ def _unknown(name: str) -> SettingError:
 
 def _offer(point: EntryPoint) -> str:
     """An entry point and the package that it comes from, in words."""
-    package = point.dist.name if point.dist is not None else "an unknown package"
+    package = (
+        point.dist.name if point.dist is not None else "an unknown package"
+    )
     return f"{point.value} of {package}"
 
 

@@ -79,7 +79,9 @@ class Public:
     def counts(self) -> NDArray[np.int64]:
         """Ratings of each item, where they are public (unit `value`); zeros otherwise."""
         cells = (
-            self.pattern.item if self.pattern is not None else np.zeros(0, np.uint32)
+            self.pattern.item
+            if self.pattern is not None
+            else np.zeros(0, np.uint32)
         )
         return np.bincount(cells, minlength=self.items)
 
@@ -137,7 +139,11 @@ class Method(What, How, ABC):
 
     def __init__(self, **given: Any) -> None:
         for options in (What, How):
-            mine = {name: given.pop(name) for name in names(options) if name in given}
+            mine = {
+                name: given.pop(name)
+                for name in names(options)
+                if name in given
+            }
             options.__init__(self, **mine)
         self._given = given
         for name, value in given.items():
@@ -155,7 +161,9 @@ class Method(What, How, ABC):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
-            known = ", ".join(sorted(type(self).Settings.model_fields)) or "none"
+            known = (
+                ", ".join(sorted(type(self).Settings.model_fields)) or "none"
+            )
             if first["type"] == "extra_forbidden":
                 raise SettingError(
                     f"{self.name} has no setting {name!r}",
@@ -168,7 +176,9 @@ class Method(What, How, ABC):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All keyword arguments with their values, as scikit-learn asks for them."""
         declared = (*names(What), *names(How))
-        return {name: getattr(self, name) for name in declared} | dict(self._given)
+        return {name: getattr(self, name) for name in declared} | dict(
+            self._given
+        )
 
     def set_params(self, **params: Any) -> Self:
         """Change some keyword arguments; the others stay."""
@@ -239,7 +249,9 @@ class Method(What, How, ABC):
     def fitted(self) -> Model:
         """The model, once `fit` has made it."""
         if "model_" not in vars(self):
-            raise SettingError("this model is not fitted yet", remedy="call fit first")
+            raise SettingError(
+                "this model is not fitted yet", remedy="call fit first"
+            )
         model: Model = self.model_
         return model
 
@@ -269,7 +281,9 @@ class Method(What, How, ABC):
         """Expected ratings with standard errors, of all items unless some are named."""
         return self.fitted.predict(ratings, items)
 
-    def explain(self, ratings: OwnRatings, item: str) -> Explanation | UnknownItem:
+    def explain(
+        self, ratings: OwnRatings, item: str
+    ) -> Explanation | UnknownItem:
         """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 

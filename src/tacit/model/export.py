@@ -76,7 +76,8 @@ def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
         os.replace(staging, target)
     except OSError as error:
         raise StorageError(
-            f"{out} cannot be written: {error.strerror}", remedy="choose another --out"
+            f"{out} cannot be written: {error.strerror}",
+            remedy="choose another --out",
         ) from None
     finally:
         staging.unlink(missing_ok=True)

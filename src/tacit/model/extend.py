@@ -38,7 +38,9 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
             remedy="use a model of bayes or bias",
         )
     fresh = [
-        row for row, name in enumerate(new.ids) if name not in shared.catalogue.index
+        row
+        for row, name in enumerate(new.ids)
+        if name not in shared.catalogue.index
     ]
     if not fresh:
         raise DataError(
@@ -56,7 +58,9 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     return replace(shared, arrays=arrays, catalogue=both, settings=settings)
 
 
-def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray[Any]]:
+def _extended(
+    shared: Shared, features: Floats, count: int
+) -> dict[str, NDArray[Any]]:
     known = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
     targets = np.column_stack(
@@ -66,7 +70,9 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
     # The level's loading is one for all; every other loading's leftover acts on a taste of
     # unit variance.
     doubt = float(
-        left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight)
+        left[0]
+        + left[2:].sum()
+        + np.average(shared.arrays["variance"], weights=weight)
     )
     doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
     added = {
@@ -106,7 +112,9 @@ def regress(
             free = max(1 - kept.sum() / len(features), LEAST_FREE)
             scores.append((float((left**2).mean()) / free**2, float(strength)))
         score, strength = min(scores)
-        slope = found.Vh.T @ (values / (values**2 + strength) * turned[:, column])
+        slope = found.Vh.T @ (
+            values / (values**2 + strength) * turned[:, column]
+        )
         guess[:, column] = middle[column] + (asked - centre) @ slope
         rest[column] = score
     return guess, rest
@@ -126,10 +134,14 @@ def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
     years = None
     if old.years is not None:
         added = (
-            np.zeros(len(index), np.int32) if new.years is None else new.years[index]
+            np.zeros(len(index), np.int32)
+            if new.years is None
+            else new.years[index]
         )
         years = np.concatenate([old.years, added]).astype(np.int32)
-    tagged = _columns(old.tags, old.tagged, new.tags, new.tagged, index, count, 0)
+    tagged = _columns(
+        old.tags, old.tagged, new.tags, new.tagged, index, count, 0
+    )
     numeric = _columns(
         old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan
     )

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from tacit.model.person.base import Own, PersonalModel, personal_model
 from tacit.model.person.names import find_item, label
-from tacit.model.person.own import Given, OwnRatings, given_ratings, likes, on_scale
+from tacit.model.person.own import (
+    Given,
+    OwnRatings,
+    given_ratings,
+    likes,
+    on_scale,
+)
 from tacit.model.person.rank import Ordered, order_scores, top
 from tacit.model.person.told import (
     Explanation,
@@ -143,7 +149,9 @@ class Model:
             for row in top(found.scores, n, allowed).tolist()
         ]
 
-    def _line(self, own: Own, row: int, found: Ordered, reasons: int) -> Recommendation:
+    def _line(
+        self, own: Own, row: int, found: Ordered, reasons: int
+    ) -> Recommendation:
         schema = self.shared.schema
         return Recommendation(
             self.shared.catalogue.ids[row],
@@ -162,10 +170,14 @@ class Model:
         if not np.ptp(speaks) > DIFFER:
             return ()
         best = np.argsort(-speaks, kind="stable")[:reasons]
-        return tuple(self.label(int(own.items[i])) for i in best if speaks[i] > SPEAKS)
+        return tuple(
+            self.label(int(own.items[i])) for i in best if speaks[i] > SPEAKS
+        )
 
     def allowed(
-        self, only: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+        self,
+        only: Iterable[str] | None = None,
+        exclude: Iterable[str] | None = None,
     ) -> NDArray[np.bool_]:
         """The items that a list may hold, as a mask; names that the model does not know
         count for nothing."""
@@ -207,7 +219,9 @@ class Model:
             out.append(Prediction(catalogue.ids[row], rating, error))
         return out
 
-    def explain(self, ratings: OwnRatings, item: str) -> Explanation | UnknownItem:
+    def explain(
+        self, ratings: OwnRatings, item: str
+    ) -> Explanation | UnknownItem:
         """Which of my ratings speak for this item, and how much."""
         own, _ = self.own(ratings)
         row = self.find(item)
@@ -225,7 +239,9 @@ class Model:
             self.label(row),
             baseline + schema.unit_width * float(reason.own.sum()),
             baseline,
-            tuple(Share(self.label(r), x * schema.unit_width) for r, x in parts),
+            tuple(
+                Share(self.label(r), x * schema.unit_width) for r, x in parts
+            ),
             self._by_features(own, row),
         )
 

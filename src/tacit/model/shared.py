@@ -91,7 +91,8 @@ class Shared:
             "statement.json": statement.encode(),
         }
         listed = {
-            name: hashlib.sha256(data).hexdigest() for name, data in files.items()
+            name: hashlib.sha256(data).hexdigest()
+            for name, data in files.items()
         }
         files["model.json"] = json.dumps(
             {
@@ -118,7 +119,9 @@ class Shared:
             staging.chmod(0o755)
             if target.exists():
                 old = Path(
-                    tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent)
+                    tempfile.mkdtemp(
+                        prefix=f".{target.name}-old-", dir=target.parent
+                    )
                 )
                 os.replace(target, old / "model")
                 os.replace(staging, target)
@@ -147,7 +150,9 @@ def check_target(target: Path, *, overwrite: bool = False) -> None:
     elif target.exists() and not target.is_dir():
         raise StorageError(f"{target} is a file", remedy="choose another --out")
     folder = next(
-        p for p in [target.absolute().parent, *target.absolute().parents] if p.exists()
+        p
+        for p in [target.absolute().parent, *target.absolute().parents]
+        if p.exists()
     )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(
@@ -177,7 +182,8 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         version = facts["tacit_model"]
         if not isinstance(version, int) or version > FORMAT:
             raise ModelError(
-                f"{folder} was made by a newer version of Tacit", remedy="upgrade Tacit"
+                f"{folder} was made by a newer version of Tacit",
+                remedy="upgrade Tacit",
             )
         data = {
             name: (folder / name).read_bytes()
@@ -185,7 +191,9 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         }
         for name, content in data.items():
             if hashlib.sha256(content).hexdigest() != facts["files"][name]:
-                raise _damaged(folder, f"{name} was changed after it was written")
+                raise _damaged(
+                    folder, f"{name} was changed after it was written"
+                )
         schema = Schema(**facts["schema"])
         shared = Shared(
             facts["method"],
@@ -197,9 +205,13 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
             facts["settings"],
         )
         if shared.digest() != facts["digest"]:
-            raise _damaged(folder, "model.json was changed after it was written")
+            raise _damaged(
+                folder, "model.json was changed after it was written"
+            )
     except FileNotFoundError as error:
-        raise _damaged(folder, f"{Path(error.filename).name} is missing") from None
+        raise _damaged(
+            folder, f"{Path(error.filename).name} is missing"
+        ) from None
     except (
         KeyError,
         TypeError,
@@ -209,11 +221,13 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         SafetensorError,
     ) as error:
         raise _damaged(
-            folder, f"model.json or its arrays do not parse ({type(error).__name__})"
+            folder,
+            f"model.json or its arrays do not parse ({type(error).__name__})",
         ) from None
     except OSError as error:
         raise ModelError(
-            f"{folder} cannot be read: {error.strerror}", remedy="check its permissions"
+            f"{folder} cannot be read: {error.strerror}",
+            remedy="check its permissions",
         ) from None
     return shared, data["statement.json"].decode()
 
@@ -227,7 +241,9 @@ def _damaged(folder: Path, what: str) -> ModelError:
 
 def _unwritable(target: Path, error: OSError) -> StorageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    remedy = "free some space" if full else "choose a place that you may write to"
+    remedy = (
+        "free some space" if full else "choose a place that you may write to"
+    )
     return StorageError(
         f"{target} cannot be written: {error.strerror}; nothing was left behind",
         remedy=remedy,

@@ -30,7 +30,9 @@ from tacit.errors import SettingError
 
 _CHUNK_WORDS = 1 << 15
 _ZEROS = bytes(8 * _CHUNK_WORDS)
-_SLACK = 2  # words: older `cryptography` wants room for a block more than it writes
+_SLACK = (
+    2  # words: older `cryptography` wants room for a block more than it writes
+)
 _REKEY_BYTES = 1 << 36
 _SMALL_WORDS = 64
 

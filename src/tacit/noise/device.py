@@ -85,7 +85,9 @@ def _valid(
         & (rows[:, -1] < choices)
         & (np.diff(rows, axis=1) >= 1).all(axis=1)
     )
-    return np.where(good[:, None], np.floor(rows), np.arange(count)).astype(np.int64)
+    return np.where(good[:, None], np.floor(rows), np.arange(count)).astype(
+        np.int64
+    )
 
 
 @lru_cache(maxsize=64)
@@ -94,13 +96,17 @@ def choice_bound(epsilon: float, choices: int, favoured: int) -> int:
     precision = 128
     _, high = exp_minus_rational(Fraction(epsilon), precision)
     one = 1 << precision
-    return (favoured * one << 63) // (favoured * one + (choices - favoured) * high)
+    return (favoured * one << 63) // (
+        favoured * one + (choices - favoured) * high
+    )
 
 
 def own_noise(event: Event, people: int, size: int) -> Noise:
     """The sum over `people` devices of a vector of noise that each draws in full."""
     if not isinstance(event, Gaussian | Laplace):
-        raise Failure(f"the event of {event.name} is no noise that a device adds")
+        raise Failure(
+            f"the event of {event.name} is no noise that a device adds"
+        )
     total = np.zeros(size, np.int64)
     each = 0.0
     at_once = max(1, CHUNK // size)

@@ -49,7 +49,9 @@ def draw(
     return out
 
 
-def _fill(strips: Table, out: NDArray[np.int64], bits: Bits, margin: float) -> None:
+def _fill(
+    strips: Table, out: NDArray[np.int64], bits: Bits, margin: float
+) -> None:
     from tacit.noise import kernels
 
     event = np.zeros(4, dtype=np.int64)
@@ -79,7 +81,9 @@ def _fill(strips: Table, out: NDArray[np.int64], bits: Bits, margin: float) -> N
             stuck = reached[2]
             if stuck:
                 negative = bool(event[2])
-                found = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
+                found = strips.settle(
+                    int(event[0]), int(event[1]), int(event[3]), bits
+                )
                 if found is None or (found == 0 and negative):
                     continue
                 if found >= 1 << 63:

@@ -100,7 +100,10 @@ def _keep(
 
     def exact(i: int) -> Real:
         row: list[int] = candidates[i].tolist()
-        squares, steps = sum(k * k for k in row), sum(map(abs, row)) / Fraction(wide)
+        squares, steps = (
+            sum(k * k for k in row),
+            sum(map(abs, row)) / Fraction(wide),
+        )
         return lambda precision: _probability(squares, steps, scale, precision)
 
     return coins(x, length * 2.0**-47, np.ones_like(x), exact, bits, margin)

@@ -68,7 +68,9 @@ class Inversion:
         cells = self._table()
         drop = _PRECISION - width
         most = (1 << width) - 1
-        self.lower = np.array([low >> drop for low, _ in cells], dtype=np.uint64)
+        self.lower = np.array(
+            [low >> drop for low, _ in cells], dtype=np.uint64
+        )
         self.upper = np.array(
             [min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64
         )
@@ -80,7 +82,9 @@ class Inversion:
         # A cell is sure if u is also not below the upper bound of the border before it.
         border = np.concatenate([np.zeros(1, np.uint64), self.upper])[cell]
         out = (cell + self.first).astype(np.int64)
-        for i in np.flatnonzero((u < border) | (cell == self.lower.size)).tolist():
+        for i in np.flatnonzero(
+            (u < border) | (cell == self.lower.size)
+        ).tolist():
             out[i] = self.settle(int(u[i]), bits)
         return out
 
@@ -226,12 +230,16 @@ class Rejection:
         z = x / (2 * m + x)
         q = z * z
         series = (
-            z * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
+            z
+            * q
+            * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
         )
         first = x * (x + 1) / (2 * m + x)
         away = np.abs(x) / self.scale
         k = m + x
-        stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (1 / (12 * m) - 1 / (360 * m**3))
+        stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (
+            1 / (12 * m) - 1 / (360 * m**3)
+        )
         value = (
             first
             + (2 * m + 2 * x + 1) * series
@@ -266,7 +274,9 @@ class Rejection:
         def probability(precision: int) -> Interval:
             work = precision + 16
             peak, here = self._peak(work), self._log_weight(self.mode + x, work)
-            low, high = exp_minus((peak[0] - here[1], max(peak[1] - here[0], 0)), work)
+            low, high = exp_minus(
+                (peak[0] - here[1], max(peak[1] - here[0], 0)), work
+            )
             return low >> 16, -(-high >> 16)
 
         return probability

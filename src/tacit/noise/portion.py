@@ -38,7 +38,9 @@ def together(
         variance = nextafter(event.variance / enough, float("inf")) * devices
         # A draw of one law is a sum of draws of smaller ones.
         times = max(1, ceil(variance / MAX_VARIANCE))
-        drawn = [skellam_shares(size, variance / times, bits) for _ in range(times)]
+        drawn = [
+            skellam_shares(size, variance / times, bits) for _ in range(times)
+        ]
         shares = np.stack(drawn)
         return np.asarray(shares.sum(axis=0), np.int64)
     if isinstance(event, Laplace):
@@ -48,6 +50,8 @@ def together(
         for _ in range(int(whole)):
             total += polya_shares(size, 1.0, event.scale, bits)
         if rest:
-            total += polya_shares(size, max(rest, LEAST_PART), event.scale, bits)
+            total += polya_shares(
+                size, max(rest, LEAST_PART), event.scale, bits
+            )
         return total
     raise Failure(f"the noise of {event.name} cannot be shared among devices")

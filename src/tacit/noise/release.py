@@ -26,7 +26,9 @@ class Charge:
 
     def __init__(self, events: Iterable[Event], *, entry: str = "") -> None:
         self._open = {event.name: event for event in events}
-        self._replaced = {event.instead for event in self._open.values()} - {None}
+        self._replaced = {event.instead for event in self._open.values()} - {
+            None
+        }
         self.entry = entry
         """Hash of the ledger entry; empty for an owner-only evaluation, which publishes nothing."""
 
@@ -37,7 +39,10 @@ class Charge:
             raise Failure(
                 f"the release {name} was not reserved in the ledger, or was already drawn"
             )
-        if event.instead is not None and self._open.pop(event.instead, None) is None:
+        if (
+            event.instead is not None
+            and self._open.pop(event.instead, None) is None
+        ):
             raise Failure(
                 f"the release {name} stands instead of {event.instead}, which was already drawn"
             )
@@ -62,7 +67,9 @@ class NoNoise(Charge):
         return None
 
 
-def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> Released:
+def release(
+    name: str, sums: NDArray[np.int64], steps: int, charge: Charge
+) -> Released:
     """Noise a finished integer array of the part `name` and leave the grid."""
     event = charge.draw(name)
     if event is None:
@@ -70,11 +77,17 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
     if isinstance(event, Selection):
         from tacit.noise.selection import permute_and_flip
 
-        chosen = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
-        return Released(np.array([[float(chosen)]]), 0.0, private=not bits.injected())
+        chosen = permute_and_flip(
+            sums.ravel(), event.sensitivity, event.epsilon
+        )
+        return Released(
+            np.array([[float(chosen)]]), 0.0, private=not bits.injected()
+        )
     _check_numbers(name, event, sums.size)
     noise, sd = draw_noise(event, sums.shape)
-    return Released((sums + noise) / steps, sd / steps, private=not bits.injected())
+    return Released(
+        (sums + noise) / steps, sd / steps, private=not bits.injected()
+    )
 
 
 class GramRelease:
@@ -146,7 +159,9 @@ def draw_noise(event: Event, shape: tuple[int, ...]) -> Noise:
     if event.law == "gaussian":
         return Noise(discrete_gaussian(size, scale).reshape(shape), scale)
     if event.law == "laplace":
-        return Noise(discrete_laplace(size, scale).reshape(shape), scale * sqrt(2))
+        return Noise(
+            discrete_laplace(size, scale).reshape(shape), scale * sqrt(2)
+        )
     if event.law == "knorm":
         width = shape[-1]
         drawn = knorm(size // width, width, scale).reshape(shape)

@@ -51,7 +51,9 @@ def randomized_response(
     if flat.dtype == np.bool_:
         flat = 2 * flat.astype(np.int8) - 1
     x = np.clip(
-        np.nan_to_num(flat.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0),
+        np.nan_to_num(
+            flat.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0
+        ),
         -1.0,
         1.0,
     )

@@ -76,7 +76,9 @@ def polya_shares(
     out = np.empty(n, dtype=np.int64)
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
-        out[start : start + count] = source.draw(count, bits) - source.draw(count, bits)
+        out[start : start + count] = source.draw(count, bits) - source.draw(
+            count, bits
+        )
     return out
 
 
@@ -134,7 +136,9 @@ class LogSeries:
             exp_minus_rational((1 << i) / scale, _PRECISION)
             for i in range(self.blocks + 1)
         ]
-        tail = over(heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION)
+        tail = over(
+            heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION
+        )
         envelope = [high for _, high in heights] + [-(-tail[1] >> self.blocks)]
         room = (1 << 64) - 64
         self.constant = -(-sum(envelope) // room)
@@ -171,7 +175,8 @@ class LogSeries:
         inside = np.flatnonzero(chosen < self.blocks)
         block = chosen[inside].astype(np.int64)
         offset = (
-            (bits.words(block.size) >> np.uint64(1)) >> (63 - block).astype(np.uint64)
+            (bits.words(block.size) >> np.uint64(1))
+            >> (63 - block).astype(np.uint64)
         ).astype(np.int64)
         first = np.left_shift(np.int64(1), block)
         x, j = offset / float(self.scale), first + offset
@@ -193,13 +198,17 @@ class LogSeries:
         out[inside[kept]] = j[kept]
         return out[out > 0]
 
-    def _chance(self, block: int, j: int, ratio: Fraction, precision: int) -> Interval:
+    def _chance(
+        self, block: int, j: int, ratio: Fraction, precision: int
+    ) -> Interval:
         """q^j/(c p_block) * ratio, for the tail divided by (1-q) M: the exact path's
         probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(j / self.scale, work)
         if block == self.blocks:
-            low, high = over((low, high), one_minus_exp(1 / self.scale, work), work)
+            low, high = over(
+                (low, high), one_minus_exp(1 / self.scale, work), work
+            )
             low, high = low >> self.blocks, -(-high >> self.blocks)
         mass = self.constant * self.weights[block]
         return math.floor(low * ratio / mass), math.ceil(high * ratio / mass)
@@ -209,7 +218,9 @@ class LogSeries:
         t = geometric(1 / self.scale, bits)
         ratio = Fraction(self.start, self.start + t)
         if not below(
-            lambda precision: self._chance(self.blocks, self.start, ratio, precision),
+            lambda precision: self._chance(
+                self.blocks, self.start, ratio, precision
+            ),
             bits,
         ):
             return 0

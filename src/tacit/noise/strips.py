@@ -101,18 +101,24 @@ class Table:
             else 1 / self.scale
         )
 
-    def acceptance(self, strip: int, magnitude: int, precision: int) -> Interval:
+    def acceptance(
+        self, strip: int, magnitude: int, precision: int
+    ) -> Interval:
         """w(magnitude)/(c p_strip), or the first coin of the tail: the exact path's probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(self.exponent(magnitude), work)
         if strip == self.strips:
-            low, high = over((low, high), one_minus_exp(self.tail_rate(), work), work)
+            low, high = over(
+                (low, high), one_minus_exp(self.tail_rate(), work), work
+            )
             low, high = low >> self.log_width, -(-high >> self.log_width)
         # In units of 2^-192, as `work` counts 192 bits more.
         mass = self.constant * self.weights[strip]
         return low // mass, -(-high // mass)
 
-    def settle(self, strip: int, magnitude: int, prefix: int, bits: Bits) -> int | None:
+    def settle(
+        self, strip: int, magnitude: int, prefix: int, bits: Bits
+    ) -> int | None:
         """The exact end of a draw that 53 bits did not decide, or of the tail: a magnitude,
         or None to reject."""
         if strip < self.strips:
@@ -125,7 +131,10 @@ class Table:
             return magnitude if kept else None
         start = self.start_of_tail
         if not below(
-            lambda precision: self.acceptance(strip, start, precision), bits, prefix, 53
+            lambda precision: self.acceptance(strip, start, precision),
+            bits,
+            prefix,
+            53,
         ):
             return None
         beyond = geometric(self.tail_rate(), bits)
@@ -156,7 +165,10 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     width = 1 << log_width
     strips = max(
         1,
-        -(-int(Fraction(_REACH[law] if reach is None else reach) * exact + 1) // width),
+        -(
+            -int(Fraction(_REACH[law] if reach is None else reach) * exact + 1)
+            // width
+        ),
     )
     if strips > _COLUMNS - 2:
         raise SettingError(
@@ -167,7 +179,9 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     heights = _heights(law, exact, width, strips)
     rate = strips * width / exact**2 if law == "gaussian" else 1 / exact
     tail = over(heights[strips], one_minus_exp(rate, _PRECISION), _PRECISION)
-    envelope = [high for _, high in heights[:strips]] + [-(-tail[1] >> log_width)]
+    envelope = [high for _, high in heights[:strips]] + [
+        -(-tail[1] >> log_width)
+    ]
     constant = -(-sum(envelope) // (_TOTAL - _COLUMNS))
     weights = [-(-high // constant) for high in envelope]
     weights.append(_TOTAL - sum(weights))
@@ -182,7 +196,9 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
         lowest = heights[j + (width > 1)][0]
         squeeze[j] = (lowest << _SQUEEZE_BITS) // mass
         top[j] = float(Fraction(sum(heights[j]), 2 * mass))
-        slope[j] = float(j * width / exact**2 if law == "gaussian" else 1 / exact)
+        slope[j] = float(
+            j * width / exact**2 if law == "gaussian" else 1 / exact
+        )
     curve = float(1 / (2 * exact**2)) if law == "gaussian" else 0.0
     return Table(
         law,
@@ -200,7 +216,9 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
     )
 
 
-def _heights(law: Law, scale: Fraction, width: int, strips: int) -> list[Interval]:
+def _heights(
+    law: Law, scale: Fraction, width: int, strips: int
+) -> list[Interval]:
     """w(jW) for j = 0..strips: products of exponentials, rounded outward."""
     if law == "laplace":
         step = exp_minus_rational(width / scale, _PRECISION)

@@ -22,7 +22,9 @@ class Loop:
     """One run of a plan from a first public state. `done` names the rounds that were run
     before, of which `state` is what came."""
 
-    def __init__(self, plan: Plan, state: AnyState, done: Iterable[str] = ()) -> None:
+    def __init__(
+        self, plan: Plan, state: AnyState, done: Iterable[str] = ()
+    ) -> None:
         self.plan = plan
         self.state = state
         self.done = list(done)
@@ -57,7 +59,9 @@ class Loop:
 
 def _behind(plan: Plan, done: Collection[str]) -> int:
     """The place behind the last round that was run."""
-    run = [place for place, round_ in enumerate(plan.rounds) if round_.name in done]
+    run = [
+        place for place, round_ in enumerate(plan.rounds) if round_.name in done
+    ]
     return max(run, default=-1) + 1
 
 
@@ -71,6 +75,13 @@ def passed_over(
     forbids a second.
     """
     if round_.instead:
-        rivals = {round_.instead, *(r.name for r in plan.rivals[round_.instead])}
-        return bool(rivals & set(run)) or not (round_.chosen and round_.chosen(state))
-    return any(r.chosen(state) for r in plan.rivals.get(round_.name, ()) if r.chosen)
+        rivals = {
+            round_.instead,
+            *(r.name for r in plan.rivals[round_.instead]),
+        }
+        return bool(rivals & set(run)) or not (
+            round_.chosen and round_.chosen(state)
+        )
+    return any(
+        r.chosen(state) for r in plan.rivals.get(round_.name, ()) if r.chosen
+    )

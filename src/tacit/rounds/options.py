@@ -95,7 +95,11 @@ class How:
 
     engine: str | None = option(
         None,
-        Told("run", "Where it runs: threads unless the method has another.", "NAME"),
+        Told(
+            "run",
+            "Where it runs: threads unless the method has another.",
+            "NAME",
+        ),
     )
     threads: int | None = option(
         None, Told("run", "Threads to use; all cores otherwise.", "N", kind=int)
@@ -105,14 +109,18 @@ class How:
     )
     ledger: str | None = option(
         None,
-        Told("ledger", "The book; TACIT_HOME holds the default one.", "FILE|URL"),
+        Told(
+            "ledger", "The book; TACIT_HOME holds the default one.", "FILE|URL"
+        ),
     )
     purpose: str = option(
         "", Told("book", "One line for the ledger: what this fit is for.")
     )
     accept_unbounded: bool = option(
         False,
-        Told("book", "Let a `paper` fit be booked on a capped ledger.", kind=bool),
+        Told(
+            "book", "Let a `paper` fit be booked on a capped ledger.", kind=bool
+        ),
     )
     other_people: bool = option(
         False,
@@ -163,5 +171,8 @@ def taken(options: type[Options], holder: object) -> Options:
 
 def said(options: type[What] | type[How]) -> dict[str, tuple[Told, Any]]:
     """By name, how each option of the command line is said, and its default."""
-    found = {each.name: (each.metadata[TOLD], each.default) for each in fields(options)}
+    found = {
+        each.name: (each.metadata[TOLD], each.default)
+        for each in fields(options)
+    }
     return {name: pair for name, pair in found.items() if pair[0] is not None}

@@ -84,7 +84,11 @@ class Plan:
                 "a slice of a partition may release a part of one name once only"
             )
         if _overlap(
-            {r.takes_part for r in self.rounds if isinstance(r.takes_part, Slice)}
+            {
+                r.takes_part
+                for r in self.rounds
+                if isinstance(r.takes_part, Slice)
+            }
         ):
             raise SettingError("two slices of the plan share people")
 
@@ -101,7 +105,8 @@ class Plan:
         """Parts under one coin cost more than the accountant's sum, in which every event has
         a coin of its own."""
         if any(
-            isinstance(r.takes_part, Coin) and len(r.parts) > 1 for r in self.rounds
+            isinstance(r.takes_part, Coin) and len(r.parts) > 1
+            for r in self.rounds
         ):
             raise SettingError(
                 "a round of people drawn by a coin has one part",
@@ -137,19 +142,25 @@ class Plan:
     def rivals(self) -> dict[str, tuple[Round, ...]]:
         """By the name of a round, those that may stand instead of it."""
         names = {r.instead for r in self.rounds if r.instead}
-        return {n: tuple(r for r in self.rounds if r.instead == n) for n in names}
+        return {
+            n: tuple(r for r in self.rounds if r.instead == n) for n in names
+        }
 
     @cached_property
     def firsts(self) -> tuple[Round, ...]:
         """The rounds that are charged for later ones too: first slices and first turns."""
-        return tuple(r for r in self.rounds if r.takes_part.is_first_of(r.takes_part))
+        return tuple(
+            r for r in self.rounds if r.takes_part.is_first_of(r.takes_part)
+        )
 
     @property
     def whole(self) -> float:
         """The shares of all that is paid from the budget; a printed part costs what its
         paper claims."""
         return sum(
-            p.share for r, p in self.parts if p.printed is None and not is_beside(r)
+            p.share
+            for r, p in self.parts
+            if p.printed is None and not is_beside(r)
         )
 
     def after(self, first: Round, share: float) -> Plan:
@@ -165,7 +176,8 @@ class Plan:
             replace(
                 r,
                 parts=tuple(
-                    replace(p, share=p.share / whole * (1 - share)) for p in r.parts
+                    replace(p, share=p.share / whole * (1 - share))
+                    for p in r.parts
                 ),
             )
             for r in self.rounds
@@ -183,7 +195,9 @@ class Plan:
 def _overlap(slices: set[Slice]) -> bool:
     """Whether two different slices of one partition have people in common."""
     taken = [
-        (s.of, place) for s in slices for place in range(s.index, s.index + s.width)
+        (s.of, place)
+        for s in slices
+        for place in range(s.index, s.index + s.width)
     ]
     return len(set(taken)) != len(taken)
 

@@ -128,7 +128,11 @@ class _Pricing:
             )
         times = round_.takes_part.times
         share = part.share / self.whole
-        mu = level * sqrt(share / self.rest / times) if self.rest > NOTHING else 0.0
+        mu = (
+            level * sqrt(share / self.rest / times)
+            if self.rest > NOTHING
+            else 0.0
+        )
         if round_.instead:
             mu *= SURELY
         epsilon = self.each or self.budget.epsilon * share / times
@@ -157,12 +161,18 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
 
 
 def _lead(
-    plan: Plan, later: Round, part: Part, event: Event, made: Mapping[str, Event]
+    plan: Plan,
+    later: Round,
+    part: Part,
+    event: Event,
+    made: Mapping[str, Event],
 ) -> str:
     """The same part in the first slice or turn, which must exist and cost as much."""
     for first in plan.firsts:
         name = f"{first.name}/{part.name}"
-        if name not in made or not first.takes_part.is_first_of(later.takes_part):
+        if name not in made or not first.takes_part.is_first_of(
+            later.takes_part
+        ):
             continue
         if made[name].model_copy(update={"name": event.name}) == event:
             return name
@@ -190,7 +200,9 @@ def _needed(plan: Plan, name: str, part: Part, pure: bool) -> float:
         kind = "pure" if pure else "finite"
         raise SettingError(
             f"the part {name} has no {kind} bound at the unit {plan.unit}",
-            remedy="ask for a positive --delta" if pure else "choose another unit",
+            remedy="ask for a positive --delta"
+            if pure
+            else "choose another unit",
         )
     return needed
 
@@ -211,7 +223,10 @@ def _pure_event(
     """A report, a selection, K-norm noise by rows, or Laplace noise."""
     if part.kind is Kind.REPORT and part.choices:
         return Choice(
-            name=name, epsilon=epsilon, choices=part.choices, favoured=part.favoured
+            name=name,
+            epsilon=epsilon,
+            choices=part.choices,
+            favoured=part.favoured,
         )
     if part.kind is Kind.REPORT:
         return Response(name=name, epsilon=epsilon, reports=1, sampled=sampled)
@@ -244,7 +259,9 @@ def _pure_event(
     )
 
 
-def _gaussian(name: str, part: Part, needed: float, mu: float, sampled: float) -> Event:
+def _gaussian(
+    name: str, part: Part, needed: float, mu: float, sampled: float
+) -> Event:
     """The closed form for the discrete Gaussian uses sigma^2 - 4."""
     sigma = sqrt((needed / mu) ** 2 + 4) * (1 + 1e-12)
     if sigma < FINEST:

@@ -37,7 +37,9 @@ class NotYet:
             "__"
         ):  # copying and inspecting ask for these and must be told no
             raise AttributeError(name)
-        raise Failure(f"a round read {name!r} of a number that is not released yet")
+        raise Failure(
+            f"a round read {name!r} of a number that is not released yet"
+        )
 
     def __repr__(self) -> str:
         return "NOT_YET"
@@ -110,7 +112,9 @@ def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:
                 used |= inner
         elif path in arrays:
             value = arrays[path]
-            given[name] = kind(value.item()) if kind in (float, int, bool) else value
+            given[name] = (
+                kind(value.item()) if kind in (float, int, bool) else value
+            )
             used.add(path)
     return cls(**given), used
 

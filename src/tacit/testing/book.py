@@ -39,11 +39,15 @@ def gaussian(
 ) -> Gaussian:
     """One release that costs (epsilon, delta)."""
     sigma = gaussian_sigma(sensitivity, gaussian_mu(epsilon, delta))
-    return Gaussian(name="items/sums", sensitivity=sensitivity, sigma=sigma, draws=10)
+    return Gaussian(
+        name="items/sums", sensitivity=sensitivity, sigma=sigma, draws=10
+    )
 
 
 def laplace(epsilon: float) -> Laplace:
-    return Laplace(name="items/counts", sensitivity=100, scale=100 / epsilon, draws=10)
+    return Laplace(
+        name="items/counts", sensitivity=100, scale=100 / epsilon, draws=10
+    )
 
 
 def claim() -> Unbounded:
@@ -96,7 +100,9 @@ class BookTests:
         book = make_book()
         charge(book, gaussian(0.5))
         charge(book, gaussian(0.5))
-        assert 0.5 < book.spent()["user"].epsilon < 0.75  # mu grows by a root of 2
+        assert (
+            0.5 < book.spent()["user"].epsilon < 0.75
+        )  # mu grows by a root of 2
 
     def test_pure_entries_add_at_delta_zero(self, make_book: MakeBook) -> None:
         book = make_book()
@@ -116,7 +122,9 @@ class BookTests:
             charge(book, gaussian(0.9))
         assert book.head == before
 
-    def test_what_is_left_can_be_spent_and_no_more(self, make_book: MakeBook) -> None:
+    def test_what_is_left_can_be_spent_and_no_more(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.7))
@@ -126,7 +134,9 @@ class BookTests:
             charge(book, gaussian(left * 1.001))
         charge(book, gaussian(left * 0.999))
 
-    def test_check_refuses_and_writes_nothing(self, make_book: MakeBook) -> None:
+    def test_check_refuses_and_writes_nothing(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         book.check([gaussian(0.9)], unit="user", budget=(0.9, 1e-6))
@@ -134,7 +144,9 @@ class BookTests:
             book.check([gaussian(1.1)], unit="user", budget=(1.1, 1e-6))
         assert len(book.entries()) == 1
 
-    def test_raising_and_lowering_a_cap_are_entries(self, make_book: MakeBook) -> None:
+    def test_raising_and_lowering_a_cap_are_entries(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         book.cap(0.5, 1e-6, "user", "first")
         book.cap(2.0, 1e-6, "user", "raised")
@@ -193,7 +205,9 @@ class BookTests:
         alike = make_book("alike")
         charge(
             alike,
-            gaussian(0.05, sensitivity=1e4).model_copy(update={"sensitivity": 1e5}),
+            gaussian(0.05, sensitivity=1e4).model_copy(
+                update={"sensitivity": 1e5}
+            ),
         )
         assert book.spent()["user"].epsilon == pytest.approx(
             alike.spent()["user"].epsilon, rel=1e-9
@@ -280,7 +294,9 @@ class BookTests:
         with pytest.raises(BookError, match="already has its outcome"):
             book.commit(receipt, "cd" * 32)
 
-    def test_a_receipt_of_another_book_is_refused(self, make_book: MakeBook) -> None:
+    def test_a_receipt_of_another_book_is_refused(
+        self, make_book: MakeBook
+    ) -> None:
         receipt = charge(make_book("one"), gaussian(1.0))
         charge(make_book("two"), gaussian(1.0))
         with pytest.raises(BookError, match="not the reservation"):
@@ -303,16 +319,25 @@ class BookTests:
             book.commit(
                 receipt,
                 ARTEFACT,
-                [Skellam(name="s", sensitivity=1, l1=1, variance=1e12, draws=1)],
+                [
+                    Skellam(
+                        name="s", sensitivity=1, l1=1, variance=1e12, draws=1
+                    )
+                ],
             )
         book.commit(
             receipt,
             ARTEFACT,
-            [g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)}) for g in fits],
+            [
+                g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)})
+                for g in fits
+            ],
         )
         assert book.verify().entries == 2
 
-    def test_details_without_an_envelope_are_refused(self, make_book: MakeBook) -> None:
+    def test_details_without_an_envelope_are_refused(
+        self, make_book: MakeBook
+    ) -> None:
         book = make_book()
         receipt = charge(book, gaussian(1.0))
         with pytest.raises(BudgetError, match="envelope"):

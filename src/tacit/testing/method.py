@@ -59,7 +59,9 @@ class MethodTests:
         again = self.method(**made.get_params())
         assert again.get_params() == made.get_params()
         assert (
-            type(made.settings).model_validate_json(made.settings.model_dump_json())
+            type(made.settings).model_validate_json(
+                made.settings.model_dump_json()
+            )
             == made.settings
         )
 
@@ -77,7 +79,9 @@ class MethodTests:
             plan = self.make(unit=unit).plan(
                 Public(schema, items, unit, "sound", budget)
             )
-            cost = account.epsilon(plan.events(budget).values(), 1e-6, unit=unit)
+            cost = account.epsilon(
+                plan.events(budget).values(), 1e-6, unit=unit
+            )
             assert 0.9 * epsilon < cost <= epsilon * (1 + 1e-9)
 
     def test_every_unit_fits_and_is_certified(
@@ -101,7 +105,9 @@ class MethodTests:
     def test_the_twin_says_that_it_is_not_private(
         self, ratings: Ratings, items: Catalogue
     ) -> None:
-        twin = trial(self.make(calibration="none", epsilon=None), ratings, items=items)
+        twin = trial(
+            self.make(calibration="none", epsilon=None), ratings, items=items
+        )
         assert twin.statement.certified == "not private"
 
     def test_without_declared_people_they_are_counted_first(
@@ -120,7 +126,9 @@ class MethodTests:
         own = self.own(items)
         assert again.recommend(own, 5) == model.recommend(own, 5)
         assert (
-            json.loads((tmp_path / "model" / "model.json").read_text())["method"]
+            json.loads((tmp_path / "model" / "model.json").read_text())[
+                "method"
+            ]
             == self.method.name
         )
 
@@ -130,15 +138,20 @@ class MethodTests:
         assert len(lines) == 7
         assert not {line.item for line in lines} & set(own)
         assert all(
-            np.isfinite([line.rating, line.error, line.score]).all() for line in lines
+            np.isfinite([line.rating, line.error, line.score]).all()
+            for line in lines
         )
         assert len(model.recommend({}, 3)) == 3
 
-    def test_an_unknown_item_is_an_answer(self, model: Model, items: Catalogue) -> None:
+    def test_an_unknown_item_is_an_answer(
+        self, model: Model, items: Catalogue
+    ) -> None:
         assert isinstance(
             model.predict(self.own(items), ["no such item"])[0], UnknownItem
         )
-        assert isinstance(model.explain(self.own(items), "no such item"), UnknownItem)
+        assert isinstance(
+            model.explain(self.own(items), "no such item"), UnknownItem
+        )
 
     def test_reasons_add_up_to_the_prediction(
         self, model: Model, items: Catalogue
@@ -154,10 +167,14 @@ class MethodTests:
         assert min(max(told.rating, low), high) == pytest.approx(
             predicted.rating, abs=1e-3
         )
-        assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
+        assert told.rating == pytest.approx(
+            told.baseline + sum(x for _, x in told.own)
+        )
 
     def test_the_model_holds_the_item_side_only(
         self, model: Model, ratings: Ratings
     ) -> None:
         for name, array in model.shared.arrays.items():
-            assert ratings.n_users not in array.shape, f"{name} has one row a person"
+            assert ratings.n_users not in array.shape, (
+                f"{name} has one row a person"
+            )

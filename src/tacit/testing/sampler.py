@@ -58,7 +58,9 @@ def same(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
 
     edges = np.unique(
         np.quantile(
-            np.concatenate([a, b]), np.linspace(0, 1, 41)[1:-1], method="nearest"
+            np.concatenate([a, b]),
+            np.linspace(0, 1, 41)[1:-1],
+            method="nearest",
         )
     )
     table = np.array(
@@ -81,7 +83,9 @@ def gaussian_cdf(sigma: float) -> Cdf:
     support = np.arange(-int(12 * sigma) - 3, int(12 * sigma) + 4)
     mass = np.exp(-(support**2) / (2 * sigma**2))
     sums = np.cumsum(mass / mass.sum())
-    return lambda k: sums[np.clip(k - support[0], 0, support.size - 1).astype(int)]
+    return lambda k: sums[
+        np.clip(k - support[0], 0, support.size - 1).astype(int)
+    ]
 
 
 def laplace_cdf(scale: float) -> Cdf:
@@ -113,13 +117,17 @@ class SamplerTests:
 
     def test_it_has_its_stated_law(self) -> None:
         for scale in self.scales:
-            assert fits(self.draw(self.draws, scale), self.cdf(scale), scale), scale
+            assert fits(self.draw(self.draws, scale), self.cdf(scale), scale), (
+                scale
+            )
 
     def test_another_scale_would_be_noticed(self) -> None:
         for scale in self.scales:
             for factor in (0.7, 1.3):
                 assert not fits(
-                    self.draw(self.draws, scale * factor), self.cdf(scale), scale
+                    self.draw(self.draws, scale * factor),
+                    self.cdf(scale),
+                    scale,
                 ), (scale, factor)
 
     def test_no_two_draws_repeat_a_stream(self) -> None:

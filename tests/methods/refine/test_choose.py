@@ -41,18 +41,26 @@ def test_a_clear_advantage_is_taken_for_its_whole_group() -> None:
 
 
 def test_the_best_of_a_group_wins() -> None:
-    choice = choose(released(c3=-0.02, c4=-0.05, c5=-0.03), 0.1, PEOPLE, GROUPS, 0.75)
+    choice = choose(
+        released(c3=-0.02, c4=-0.05, c5=-0.03), 0.1, PEOPLE, GROUPS, 0.75
+    )
     assert choice.scales[1] == pytest.approx(0.5, rel=1e-6)
 
 
 def test_an_advantage_within_the_noise_changes_nothing() -> None:
     sd = 0.025 * PEOPLE
-    assert np.ptp(choose(released(c6=-0.05), sd, PEOPLE, GROUPS, 0.75).scales) == 0.0
+    assert (
+        np.ptp(choose(released(c6=-0.05), sd, PEOPLE, GROUPS, 0.75).scales)
+        == 0.0
+    )
 
 
 def test_an_advantage_too_good_to_be_true_changes_nothing() -> None:
     sd = 0.3 * PEOPLE
-    assert np.ptp(choose(released(c6=-5.0), sd, PEOPLE, GROUPS, 0.75).scales) == 0.0
+    assert (
+        np.ptp(choose(released(c6=-5.0), sd, PEOPLE, GROUPS, 0.75).scales)
+        == 0.0
+    )
 
 
 def test_the_level_is_never_taken_out() -> None:
@@ -74,5 +82,6 @@ def test_the_noise_stays_where_reports_are_noise() -> None:
 
 def test_the_noise_never_vanishes() -> None:
     assert (
-        choose(released(covered=5.0), 1e-9, PEOPLE, GROUPS, 0.15).noise == NOISE_FLOOR
+        choose(released(covered=5.0), 1e-9, PEOPLE, GROUPS, 0.15).noise
+        == NOISE_FLOOR
     )

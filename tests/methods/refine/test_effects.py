@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.effects import BETWEEN, Evidence, ItemEffects, item_effects
+from tacit.methods.refine.effects import (
+    BETWEEN,
+    Evidence,
+    ItemEffects,
+    item_effects,
+)
 from tacit.methods.refine.weights import Weights, denoise_weights
 
 ITEMS = 4000
 
 
 def known(weights: np.ndarray) -> Weights:
-    return Weights(weights, weights**2, np.log(weights), float(np.std(np.log(weights))))
+    return Weights(
+        weights, weights**2, np.log(weights), float(np.std(np.log(weights)))
+    )
 
 
 def planted(
@@ -48,7 +55,9 @@ def test_finds_what_was_planted() -> None:
 
 def test_beats_both_the_raw_ratio_and_nothing() -> None:
     effects, weights, evidence = planted(10.0)
-    error = np.mean((item_effects(evidence, weights, sampling=0.0).mean - effects) ** 2)
+    error = np.mean(
+        (item_effects(evidence, weights, sampling=0.0).mean - effects) ** 2
+    )
     assert error < 0.9 * np.mean(effects**2)
     assert error < 0.1 * np.mean((evidence.total / weights.mean - effects) ** 2)
 
@@ -63,7 +72,10 @@ def test_the_variance_is_honest(sd: float) -> None:
 
 
 def drown(
-    sd: float, seed: int, people: float = 600.0, features: np.ndarray | None = None
+    sd: float,
+    seed: int,
+    people: float = 600.0,
+    features: np.ndarray | None = None,
 ) -> ItemEffects:
     """Few people, many items, weights below the noise and themselves only known through it."""
     rng = np.random.default_rng(seed)
@@ -78,7 +90,9 @@ def drown(
     )
     evidence = Evidence.none(ITEMS)
     fit = None
-    for _ in range(3):  # the sweeps of a plan: residuals from what was found before
+    for _ in range(
+        3
+    ):  # the sweeps of a plan: residuals from what was found before
         effects = np.zeros(ITEMS) if fit is None else fit.mean
         noisy = true * (
             0.3 * rng.standard_normal(ITEMS) - effects

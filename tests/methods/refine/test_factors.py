@@ -24,7 +24,12 @@ def released(signal, sd, seed=0):
     weight = rng.uniform(1, 30, ITEMS)
     left = weight[:, None, None] * np.eye(WIDTH)
     right = weight[:, None] * truth + sd * rng.normal(size=(ITEMS, WIDTH))
-    return truth, right, left, np.broadcast_to(sd**2 * np.eye(WIDTH), left.shape)
+    return (
+        truth,
+        right,
+        left,
+        np.broadcast_to(sd**2 * np.eye(WIDTH), left.shape),
+    )
 
 
 def test_planted_factors_are_found():
@@ -67,7 +72,9 @@ def test_sizes_are_tried_in_the_common_eigenbasis():
         _sized(right, left, noise, np.array([0.0, 0.1, 2.0])),
         strict=True,
     ):
-        assert found == pytest.approx(_cost(right, left, noise, size * np.eye(3)))
+        assert found == pytest.approx(
+            _cost(right, left, noise, size * np.eye(3))
+        )
 
 
 def test_shrinkage_beats_the_plain_solution():
@@ -102,5 +109,6 @@ def test_moments_are_positive_whatever_the_noise():
     )
     assert np.linalg.eigvalsh(left).min() >= 0
     assert np.allclose(
-        clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0), np.diag([0.0, 0.5, 2.0])
+        clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0),
+        np.diag([0.0, 0.5, 2.0]),
     )

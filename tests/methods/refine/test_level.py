@@ -19,7 +19,9 @@ from tacit.methods.refine.level import (
 
 def user_row(ratings: np.ndarray) -> np.ndarray:
     log = min(np.log2(len(ratings)), 12.0)
-    return np.array([MEAN_WEIGHT * ratings.mean() / 2, COUNT_WEIGHT * (log - 6) / 6])
+    return np.array(
+        [MEAN_WEIGHT * ratings.mean() / 2, COUNT_WEIGHT * (log - 6) / 6]
+    )
 
 
 def rating_row(total: float, count: int) -> np.ndarray:
@@ -77,7 +79,8 @@ def test_one_cell_moves_unit_rating_by_no_more_than_claimed() -> None:
                     worst,
                     float(
                         np.linalg.norm(
-                            rating_row(sign * 2.0 * count + value, count + 1) - before
+                            rating_row(sign * 2.0 * count + value, count + 1)
+                            - before
                         )
                     ),
                 )

@@ -57,7 +57,9 @@ def test_a_step_keeps_eigenvalues_of_either_sign_beyond_the_edge():
         assert np.sign(got[0, 1]) == sign
 
 
-@pytest.mark.parametrize(("gain", "chosen"), [(-0.05, 1), (-0.001, None), (0.02, None)])
+@pytest.mark.parametrize(
+    ("gain", "chosen"), [(-0.05, 1), (-0.001, None), (0.02, None)]
+)
 def test_a_choice_must_stand_out_of_its_noise(gain, chosen):
     released = 1000 * np.array([0.8, 0.0, gain])
     best, variance = similar.choose(released, np.full(3, 1.0), 1000.0, 0.75)

@@ -10,7 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.methods.refine.neighbour import ease, ridge_weights, similarity, strongest
+from tacit.methods.refine.neighbour import (
+    ease,
+    ridge_weights,
+    similarity,
+    strongest,
+)
 from tacit.methods.refine.spectrum import (
     leading,
     noise_edge,
@@ -29,7 +34,9 @@ def symmetric_noise(rng: np.random.Generator, size: int, sd: float) -> Array:
     return upper + upper.T
 
 
-def planted(size: int, values: tuple[float, ...], seed: int = 0) -> tuple[Array, Array]:
+def planted(
+    size: int, values: tuple[float, ...], seed: int = 0
+) -> tuple[Array, Array]:
     vectors = np.linalg.qr(
         np.random.default_rng(seed).normal(size=(size, len(values)))
     )[0]
@@ -45,7 +52,9 @@ def test_the_edge_is_where_noise_ends() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pure_noise_cleans_itself_to_nothing(dtype: type) -> None:
-    noise: Array = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(dtype)
+    noise: Array = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(
+        dtype
+    )
     assert shrink_spectrum(noise, 3.0, 30).rank == 0
 
 
@@ -92,7 +101,8 @@ def test_subspace_iteration_agrees_with_lapack() -> None:
 
 def test_the_same_matrix_always_gives_the_same_numbers() -> None:
     noisy = (
-        planted(300, (90.0,))[0] + symmetric_noise(np.random.default_rng(6), 300, 1.0)
+        planted(300, (90.0,))[0]
+        + symmetric_noise(np.random.default_rng(6), 300, 1.0)
     ).astype(np.float32)
     assert np.array_equal(
         shrink_spectrum(noisy, 1.0, 10).loadings,
@@ -100,7 +110,9 @@ def test_the_same_matrix_always_gives_the_same_numbers() -> None:
     )
 
 
-def test_projection_leaves_no_negative_eigenvalue_and_keeps_psd_matrices() -> None:
+def test_projection_leaves_no_negative_eigenvalue_and_keeps_psd_matrices() -> (
+    None
+):
     noisy = planted(40, (9.0, 5.0))[0] + symmetric_noise(
         np.random.default_rng(7), 40, 1.0
     )
@@ -172,31 +184,42 @@ def test_row_regressions_beat_the_bare_spectrum() -> None:
     found = fit_loadings(
         noisy.astype(np.float32), 4.0, Profile(weight, 0.0), rank_max=20
     )
-    bare = shrink_spectrum(noisy.astype(np.float32), 4.0, 20).loadings / weight[:, None]
-    truth = loadings @ loadings.T
-    assert np.linalg.norm(found.mean @ found.mean.T - truth) < 0.8 * np.linalg.norm(
-        bare @ bare.T - truth
+    bare = (
+        shrink_spectrum(noisy.astype(np.float32), 4.0, 20).loadings
+        / weight[:, None]
     )
+    truth = loadings @ loadings.T
+    assert np.linalg.norm(
+        found.mean @ found.mean.T - truth
+    ) < 0.8 * np.linalg.norm(bare @ bare.T - truth)
 
 
 def test_loadings_of_pure_noise_are_nothing() -> None:
-    noise = symmetric_noise(np.random.default_rng(11), 300, 5.0).astype(np.float32)
+    noise = symmetric_noise(np.random.default_rng(11), 300, 5.0).astype(
+        np.float32
+    )
     assert fit_loadings(noise, 5.0, Profile(np.full(300, 3.0), 0.0)).rank == 0
 
 
 def test_a_catalogue_of_one_item_has_no_loadings() -> None:
     assert (
-        fit_loadings(np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)).rank
+        fit_loadings(
+            np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)
+        ).rank
         == 0
     )
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
-def test_the_profile_finds_the_co_rating_weight_to_a_factor_of_two(unit: Any) -> None:
+def test_the_profile_finds_the_co_rating_weight_to_a_factor_of_two(
+    unit: Any,
+) -> None:
     rng = np.random.default_rng(12)
     chance = 0.5 * np.arange(1, 201) ** -0.5
     active = np.exp(rng.normal(0, 0.6, 2000))[:, None]
-    rated = (rng.random((2000, 200)) < np.minimum(chance * active, 1)).astype(float)
+    rated = (rng.random((2000, 200)) < np.minimum(chance * active, 1)).astype(
+        float
+    )
     each = rated.sum(1)
     counts = (
         (rated / np.sqrt(np.maximum(each, 50))[:, None]).sum(0)

@@ -44,7 +44,9 @@ def test_noise_alone_leaves_tastes_as_they_are(rng):
     loadings = rng.normal(0, 0.3, (300, 6))
     axes = typical_axes(loadings, np.ones(300), np.ones(300), 50.0, 6)
     noise = rng.normal(0, 100.0, 21)
-    assert retaste(loadings, axes, noise, 130.0, 1000.0) == pytest.approx(loadings)
+    assert retaste(loadings, axes, noise, 130.0, 1000.0) == pytest.approx(
+        loadings
+    )
 
 
 def test_a_wider_taste_is_widened(rng):
@@ -62,9 +64,9 @@ def test_a_wider_taste_is_widened(rng):
 def test_changes_of_loadings_are_found_and_noise_is_not(rng):
     weights = weights_of(np.full(500, 40.0))
     truth = rng.normal(0, 0.1, (500, 1))
-    released = np.concatenate([40 * truth, np.zeros((500, 1))], axis=1) + rng.normal(
-        0, 1.0, (500, 2)
-    )
+    released = np.concatenate(
+        [40 * truth, np.zeros((500, 1))], axis=1
+    ) + rng.normal(0, 1.0, (500, 2))
     evidence = TasteEvidence.none(500, 2).add(
         released, 1.0, np.ones((500, 2)), weights, np.zeros((500, 2))
     )
@@ -80,7 +82,9 @@ def test_evidence_of_sweeps_adds_up(rng):
     one = TasteEvidence.none(50, 2).add(
         10 * truth, 1.0, np.ones((50, 2)), weights, np.zeros((50, 2))
     )
-    two = one.add(5 * (truth - start), 1.0, np.full((50, 2), 0.5), weights, start)
+    two = one.add(
+        5 * (truth - start), 1.0, np.full((50, 2), 0.5), weights, start
+    )
     assert two.total == pytest.approx(10 * truth)
     assert two.precision == pytest.approx(1.25)
 

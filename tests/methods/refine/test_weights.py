@@ -17,7 +17,9 @@ def planted(
 
 
 def refined(true: np.ndarray, noisy: np.ndarray, sd: float) -> Weights:
-    return denoise_weights(noisy, sd, low=0.1, high=1000.0, mean=float(true.mean()))
+    return denoise_weights(
+        noisy, sd, low=0.1, high=1000.0, mean=float(true.mean())
+    )
 
 
 def test_beats_clipping_the_noise_by_far() -> None:
@@ -54,7 +56,9 @@ def test_drowned_items_are_all_alike(sd: float) -> None:
     np.testing.assert_allclose(weights.mean, true.mean(), rtol=0.7)
 
 
-def test_the_mean_known_from_elsewhere_stops_noise_from_passing_for_weight() -> None:
+def test_the_mean_known_from_elsewhere_stops_noise_from_passing_for_weight() -> (
+    None
+):
     rng = np.random.default_rng(1)
     weights = denoise_weights(
         200.0 * rng.standard_normal(2000), 200.0, low=0.2, high=900.0, mean=2.0
@@ -108,5 +112,7 @@ def test_features_that_say_nothing_change_little() -> None:
     noisy = truth + rng.normal(0, 3.0, 2000)
     given = {"low": 0.1, "high": 500.0, "mean": float(truth.mean())}
     blind = denoise_weights(noisy, 3.0, **given)
-    told = denoise_weights(noisy, 3.0, **given, features=rng.standard_normal((2000, 3)))
+    told = denoise_weights(
+        noisy, 3.0, **given, features=rng.standard_normal((2000, 3))
+    )
     assert np.abs(told.log - blind.log).mean() < 0.25

@@ -61,12 +61,16 @@ def test_equals_conditioning_a_joint_gaussian() -> None:
         mean, given.baseline + gain @ (ratings - given.baseline[items])
     )
     spread = np.diag(kernel - gain @ kernel[items])
-    np.testing.assert_allclose(sd, np.sqrt(spread + given.noise + given.variance))
+    np.testing.assert_allclose(
+        sd, np.sqrt(spread + given.noise + given.variance)
+    )
 
 
 def test_no_ratings_give_the_baseline() -> None:
     given = model()
-    mean, _ = predict(given, fold_in(given, np.zeros(0, np.uint32), np.zeros(0)))
+    mean, _ = predict(
+        given, fold_in(given, np.zeros(0, np.uint32), np.zeros(0))
+    )
     np.testing.assert_allclose(mean, given.baseline)
 
 
@@ -77,7 +81,9 @@ def test_knowing_nothing_public_it_is_the_persons_own_shrunk_mean() -> None:
     mean, _ = predict(given, fold_in(given, items, ratings))
     strength = (given.noise + 0.08) / matrix[0, 0] ** 2
     assert 4.5 < strength < 5.5
-    np.testing.assert_allclose(mean, 0.4 + np.sum(ratings - 0.4) / (7 + strength))
+    np.testing.assert_allclose(
+        mean, 0.4 + np.sum(ratings - 0.4) / (7 + strength)
+    )
 
 
 def test_influence_adds_up() -> None:
@@ -93,14 +99,18 @@ def test_more_ratings_never_widen_the_error() -> None:
     given = model()
     items, ratings = person(4, 30)
     wide = predict(given, fold_in(given, items[:5], ratings[:5]))[1]
-    assert np.all(predict(given, fold_in(given, items, ratings))[1] <= wide + 1e-12)
+    assert np.all(
+        predict(given, fold_in(given, items, ratings))[1] <= wide + 1e-12
+    )
 
 
 def test_intervals_cover_what_they_say() -> None:
     given, rng = model(), np.random.default_rng(5)
     inside = []
     for _ in range(400):
-        effects = given.baseline + np.sqrt(given.variance) * rng.standard_normal(ITEMS)
+        effects = given.baseline + np.sqrt(
+            given.variance
+        ) * rng.standard_normal(ITEMS)
         ratings = (
             effects
             + given.loadings @ rng.standard_normal(WIDTH)
@@ -118,10 +128,15 @@ def test_the_compiled_twin_agrees() -> None:
     given = model()
     ptr, item, value = people([0, 1, 3, 40])
     query_ptr = np.array([0, 4, 4, 10, 20], dtype=np.int64)
-    query_item = np.random.default_rng(6).integers(0, ITEMS, 20).astype(np.uint32)
+    query_item = (
+        np.random.default_rng(6).integers(0, ITEMS, 20).astype(np.uint32)
+    )
     mean, sd = predict_cells(given, ptr, item, value, query_ptr, query_item)
     for u in range(4):
-        own, asked = slice(ptr[u], ptr[u + 1]), slice(query_ptr[u], query_ptr[u + 1])
+        own, asked = (
+            slice(ptr[u], ptr[u + 1]),
+            slice(query_ptr[u], query_ptr[u + 1]),
+        )
         wanted = predict(
             given, fold_in(given, item[own], value[own]), query_item[asked]
         )
@@ -133,18 +148,25 @@ def test_left_out_errors_equal_refitting_without_the_cell() -> None:
     given = model()
     ptr, item, value = people([1, 4, 12])
     scales = np.array([[1.0] * WIDTH, [0.5, 2.0, 0.0, 1.0, 1.0]])
-    rows = left_out_rows(given, ptr, item, value, scales, np.zeros(ITEMS), np.ones(3))
+    rows = left_out_rows(
+        given, ptr, item, value, scales, np.zeros(ITEMS), np.ones(3)
+    )
     for u in range(3):
         items, ratings = item[ptr[u] : ptr[u + 1]], value[ptr[u] : ptr[u + 1]]
         loss, expected = np.zeros((2, len(items))), np.zeros(len(items))
         for k, scale in enumerate(scales):
             other = GaussianModel(
-                given.baseline, given.variance, given.loadings * scale, given.noise
+                given.baseline,
+                given.variance,
+                given.loadings * scale,
+                given.noise,
             )
             for j in range(len(items)):
                 rest = np.arange(len(items)) != j
                 mean, sd = predict(
-                    other, fold_in(other, items[rest], ratings[rest]), items[j : j + 1]
+                    other,
+                    fold_in(other, items[rest], ratings[rest]),
+                    items[j : j + 1],
                 )
                 loss[k, j] = (ratings[j] - mean[0]) ** 2
                 expected[j] = sd[0] ** 2 if k == 0 else expected[j]
@@ -160,7 +182,13 @@ def test_a_person_without_ratings_adds_nothing_to_the_choice() -> None:
     given = model()
     ptr, item, value = people([0, 3])
     rows = left_out_rows(
-        given, ptr, item, value, np.ones((2, WIDTH)), np.zeros(ITEMS), np.ones(2)
+        given,
+        ptr,
+        item,
+        value,
+        np.ones((2, WIDTH)),
+        np.zeros(ITEMS),
+        np.ones(2),
     )
     assert np.all(rows[0] == 0.0)
 
@@ -176,12 +204,20 @@ def test_people_are_computed_alone() -> None:
         own = slice(ptr[u], ptr[u + 1])
         lone = np.array([0, ptr[u + 1] - ptr[u]])
         alone = left_out_rows(
-            given, lone, item[own], value[own], scales, np.full(ITEMS, 0.1), np.ones(1)
+            given,
+            lone,
+            item[own],
+            value[own],
+            scales,
+            np.full(ITEMS, 0.1),
+            np.ones(1),
         )
         assert np.array_equal(alone[0], together[u])
 
 
-def test_loadings_share_a_fixed_variance_between_the_columns_of_a_kind() -> None:
+def test_loadings_share_a_fixed_variance_between_the_columns_of_a_kind() -> (
+    None
+):
     rng = np.random.default_rng(7)
     tagged = (rng.random((400, 9)) < 0.3).astype(np.uint8)
     years = rng.integers(1950, 2000, 400).astype(np.int32)

@@ -20,7 +20,9 @@ policy_options: Callable[[F], F] = several(
         show_default=True,
         help="Epsilon to spend in all; a task over it is refused.",
     ),
-    click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
+    click.option(
+        "--cap-delta", default=1e-5, show_default=True, help="At this delta."
+    ),
     click.option(
         "--smallest-cohort",
         default=2,
@@ -39,7 +41,9 @@ policy_options: Callable[[F], F] = several(
         help="Take part in `paper` or noiseless training.",
     ),
     click.option(
-        "--token", metavar="TEXT", help="For enrolment, where the servers ask for it."
+        "--token",
+        metavar="TEXT",
+        help="For enrolment, where the servers ask for it.",
     ),
     click.option(
         "--pin",
@@ -76,7 +80,9 @@ policy_options: Callable[[F], F] = several(
     metavar="N",
     help="After the training: your own list of N items.",
 )
-@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
+@click.option(
+    "--rounds", type=int, metavar="N", help="Leave after answering N rounds."
+)
 @click.option(
     "--rotate-key",
     "rotate",
@@ -120,7 +126,10 @@ def device(
     lines = model.recommend_own(own, count)
     if as_json:
         print_json(
-            {"recommendations": [line.__dict__ for line in lines], "unknown": unknown}
+            {
+                "recommendations": [line.__dict__ for line in lines],
+                "unknown": unknown,
+            }
         )
     else:
         print_lines(lines)
@@ -134,16 +143,22 @@ def device(
     metavar="RATINGS",
     help="A ratings file or folder: one device for each person.",
 )
-@click.option("--devices", type=int, metavar="N", help="Only the first N people.")
+@click.option(
+    "--devices", type=int, metavar="N", help="Only the first N people."
+)
 @click.option("--scale", metavar="LOW,HIGH")
-@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
+@click.option(
+    "--rounds", type=int, metavar="N", help="Leave after answering N rounds."
+)
 @click.option(
     "--vanish",
     default=0.0,
     show_default=True,
     help="Chance of leaving a round unanswered.",
 )
-@click.option("--book", metavar="FILE", help="Where the devices' ledgers are kept.")
+@click.option(
+    "--book", metavar="FILE", help="Where the devices' ledgers are kept."
+)
 @policy_options
 @json_option
 def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
@@ -190,7 +205,8 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     else:
         click.echo(
             ", ".join(
-                f"{name.replace('_', ' ')}: {value:,}" for name, value in facts.items()
+                f"{name.replace('_', ' ')}: {value:,}"
+                for name, value in facts.items()
             )
         )
     for message in sorted(set(report.failed))[:5]:

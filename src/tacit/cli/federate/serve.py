@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 server_options: Callable[[F], F] = several(
     click.option(
-        "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Address to listen on.",
     ),
     click.option("--port", type=int, required=True, help="Port to listen on."),
     click.option(
@@ -60,16 +63,25 @@ server_options: Callable[[F], F] = several(
 
 
 @click.command()
-@click.option("--method", required=True, metavar="NAME", help="What is trained.")
+@click.option(
+    "--method", required=True, metavar="NAME", help="What is trained."
+)
 @click.option("--epsilon", type=float, help="The budget of one person.")
 @click.option(
     "--delta", type=float, help="The smaller of 1e-6 and .1/people unless said."
 )
-@click.option("--unit", default="user", show_default=True, metavar="user|rating")
 @click.option(
-    "--calibration", default="sound", show_default=True, metavar="sound|paper|none"
+    "--unit", default="user", show_default=True, metavar="user|rating"
 )
-@click.option("--items", required=True, metavar="FILE", help="The public catalogue.")
+@click.option(
+    "--calibration",
+    default="sound",
+    show_default=True,
+    metavar="sound|paper|none",
+)
+@click.option(
+    "--items", required=True, metavar="FILE", help="The public catalogue."
+)
 @click.option(
     "--scale",
     required=True,
@@ -77,7 +89,11 @@ server_options: Callable[[F], F] = several(
     help="Lowest and highest possible rating.",
 )
 @click.option(
-    "--users", required=True, type=int, metavar="N", help="Declared number of people."
+    "--users",
+    required=True,
+    type=int,
+    metavar="N",
+    help="Declared number of people.",
 )
 @click.option(
     "--cohort",
@@ -126,9 +142,14 @@ server_options: Callable[[F], F] = several(
     metavar="HEX|FILE",
     help="Its identity, or its card as a file.",
 )
-@click.option("--out", required=True, metavar="MODEL", help="Folder for the model.")
 @click.option(
-    "--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."
+    "--out", required=True, metavar="MODEL", help="Folder for the model."
+)
+@click.option(
+    "--max-ratings",
+    type=int,
+    metavar="K",
+    help="Use at most K ratings of a person.",
 )
 @click.option(
     "--set",
@@ -153,12 +174,18 @@ server_options: Callable[[F], F] = several(
     help="Whose book is charged.",
 )
 @click.option(
-    "--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."
+    "--ledger",
+    metavar="FILE|URL",
+    help="The book; TACIT_HOME holds the default one.",
 )
 @click.option(
-    "--accept-unbounded", is_flag=True, help="Let `paper` be booked on a capped ledger."
+    "--accept-unbounded",
+    is_flag=True,
+    help="Let `paper` be booked on a capped ledger.",
 )
-@click.option("--ca", metavar="FILE", help="Certificates to trust for the aggregator.")
+@click.option(
+    "--ca", metavar="FILE", help="Certificates to trust for the aggregator."
+)
 @server_options
 def recommender(**o: Any) -> None:
     """Conduct a training: enrol devices, announce rounds, publish the model."""

@@ -10,7 +10,13 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 
-from tacit.data.layouts import book_crossing, jester, libimseti, movielens, netflix
+from tacit.data.layouts import (
+    book_crossing,
+    jester,
+    libimseti,
+    movielens,
+    netflix,
+)
 from tacit.data.layouts.base import Glance, Layout, glance
 from tacit.data.reading.files import Bundle, Part
 from tacit.errors import DataError, SettingError
@@ -39,7 +45,8 @@ def named(name: str) -> Layout:
     known = layouts()
     if name not in known:
         raise SettingError(
-            f"there is no layout {name}", remedy=f"choose one of {', '.join(known)}"
+            f"there is no layout {name}",
+            remedy=f"choose one of {', '.join(known)}",
         )
     return known[name]
 
@@ -73,7 +80,9 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Part]]:
         count, last = count + 1, part
     if found is not None:
         layout, part = found
-        return (named(layout.around(part, names)) if layout.around else layout), [part]
+        return (
+            named(layout.around(part, names)) if layout.around else layout
+        ), [part]
     if together is not None:
         return together, several
     if count == 1 and last is not None:
@@ -103,4 +112,6 @@ def layout_of(part: Part, *, look: bool = True) -> Layout | None:
     if not look:
         return None
     seen = glance(part)
-    return next((each for each in layouts().values() if each.told_by(seen)), None)
+    return next(
+        (each for each in layouts().values() if each.told_by(seen)), None
+    )

@@ -41,7 +41,9 @@ def glance(part: Part) -> Glance:
     if not name.endswith(TEXT):
         return Glance(name, folder, "")
     head = plain_ends(part.head(LOOK).removeprefix(b"\xef\xbb\xbf"))
-    return Glance(name, folder, head.split(b"\n", 1)[0].decode("latin-1").strip())
+    return Glance(
+        name, folder, head.split(b"\n", 1)[0].decode("latin-1").strip()
+    )
 
 
 class Asked(Protocol):

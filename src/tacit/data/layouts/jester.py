@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from tacit.data.layouts.base import Asked, Glance, Layout
 from tacit.data.ratings import Ratings
-from tacit.data.reading.dialect import Dialect, decode, is_number, records, sniff
+from tacit.data.reading.dialect import (
+    Dialect,
+    decode,
+    is_number,
+    records,
+    sniff,
+)
 from tacit.data.reading.faults import rating_fault
 from tacit.data.reading.files import Bundle, Part, spreadsheet
 from tacit.data.reading.table import Table
@@ -30,22 +36,31 @@ def is_jester(seen: Glance) -> bool:
         (".xls", ".dat", ".csv", ".txt", ".tsv")
     ):
         return (
-            seen.name.endswith(".xls") or len(fields) > MANY or _is_matrix(seen, fields)
+            seen.name.endswith(".xls")
+            or len(fields) > MANY
+            or _is_matrix(seen, fields)
         )
     return _is_matrix(seen, fields)
 
 
 def _is_matrix(seen: Glance, fields: list[str]) -> bool:
-    if not seen.name.endswith((".csv", ".txt", ".tsv")) or len(fields) not in WIDTHS:
+    if (
+        not seen.name.endswith((".csv", ".txt", ".tsv"))
+        or len(fields) not in WIDTHS
+    ):
         return False
     return all(CELL.fullmatch(each) for each in fields)
 
 
-def read(layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked) -> Ratings:
+def read(
+    layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked
+) -> Ratings:
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)
     read_jester(parts, table)
-    return table.finish(bundle.label, layout.name, asked.items, asked.duplicates)
+    return table.finish(
+        bundle.label, layout.name, asked.items, asked.duplicates
+    )
 
 
 def read_jester(parts: list[Part], table: Table) -> None:
@@ -98,7 +113,9 @@ def read_matrix(part: Part) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             continue
         if len(fields) != dialect.width:
             kind = "few" if len(fields) < dialect.width else "many"
-            message = f"too {kind} fields: {len(fields)} instead of {dialect.width}"
+            message = (
+                f"too {kind} fields: {len(fields)} instead of {dialect.width}"
+            )
             raise DataError(
                 message,
                 place=place(part.label, number),
@@ -123,7 +140,8 @@ def numbers(
         return np.array(fields, np.float64)
     except ValueError:
         column = next(
-            (k + 1 for k, field in enumerate(fields) if not is_number(field)), None
+            (k + 1 for k, field in enumerate(fields) if not is_number(field)),
+            None,
         )
         raise DataError(
             "text where a number belongs",
@@ -133,11 +151,16 @@ def numbers(
 
 
 def check(
-    given: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table
+    given: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    label: str,
+    table: Table,
 ) -> None:
     """Refuse a rating outside the scale that is not the mark of an absent one."""
     schema = table.schema
-    wrong = ~((given >= schema.low) & (given <= schema.high)) & (given != table.absent)
+    wrong = ~((given >= schema.low) & (given <= schema.high)) & (
+        given != table.absent
+    )
     if wrong.any():
         person, joke = (int(k[0]) for k in np.nonzero(wrong))
         where = place(label, int(lines[person]), joke + 2)
@@ -146,6 +169,13 @@ def check(
 
 LAYOUTS = (
     Layout(
-        "jester", "Jester", -10, 10, is_jester, absent=99, several=True, reader=read
+        "jester",
+        "Jester",
+        -10,
+        10,
+        is_jester,
+        absent=99,
+        several=True,
+        reader=read,
     ),
 )

@@ -39,14 +39,19 @@ def netflix_parts(bundle: Bundle) -> Iterator[Part]:
     return (part for part in bundle.parts() if NAMES.fullmatch(part.name))
 
 
-def read(layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked) -> Ratings:
+def read(
+    layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked
+) -> Ratings:
     """The ratings of all files; `parts` is empty, because one pass is all there is."""
     schema = asked.schema(layout, True, bundle.label)
     return read_netflix(bundle, schema, asked.items, asked.duplicates)
 
 
 def read_netflix(
-    bundle: Bundle, schema: Schema, catalogue: Catalogue | None, duplicates: Duplicates
+    bundle: Bundle,
+    schema: Schema,
+    catalogue: Catalogue | None,
+    duplicates: Duplicates,
 ) -> Ratings:
     """All ratings of the bundle. Two threads parse while this one reads."""
     from tacit.data.reading.kernels import netflix  # compiled on first use
@@ -56,7 +61,10 @@ def read_netflix(
     with ThreadPoolExecutor(2) as pool:
         for batch in batches(bundle):
             waiting.append(
-                (batch, pool.submit(netflix, batch.data, schema.low, schema.high))
+                (
+                    batch,
+                    pool.submit(netflix, batch.data, schema.low, schema.high),
+                )
             )
             if len(waiting) > 4:
                 ready, future = waiting.popleft()
@@ -134,7 +142,9 @@ def _blocks(part: Part) -> Iterator[tuple[int, bytes]]:
 
 
 class _Builder:
-    def __init__(self, bundle: Bundle, schema: Schema, keep_lines: bool) -> None:
+    def __init__(
+        self, bundle: Bundle, schema: Schema, keep_lines: bool
+    ) -> None:
         self.bundle = bundle
         self.schema = schema
         self.keep_lines = keep_lines
@@ -154,7 +164,9 @@ class _Builder:
         lengths = np.diff(np.concatenate([[0], start, [user.size]]))
         item = np.repeat(items.astype(np.uint32), lengths)
         line = (
-            self.lines + np.flatnonzero(is_row(batch.data)) if self.keep_lines else None
+            self.lines + np.flatnonzero(is_row(batch.data))
+            if self.keep_lines
+            else None
         )
         self.current = int(items[-1])
         self.user.add(user)
@@ -165,7 +177,9 @@ class _Builder:
             self.line.add(line)
             self.lines += batch.data.count(b"\n")
 
-    def finish(self, catalogue: Catalogue | None, duplicates: Duplicates) -> Ratings:
+    def finish(
+        self, catalogue: Catalogue | None, duplicates: Duplicates
+    ) -> Ratings:
         label = self.bundle.label
         if not self.user.size:
             raise DataError(
@@ -177,7 +191,12 @@ class _Builder:
         user, users = dense_numbers(self.user.finish())
         lines = self.line.finish() if self.keep_lines else None
         cells = Cells(
-            user, item, self.value.finish(), self.day.finish(), lines, in_days=True
+            user,
+            item,
+            self.value.finish(),
+            self.day.finish(),
+            lines,
+            in_days=True,
         )
         del user, item
         notes = Notes(layout="netflix")
@@ -233,5 +252,7 @@ def fault(kind: int, where: str, schema: Schema) -> DataError:
 
 
 LAYOUTS = (
-    Layout("netflix", "Netflix Prize", 1, 5, is_netflix, one_pass=True, reader=read),
+    Layout(
+        "netflix", "Netflix Prize", 1, 5, is_netflix, one_pass=True, reader=read
+    ),
 )

@@ -70,7 +70,10 @@ def assemble(
                 "check that both files use the same item ids",
             )
         else:
-            message, remedy = "no rating is left", "give a file with explicit ratings"
+            message, remedy = (
+                "no rating is left",
+                "give a file with explicit ratings",
+            )
         raise DataError(message, place=label, remedy=remedy)
     user_names = drop_absent(cells, user_names)
     need_two_people(len(user_names), label)
@@ -78,7 +81,14 @@ def assemble(
     ptr, repeated = merge_repeats(cells, ptr, duplicates, label, spot)
     notes = replace(notes, duplicates=repeated)
     ratings = Ratings(
-        schema, user_names, item_names, ptr, cells.item, cells.value, cells.time, notes
+        schema,
+        user_names,
+        item_names,
+        ptr,
+        cells.item,
+        cells.value,
+        cells.time,
+        notes,
     )
     return (
         ratings
@@ -119,10 +129,14 @@ def need_two_people(people: int, label: str) -> None:
         )
 
 
-def drop_unlisted(cells: Cells, names: Sequence[str], catalogue: Catalogue) -> None:
+def drop_unlisted(
+    cells: Cells, names: Sequence[str], catalogue: Catalogue
+) -> None:
     """Ratings of items outside the catalogue go; item codes become rows of the catalogue."""
     none = 0xFFFFFFFF
-    rows = np.array([catalogue.index.get(name, none) for name in names], np.uint32)
+    rows = np.array(
+        [catalogue.index.get(name, none) for name in names], np.uint32
+    )
     relabel(cells.item, rows)
     listed = cells.item != none
     if not listed.all():
@@ -143,7 +157,9 @@ def sort_rows(cells: Cells, n_users: int) -> NDArray[np.int64]:
     the rows."""
     if cells.user.size <= SMALL:
         ptr, order = by_row_plain(cells.user, cells.item, n_users)
-        gather: Callable[[NDArray[Any], Codes, Any], NDArray[Any]] = gather_plain
+        gather: Callable[[NDArray[Any], Codes, Any], NDArray[Any]] = (
+            gather_plain
+        )
     else:
         from tacit.kernels import order as kernel  # compiled on first use
 
@@ -152,7 +168,9 @@ def sort_rows(cells: Cells, n_users: int) -> NDArray[np.int64]:
     cells.user = np.empty(0, np.uint32)  # the rows say it from here on
     cells.item = gather(cells.item, order, np.uint32)
     cells.value = gather(cells.value, order, np.float32)
-    cells.line = gather(cells.line, order, np.int64) if cells.line is not None else None
+    cells.line = (
+        gather(cells.line, order, np.int64) if cells.line is not None else None
+    )
     if cells.time is not None:
         cells.time = gather(cells.time, order, np.int64)
         if cells.in_days:
@@ -160,7 +178,9 @@ def sort_rows(cells: Cells, n_users: int) -> NDArray[np.int64]:
     return ptr
 
 
-def gather_plain(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:
+def gather_plain(
+    values: NDArray[Any], order: Codes, dtype: Any
+) -> NDArray[Any]:
     """The numpy twin of `kernels.order.gather`."""
     return values[order].astype(dtype, copy=False)
 
@@ -213,7 +233,8 @@ def merge_repeats(
         chosen = touched[starts + lengths - 1]
     if duplicates == "mean":
         cells.value[heads] = (
-            np.add.reduceat(cells.value[touched].astype(np.float64), starts) / lengths
+            np.add.reduceat(cells.value[touched].astype(np.float64), starts)
+            / lengths
         )
     else:
         cells.value[heads] = cells.value[chosen]
@@ -225,7 +246,11 @@ def merge_repeats(
 
 
 def repeated_pair(
-    cells: Cells, second: int, repeats: int, label: str, spot: Callable[[int], str]
+    cells: Cells,
+    second: int,
+    repeats: int,
+    label: str,
+    spot: Callable[[int], str],
 ) -> DataError:
     """The error for a person who rated an item twice, with both places."""
     where = ""

@@ -88,7 +88,8 @@ class IdColumn:
         assert self.codes is not None
         known = cells.unique()
         fresh = [
-            self.codes.setdefault(text, len(self.codes)) for text in known.to_list()
+            self.codes.setdefault(text, len(self.codes))
+            for text in known.to_list()
         ]
         codes = cells.replace_strict(
             known, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
@@ -165,7 +166,9 @@ def present(codes: Codes, size: int) -> NDArray[np.bool_]:
 def natural_order(names: Sequence[str]) -> list[int]:
     """By number if every id is a row of digits (then by text: `1` before `01`), else by text."""
     if all(name.isascii() and name.isdigit() for name in names):
-        return sorted(range(len(names)), key=lambda k: (int(names[k]), len(names[k])))
+        return sorted(
+            range(len(names)), key=lambda k: (int(names[k]), len(names[k]))
+        )
     return sorted(range(len(names)), key=names.__getitem__)
 
 
@@ -204,7 +207,9 @@ def numbers_of(cells: pl.Series) -> NDArray[np.float64]:
     import polars as pl
 
     return (
-        cells.cast(pl.Float64, strict=False).to_numpy().astype(np.float64, copy=False)
+        cells.cast(pl.Float64, strict=False)
+        .to_numpy()
+        .astype(np.float64, copy=False)
     )
 
 
@@ -234,7 +239,9 @@ def from_text(cells: pl.Series) -> pl.Series:
     numbers = cells.cast(pl.Int64, strict=False)
     if numbers.null_count():
         numbers = numbers.fill_null(
-            cells.cast(pl.Float64, strict=False).floor().cast(pl.Int64, strict=False)
+            cells.cast(pl.Float64, strict=False)
+            .floor()
+            .cast(pl.Int64, strict=False)
         )
     if numbers.null_count():
         days = cells.str.to_date("%Y-%m-%d", strict=False)
@@ -253,7 +260,10 @@ def from_text(cells: pl.Series) -> pl.Series:
         }
         if read:
             slow = cells.replace_strict(
-                list(read), list(read.values()), default=None, return_dtype=pl.Int64
+                list(read),
+                list(read.values()),
+                default=None,
+                return_dtype=pl.Int64,
             )
             numbers = numbers.fill_null(slow)
     return numbers
@@ -266,5 +276,6 @@ def iso_seconds(text: str) -> int | None:
     except ValueError:
         return None
     return int(
-        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() // 1
+        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        // 1
     )

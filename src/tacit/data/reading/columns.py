@@ -61,7 +61,9 @@ class Roles:
             "time": self.time,
         }
         return {
-            role: position for role, position in every.items() if position is not None
+            role: position
+            for role, position in every.items()
+            if position is not None
         }
 
 
@@ -70,7 +72,9 @@ def plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def looks_like_header(fields: Sequence[str], known: set[str] | None = None) -> bool:
+def looks_like_header(
+    fields: Sequence[str], known: set[str] | None = None
+) -> bool:
     """A known name and no number; or, in ratings of three fields and more, no number at all."""
     if any(is_number(field) for field in fields):
         return False
@@ -98,7 +102,8 @@ def find_roles(
     for role in given:
         if role not in NAMES:
             raise SettingError(
-                f"columns: {role} is no role", remedy="use user, item, rating or time"
+                f"columns: {role} is no role",
+                remedy="use user, item, rating or time",
             )
     found: dict[str, int | None] = {}
     for position, role in enumerate(NAMES):
@@ -122,7 +127,9 @@ def find_roles(
 
 def _named(header: Sequence[str], role: str) -> int | None:
     plainly = [plain(name) for name in header]
-    return next((plainly.index(name) for name in NAMES[role] if name in plainly), None)
+    return next(
+        (plainly.index(name) for name in NAMES[role] if name in plainly), None
+    )
 
 
 def _given(
@@ -156,5 +163,7 @@ def missing(
         )
     kind = "the header names" if header is not None else "the rows have"
     return DataError(
-        f"missing column: {kind} no {role}", place=place(label, line), remedy=remedy
+        f"missing column: {kind} no {role}",
+        place=place(label, line),
+        remedy=remedy,
     )

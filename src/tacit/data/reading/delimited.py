@@ -106,7 +106,9 @@ class _Reader:
         rows = len(parsed[0])
         lines = np.arange(line, line + rows) if self.table.keep_lines else None
         try:
-            self.table.add_numbers(parsed[0], parsed[1], parsed[2], parsed[3], lines)
+            self.table.add_numbers(
+                parsed[0], parsed[1], parsed[2], parsed[3], lines
+            )
         except Fault:
             return False  # the slow path names the line
         return True
@@ -114,14 +116,18 @@ class _Reader:
     def add(self, data: bytes, line: int) -> None:
         """A block through polars; a bad row is looked up again to name its line."""
         readable = self.readable(data, line)
-        text = readable.lstrip(b"\n")  # polars stumbles over blank lines at the start
+        text = readable.lstrip(
+            b"\n"
+        )  # polars stumbles over blank lines at the start
         line += len(readable) - len(text)
         if not text.strip():
             return
         columns = self.columns(text, line)
         rows = self.filled(columns, text, line)
         if rows is not None:
-            columns = {role: cells.gather(rows) for role, cells in columns.items()}
+            columns = {
+                role: cells.gather(rows) for role, cells in columns.items()
+            }
         lines = self.lines(text, line, rows) if self.table.keep_lines else None
         try:
             self.table.add(
@@ -166,11 +172,15 @@ class _Reader:
                 separator=mark,
                 quote_char='"' if self.dialect.quoted else None,
             )
-            cells = {role: frame.get_column(names[k]) for role, k in used.items()}
+            cells = {
+                role: frame.get_column(names[k]) for role, k in used.items()
+            }
         except pl.exceptions.PolarsError:
             cells = self.slow_columns(data, line)
         if b" " in data or b"\t" in data:
-            cells = {role: column.str.strip_chars() for role, column in cells.items()}
+            cells = {
+                role: column.str.strip_chars() for role, column in cells.items()
+            }
         return cells
 
     def slow_columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
@@ -178,7 +188,9 @@ class _Reader:
         Python's csv forgives."""
         import polars as pl
 
-        found: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
+        found: dict[str, list[str | None]] = {
+            role: [] for role in self.roles.used()
+        }
         for number, fields in self.records(data, line):
             if any(fields[self.dialect.width :]):
                 raise DataError(
@@ -188,12 +200,17 @@ class _Reader:
                     "decimals with a point",
                 )
             for role, position in self.roles.used().items():
-                found[role].append(fields[position] if position < len(fields) else None)
+                found[role].append(
+                    fields[position] if position < len(fields) else None
+                )
         return {
-            role: pl.Series(role, cells, pl.String) for role, cells in found.items()
+            role: pl.Series(role, cells, pl.String)
+            for role, cells in found.items()
         }
 
-    def records(self, data: bytes, line: int) -> Iterator[tuple[int, list[str]]]:
+    def records(
+        self, data: bytes, line: int
+    ) -> Iterator[tuple[int, list[str]]]:
         """Rows by Python's csv. A field of more than 128 KB is beyond it: most often a
         quote that is never closed."""
         plain = (
@@ -243,13 +260,19 @@ class _Reader:
     def lines(
         self, data: bytes, line: int, rows: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        numbers = np.array([number for number, _ in self.records(data, line)], np.int64)
+        numbers = np.array(
+            [number for number, _ in self.records(data, line)], np.int64
+        )
         return numbers[rows] if rows is not None else numbers
 
     def explain(self, data: bytes, line: int, row: int, role: str) -> DataError:
         """The error for the cell of `role` in the row of that number, read again the slow way."""
         number, fields = next(
-            (found for k, found in enumerate(self.records(data, line)) if k == row),
+            (
+                found
+                for k, found in enumerate(self.records(data, line))
+                if k == row
+            ),
             (line + row, []),
         )
         return cell_fault(

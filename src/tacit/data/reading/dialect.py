@@ -43,7 +43,9 @@ def decode(data: bytes, label: str, encoding: str = "utf-8") -> str:
     if encoding == "utf-8":
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise DataError(
-                "the file is UTF-16, not UTF-8", place=label, remedy="save it as UTF-8"
+                "the file is UTF-16, not UTF-8",
+                place=label,
+                remedy="save it as UTF-8",
             )
         if b"\x00" in data[:4096]:
             raise DataError(
@@ -72,7 +74,11 @@ def check_text(data: bytes, label: str, first_line: int) -> None:
 
 def plain_ends(data: bytes) -> bytes:
     """`\\r\\n` and `\\r` as `\\n`."""
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+    return (
+        data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\r" in data
+        else data
+    )
 
 
 def records(
@@ -99,14 +105,17 @@ def split_plain(line: str, delimiter: str) -> list[str]:
     return [field.strip() for field in line.split(delimiter)]
 
 
-def sniff(text: str, encoding: str = "utf-8", *, words: bool = False) -> Dialect | None:
+def sniff(
+    text: str, encoding: str = "utf-8", *, words: bool = False
+) -> Dialect | None:
     """The dialect of these whole lines; None if they hold no row. `words`: fields may hold
     blanks and rare marks."""
     lines = [line for line in text.split("\n") if line.strip()][:50]
     if not lines:
         return None
     best = max(
-        (score(lines, mark, encoding) for mark in USUAL), key=lambda found: found[0]
+        (score(lines, mark, encoding) for mark in USUAL),
+        key=lambda found: found[0],
     )
     if best[1].delimiter == "\t" and all(
         "" in split_plain(line, "\t") for line in lines
@@ -136,7 +145,9 @@ def score(
     trial = Dialect(delimiter, 0, encoding)
     try:
         widths = Counter(
-            len(fields) for _, fields in records("\n".join(lines), trial) if fields
+            len(fields)
+            for _, fields in records("\n".join(lines), trial)
+            if fields
         )
     except csv.Error:
         widths = Counter([1])

@@ -52,7 +52,9 @@ def rating_fault(text: str, where: str, schema: Schema) -> DataError:
         )
     if not is_number(text):
         remedy = "write ratings as numbers with a decimal point, or say which column holds them"
-        return DataError("text where a number belongs", place=where, remedy=remedy)
+        return DataError(
+            "text where a number belongs", place=where, remedy=remedy
+        )
     return off_scale(where, schema)
 
 

@@ -24,7 +24,13 @@ CHUNK = 1 << 23
 """Bytes of text parsed at a time: enough for two threads, and small enough that memory is
 reused, not mapped anew."""
 
-BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError)
+BROKEN = (
+    EOFError,
+    zlib.error,
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,12 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     if not isinstance(source, str | Path):
         several = [one_file(Path(each)) for each in source]
         if not several:
-            raise DataError("no file was given", remedy="give at least one path")
-        return Bundle(several[0].label, lambda: iter(several), len(several) == 1)
+            raise DataError(
+                "no file was given", remedy="give at least one path"
+            )
+        return Bundle(
+            several[0].label, lambda: iter(several), len(several) == 1
+        )
     path = Path(source).expanduser()
     label = str(source)
     with guarded(label):
@@ -124,7 +134,9 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
             magic = raw.read(512)
     if magic[:4] == b"PK\x03\x04":
         return zip_bundle(path)
-    if magic[257:262] == b"ustar" or (magic[:2] == b"\x1f\x8b" and gunzipped_tar(path)):
+    if magic[257:262] == b"ustar" or (
+        magic[:2] == b"\x1f\x8b" and gunzipped_tar(path)
+    ):
         return Bundle(label, lambda: tar_parts(path), False)
     return Bundle(label, lambda: iter([one_file(path)]), True)
 
@@ -140,7 +152,10 @@ def one_file(path: Path) -> Part:
 
 def folder_parts(path: Path) -> Iterator[Part]:
     """Files of the folder and of the folders in it, in the order of their names."""
-    for folder in [path, *sorted(child for child in path.iterdir() if child.is_dir())]:
+    for folder in [
+        path,
+        *sorted(child for child in path.iterdir() if child.is_dir()),
+    ]:
         inside = str(folder.absolute()).lower().replace("\\", "/")
         with os.scandir(folder) as entries:
             names = sorted(
@@ -157,7 +172,9 @@ def _open(path: str) -> IO[bytes]:
 def zip_bundle(path: Path) -> Bundle:
     """The files of a zip archive."""
     with guarded(str(path)), zipfile.ZipFile(path) as archive:
-        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        names = [
+            info.filename for info in archive.infolist() if not info.is_dir()
+        ]
     names = [name for name in names if not name.startswith("__MACOSX/")]
     if "xl/workbook.xml" in names:
         raise spreadsheet(str(path))
@@ -171,7 +188,9 @@ def zip_bundle(path: Path) -> Bundle:
             lambda: zipfile.ZipFile(path).open(name),
         )
 
-    return Bundle(str(path), lambda: (member(name) for name in names), len(names) == 1)
+    return Bundle(
+        str(path), lambda: (member(name) for name in names), len(names) == 1
+    )
 
 
 def gunzipped_tar(path: Path) -> bool:
@@ -228,11 +247,15 @@ def spreadsheet(label: str) -> DataError:
     )
 
 
-def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[bytes]:
+def text_chunks(
+    stream: IO[bytes], label: str, size: int = CHUNK
+) -> Iterator[bytes]:
     """Blocks of whole lines, each ending in a line end; a quoted line end does not count
     where that can be seen."""
     lines = 0
-    compressed = not isinstance(stream, io.BufferedReader)  # else it cannot break
+    compressed = not isinstance(
+        stream, io.BufferedReader
+    )  # else it cannot break
     while True:
         try:
             block = stream.read(size)

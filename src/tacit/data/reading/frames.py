@@ -44,7 +44,9 @@ def to_polars(source: object) -> pl.DataFrame:
         ) from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
-    return pl.DataFrame([column(frame.get_column(name)) for name in frame.columns])
+    return pl.DataFrame(
+        [column(frame.get_column(name)) for name in frame.columns]
+    )
 
 
 def column(series: Any) -> pl.Series:
@@ -61,7 +63,8 @@ def column(series: Any) -> pl.Series:
     if kind.is_numeric() and not series.is_null().any():
         return pl.Series(series.name, series.to_numpy())
     values = [
-        None if value is None or value != value else value for value in series.to_list()
+        None if value is None or value != value else value
+        for value in series.to_list()
     ]  # NaN is no cell
     if kind.is_numeric():
         return pl.Series(
@@ -74,15 +77,24 @@ def column(series: Any) -> pl.Series:
     )
 
 
-def read_frame(frame: pl.DataFrame, label: str, roles: Roles, table: Table) -> None:
+def read_frame(
+    frame: pl.DataFrame, label: str, roles: Roles, table: Table
+) -> None:
     """The rows of a frame; rows count from 1 in messages."""
-    cells = {role: frame.to_series(position) for role, position in roles.used().items()}
+    cells = {
+        role: frame.to_series(position)
+        for role, position in roles.used().items()
+    }
     for role in ("user", "item"):
         cells[role] = as_ids(cells[role], role, label)
     lines = np.arange(1, frame.height + 1) if table.keep_lines else None
     try:
         table.add(
-            cells["user"], cells["item"], cells.get("rating"), cells.get("time"), lines
+            cells["user"],
+            cells["item"],
+            cells.get("rating"),
+            cells.get("time"),
+            lines,
         )
     except Fault as fault:
         raise frame_fault(
@@ -101,7 +113,9 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
     if cells.dtype.is_float():
         whole = cells.cast(pl.Int64, strict=False)
         if (
-            (whole.cast(pl.Float64) != cells) & cells.is_not_null() & cells.is_not_nan()
+            (whole.cast(pl.Float64) != cells)
+            & cells.is_not_null()
+            & cells.is_not_nan()
         ).any():
             raise DataError(
                 f"the column of {role} ids holds fractions",
@@ -126,13 +140,17 @@ def frame_fault(
         )
     if fault.role == "time":
         return DataError(
-            "no time", place=where, remedy="give times as dates or seconds since 1970"
+            "no time",
+            place=where,
+            remedy="give times as dates or seconds since 1970",
         )
     try:
         finite = np.isfinite(float(value))
     except (TypeError, ValueError):
         return DataError(
-            "text where a number belongs", place=where, remedy="give ratings as numbers"
+            "text where a number belongs",
+            place=where,
+            remedy="give ratings as numbers",
         )
     if not finite:
         return DataError(
@@ -161,7 +179,9 @@ def read_parquet(part: Part) -> pl.DataFrame:
 def read_sparse(matrix: Any, schema: Schema, rated: bool) -> Cells:
     """Rows are people and columns items; every stored entry is a rating, or a like if it is
     not zero."""
-    entries = matrix.tocsr().tocoo()  # repeated entries add up, as scipy means them
+    entries = (
+        matrix.tocsr().tocoo()
+    )  # repeated entries add up, as scipy means them
     person, item = entries.row.astype(np.uint32), entries.col.astype(np.uint32)
     values = entries.data.astype(np.float64)
     if not rated:
@@ -172,7 +192,9 @@ def read_sparse(matrix: Any, schema: Schema, rated: bool) -> Cells:
         where = f"{MATRIX}, row {person[first]}, column {item[first]}"
         if not np.isfinite(values[first]):
             raise DataError(
-                "the rating is NaN or infinite", place=where, remedy="remove the entry"
+                "the rating is NaN or infinite",
+                place=where,
+                remedy="remove the entry",
             )
         raise off_scale(where, schema)
     cells = Cells(person, item, values)

@@ -33,7 +33,11 @@ GENRES_100K = words(
 ROLES = {
     "id": [
         "id",
-        *(name for name in NAMES["item"] if name not in ("title", "movietitle")),
+        *(
+            name
+            for name in NAMES["item"]
+            if name not in ("title", "movietitle")
+        ),
     ],
     "title": ["title", "movietitle", "booktitle", "name", "label"],
     "year": [
@@ -44,7 +48,15 @@ ROLES = {
         "releasedate",
         "date",
     ],
-    "tags": ["genres", "genre", "tags", "tag", "categories", "category", "keywords"],
+    "tags": [
+        "genres",
+        "genre",
+        "tags",
+        "tag",
+        "categories",
+        "category",
+        "keywords",
+    ],
 }
 KNOWN = {name for names in ROLES.values() for name in names}
 NO_TAG = {"", "(no genres listed)", "unknown"}
@@ -79,12 +91,16 @@ def read_items(source: object, layout: str | None = None) -> Catalogue:
     if layout == "ml-1m":
         dialect = Dialect("::", 3)
         sheet = read_sheet(part, dialect, encoding_of(part))
-        return catalogue(Sheet(sheet.label, ["id", "title", "genres"], sheet.rows))
+        return catalogue(
+            Sheet(sheet.label, ["id", "title", "genres"], sheet.rows)
+        )
     if layout == "netflix":
         return catalogue(netflix_titles(part))
     sheet = with_header(read_sheet(part), KNOWN)
     if sheet.header is None:
-        sheet = Sheet(sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows)
+        sheet = Sheet(
+            sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows
+        )
     return catalogue(sheet)
 
 
@@ -165,7 +181,8 @@ def catalogue(sheet: Sheet) -> Catalogue:
     titles = column(sheet, found["title"])
     tags, tagged = tag_matrix(column(sheet, found["tags"]))
     numbers, numeric = numeric_columns(
-        sheet, [k for k, at in enumerate(header) if k not in found.values() and at]
+        sheet,
+        [k for k, at in enumerate(header) if k not in found.values() and at],
     )
     return Catalogue(
         ids,
@@ -228,7 +245,11 @@ def tag_matrix(
     if cells is None:
         return [], None
     split = [
-        {tag for part in text.split("|") if (tag := part.strip()).lower() not in NO_TAG}
+        {
+            tag
+            for part in text.split("|")
+            if (tag := part.strip()).lower() not in NO_TAG
+        }
         for text in cells
     ]
     names = sorted(set().union(*split))

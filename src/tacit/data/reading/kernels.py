@@ -83,7 +83,11 @@ def _rows(
             elif role == 2:
                 item[row] = number
             elif role == 3:
-                exact = number / scale[decimals] if decimals > 0 else np.float64(number)
+                exact = (
+                    number / scale[decimals]
+                    if decimals > 0
+                    else np.float64(number)
+                )
                 value[row] = -exact if negative else exact
             elif role == 4:
                 time[row] = -number if negative else number
@@ -147,7 +151,14 @@ def _days(year: int, month: int, day: int) -> int:
     era = shifted // 400
     of_era = shifted - era * 400
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    return (
+        era * 146097
+        + of_era * 365
+        + of_era // 4
+        - of_era // 100
+        + of_year
+        - 719468
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -212,7 +223,9 @@ def _netflix(
             if field < 2:
                 kind = TOO_FEW
             elif (
-                digits[0] == 0 or digits[0] > 9 or (digits[0] > 1 and data[line] == 48)
+                digits[0] == 0
+                or digits[0] > 9
+                or (digits[0] > 1 and data[line] == 48)
             ):
                 kind = NO_USER
             elif digits[1] == 0 or digits[1] > 3:

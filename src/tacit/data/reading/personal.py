@@ -15,7 +15,9 @@ from tacit.data.reading.sheet import Sheet, read_sheet, with_header
 from tacit.errors import DataError
 
 KNOWN = {
-    name for role in ("item", "rating", "time") for name in [*NAMES[role], "id", "name"]
+    name
+    for role in ("item", "rating", "time")
+    for name in [*NAMES[role], "id", "name"]
 }
 
 
@@ -30,7 +32,9 @@ class PersonalRating(NamedTuple):
     line: int
 
 
-def read_personal(path: str | Path, *, likes: bool = False) -> list[PersonalRating]:
+def read_personal(
+    path: str | Path, *, likes: bool = False
+) -> list[PersonalRating]:
     """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
     ratings may be left out."""
     part = next(iter(bundle(path).parts()))
@@ -56,7 +60,11 @@ def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
                 ),
                 None,
             )
-            for role, more in (("item", ["id", "name"]), ("rating", []), ("time", []))
+            for role, more in (
+                ("item", ["id", "name"]),
+                ("rating", []),
+                ("time", []),
+            )
         }
         if places["item"] is None:
             raise _missing(sheet, "item")
@@ -89,10 +97,14 @@ def one(
     if len(cells) <= needed:
         message = f"too few fields: {len(cells)} instead of {needed + 1}"
         raise DataError(
-            message, place=sheet.where(line), remedy="complete or remove the line"
+            message,
+            place=sheet.where(line),
+            remedy="complete or remove the line",
         )
     if sheet.header is not None and any(cells[len(sheet.header) :]):
-        message = f"too many fields: {len(cells)} instead of {len(sheet.header)}"
+        message = (
+            f"too many fields: {len(cells)} instead of {len(sheet.header)}"
+        )
         raise DataError(
             message,
             place=sheet.where(line),
@@ -107,10 +119,14 @@ def one(
     value: float | None = None
     if rating is not None:
         if not is_number(cells[rating]):
-            what = "text where a number belongs" if cells[rating] else "no rating"
+            what = (
+                "text where a number belongs" if cells[rating] else "no rating"
+            )
             remedy = "give each rating as a number; put quotes around a title that holds a comma"
             raise DataError(
-                what, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy
+                what,
+                place=sheet.where(line, f"{rating + 1} (rating)"),
+                remedy=remedy,
             )
         value = float(cells[rating])
     moment = None

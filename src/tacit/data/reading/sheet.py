@@ -61,7 +61,9 @@ def _from_frame(frame: pl.DataFrame, label: str) -> Sheet:
     ]
     if not rows:
         raise DataError(
-            "there is no row in it", place=label, remedy="give at least one row of data"
+            "there is no row in it",
+            place=label,
+            remedy="give at least one row of data",
         )
     return Sheet(label, list(frame.columns), rows, "row")
 
@@ -103,7 +105,9 @@ def read_sheet(
     except csv.Error:
         where = place(part.label, rows[-1][0] + 1 if rows else 1)
         raise DataError(
-            "a row cannot be split into fields", place=where, remedy="check its quotes"
+            "a row cannot be split into fields",
+            place=where,
+            remedy="check its quotes",
         ) from None
     if not rows:
         raise DataError(
@@ -116,7 +120,9 @@ def read_sheet(
 
 def with_header(sheet: Sheet, known: set[str] | None = None) -> Sheet:
     """The first row taken as the header if it looks like one."""
-    if sheet.header is not None or not looks_like_header(sheet.rows[0][1], known):
+    if sheet.header is not None or not looks_like_header(
+        sheet.rows[0][1], known
+    ):
         return sheet
     if len(sheet.rows) == 1:
         raise DataError(

@@ -35,7 +35,9 @@ class Table:
     keep_lines: bool = False
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
-    values: Growing[np.float32] = field(default_factory=lambda: Growing(np.float32))
+    values: Growing[np.float32] = field(
+        default_factory=lambda: Growing(np.float32)
+    )
     times: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     lines: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     rows: int = 0
@@ -117,7 +119,10 @@ class Table:
         """Which rows are ratings to keep (None: all); a Fault at the first off the scale."""
         self.rows += values.size
         present = values != self.absent if self.absent is not None else np.True_
-        wrong = ~((values >= self.schema.low) & (values <= self.schema.high)) & present
+        wrong = (
+            ~((values >= self.schema.low) & (values <= self.schema.high))
+            & present
+        )
         if wrong.any():
             raise Fault(int(wrong.argmax()), "rating")
         if self.absent is None or np.all(present):

@@ -130,7 +130,9 @@ class Assembled:
             return inf
         event = self.events.get(path := f"{round_.name}/{part.name}")
         reach = LONG_REACH if isinstance(event, Laplace | Unbounded) else REACH
-        return self.task.cohort * each + reach * self.noise_sd(path, self.task.cohort)
+        return self.task.cohort * each + reach * self.noise_sd(
+            path, self.task.cohort
+        )
 
     def noise_sd(self, path: str, arrived: int) -> float:
         """Of the noise that `arrived` devices add together, in steps."""
@@ -173,7 +175,9 @@ def assemble(task: Task) -> Assembled:
     order = check(method, people=task.people)
     schema = Schema(task.low, task.high, task.people, task.max_ratings)
     catalogue = catalogue_from(task.items)
-    public = Public(schema, catalogue, order.unit, order.calibration, order.budget)
+    public = Public(
+        schema, catalogue, order.unit, order.calibration, order.budget
+    )
     plan = replace(method.plan(public), limited=task.max_ratings)
     if order.budget is not None:
         plan = for_devices(plan)
@@ -199,7 +203,9 @@ def _check(plan: Plan, task: Task) -> None:
     for round_ in plan.rounds:
         for part in round_.parts:
             if part.kind not in (Kind.SUM, Kind.REPORT) or part.is_sequential:
-                raise SettingError(f"{part.words} releases have no federated form")
+                raise SettingError(
+                    f"{part.words} releases have no federated form"
+                )
     scheme_of(task).check(plan)
 
 

@@ -35,7 +35,9 @@ class Announced:
     beside: Arrays
 
 
-def announced(made: Assembled, index: int, payload: bytes | memoryview) -> Announced:
+def announced(
+    made: Assembled, index: int, payload: bytes | memoryview
+) -> Announced:
     """The payload of an announcement of round `index`. Refuses a state that the plan could
     not have led to before that round."""
     received = made.scheme.received(payload)
@@ -46,7 +48,14 @@ def announced(made: Assembled, index: int, payload: bytes | memoryview) -> Annou
     try:
         state = made.state(received.state)
         form = form_before(made, index, state).packed()
-    except (Failure, KeyError, ValueError, IndexError, TypeError, AttributeError):
+    except (
+        Failure,
+        KeyError,
+        ValueError,
+        IndexError,
+        TypeError,
+        AttributeError,
+    ):
         raise _strange() from None
     if not _alike(received.state, form, len(made.public.catalogue)):
         raise _strange()
@@ -85,7 +94,9 @@ def form_before(made: Assembled, index: int, state: State) -> State:
 def nothing(parts: tuple[Part, ...]) -> dict[str, Released]:
     """What a round releases that nobody answered: no reports, or sums of nothing."""
     return {
-        p.name: Released(np.zeros((0, 2) if p.choices else (p.size, p.width)), 0.0)
+        p.name: Released(
+            np.zeros((0, 2) if p.choices else (p.size, p.width)), 0.0
+        )
         for p in parts
     }
 

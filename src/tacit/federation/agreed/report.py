@@ -39,7 +39,9 @@ def own_report(
         if not isinstance(event, Choice):
             raise Failure(f"the event of {part.name} is no choice")
         return np.array([[label, int(choose(event, given.values)[0])]])
-    bit = int(respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0])
+    bit = int(
+        respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0]
+    )
     return np.array([[label, 2 * int(given.index[0]) + (bit > 0)]])
 
 

@@ -168,14 +168,18 @@ class Scheme(ABC):
         """A payload on its arrival at a device."""
 
     @abstractmethod
-    def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+    def added(
+        self, path: str, layout: Layout, asked: Asked, rows: int
+    ) -> NDArray[Any]:
         """What a device adds to its contribution of `rows` rows to the part at `path`
         (`round/part`), modulo 2^bits: its share of the noise, and whatever it was given to
         add."""
 
     @classmethod
     @abstractmethod
-    def summed(cls, notes: Notes, task: str, layout: Layout, sum_: Section) -> Section:
+    def summed(
+        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+    ) -> Section:
         """A sum as the aggregator reveals it."""
 
 
@@ -208,10 +212,14 @@ class Plain(Scheme):
         """
         if part.kind is Kind.REPORT:
             return Layout(name=part.name, size=1, width=2, bits=64, report=True)
-        bits: Literal[32, 64] = 32 if self.made.span(round_, part) < 2.0**31 else 64
+        bits: Literal[32, 64] = (
+            32 if self.made.span(round_, part) < 2.0**31 else 64
+        )
         if part.form == "gram":
             return Layout(name=part.name, size=part.numbers, width=1, bits=bits)
-        return Layout(name=part.name, size=part.size, width=part.width, bits=bits)
+        return Layout(
+            name=part.name, size=part.size, width=part.width, bits=bits
+        )
 
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
@@ -223,7 +231,9 @@ class Plain(Scheme):
         """The public state, and nothing beside it."""
         return Received(unpack_state(payload))
 
-    def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+    def added(
+        self, path: str, layout: Layout, asked: Asked, rows: int
+    ) -> NDArray[Any]:
         """Its share of the noise, whatever was announced: the share follows from the task
         that the device itself has assembled."""
         noise = self._noise(path, rows * layout.width)
@@ -237,10 +247,14 @@ class Plain(Scheme):
             return own_noise(event, 1, count)[0]
         if isinstance(event, Skellam | Laplace):
             return portion(event, count, self.made.task.enough)
-        raise SettingError(f"the noise of {event.name} cannot be shared among devices")
+        raise SettingError(
+            f"the noise of {event.name} cannot be shared among devices"
+        )
 
     @classmethod
-    def summed(cls, notes: Notes, task: str, layout: Layout, sum_: Section) -> Section:
+    def summed(
+        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+    ) -> Section:
         """The sum as it is."""
         return sum_
 

@@ -101,7 +101,9 @@ class Link:
 
     async def rotate(self, private: bytes) -> Link:
         """The same device with a new key. If it is cut short, call it again with the same one."""
-        new = Link(self.web, self.recommender, self.aggregator, private, self.name)
+        new = Link(
+            self.web, self.recommender, self.aggregator, private, self.name
+        )
         body = json.dumps({"public": new.public.hex()}).encode()
         for server in (self.recommender, self.aggregator):
             try:
@@ -112,7 +114,11 @@ class Link:
         return new
 
     async def call(
-        self, server: Server, path: str, body: bytes, more: dict[str, str] | None = None
+        self,
+        server: Server,
+        path: str,
+        body: bytes,
+        more: dict[str, str] | None = None,
     ) -> bytes:
         """A request with its MAC; the answer, with its MAC checked. Raises `Away` for what
         may pass."""

@@ -107,7 +107,9 @@ class Device:
         from tacit.bound.limit import mix
 
         key = np.uint64(int.from_bytes(self._secret[:8], "little"))
-        order = np.argsort(mix(self.items.astype(np.uint64) ^ key), kind="stable")
+        order = np.argsort(
+            mix(self.items.astype(np.uint64) ^ key), kind="stable"
+        )
         chosen = np.sort(order[:most])
         self.items, self.values = self.items[chosen], self.values[chosen]
         self.times = self.times[chosen] if self.times is not None else None
@@ -120,12 +122,16 @@ class Device:
 
     def asked(self, told: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
-        terms = f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
+        terms = (
+            f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
+        )
         return digest(terms.encode(), payload)
 
     def known(self, told: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
-        return self.sent is not None and self.sent.asked == self.asked(told, payload)
+        return self.sent is not None and self.sent.asked == self.asked(
+            told, payload
+        )
 
     def events(self, told: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
@@ -133,7 +139,9 @@ class Device:
         round_ = self._round(told)
         self._checked(told, payload)
         paths = [f"{round_.name}/{part.name}" for part in round_.parts]
-        found = [self.made.events[path] for path in paths if path in self.made.events]
+        found = [
+            self.made.events[path] for path in paths if path in self.made.events
+        ]
         return [
             e.model_copy(update={"times": 1, "beside": None, "instead": None})
             for e in found
@@ -143,9 +151,13 @@ class Device:
     def _round(self, told: Announcement) -> Round:
         """The announced round, if it is one of this task on the terms of this task."""
         task = self.made.task
-        if told.task != task.name or not 0 <= told.round < len(self.made.plan.rounds):
+        if told.task != task.name or not 0 <= told.round < len(
+            self.made.plan.rounds
+        ):
             raise SettingError("a round of another task was announced")
-        shared = not self.made.method.local  # else nobody's noise but one's own counts
+        shared = (
+            not self.made.method.local
+        )  # else nobody's noise but one's own counts
         enough = floor(task.honest * told.least + 1e-9)
         if told.least != task.least or (shared and told.enough > enough):
             raise SettingError(
@@ -228,10 +240,16 @@ class Device:
             found = self._checked(told, payload)
             before: Mapping[str, NDArray[np.float64]] = self.personal
             if self.sent is not None and self.sent.round == told.round:
-                before = self.sent.before  # asked anew: start from where it started
-            self.personal = {name: array.copy() for name, array in before.items()}
+                before = (
+                    self.sent.before
+                )  # asked anew: start from where it started
+            self.personal = {
+                name: array.copy() for name, array in before.items()
+            }
             told_digest = digest(payload)
-            key = round_key(mask_secret, told.task, told.round, told.nonce, told_digest)
+            key = round_key(
+                mask_secret, told.task, told.round, told.nonce, told_digest
+            )
             rows, sent = self._words(round_, told, found, key)
             asked = self.asked(told, payload)
             self.sent = Sent(told.round, asked, rows, sent, before)
@@ -268,7 +286,9 @@ class Device:
             whole = self._whole(part, layout, given[part.name], len(self.items))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
-            masked += mask(key, layout.name, len(whole), layout.width, layout.bits)
+            masked += mask(
+                key, layout.name, len(whole), layout.width, layout.bits
+            )
             if layout.sparse:
                 rows.append(len(self.items))
                 out.append(self.items.astype("<u4").tobytes())
@@ -313,5 +333,7 @@ class Device:
 
 def compact(device: Device) -> Device:
     """The same device without what it sent, as after a loss of its memory."""
-    device.sent = None if device.sent is None else replace(device.sent, asked="")
+    device.sent = (
+        None if device.sent is None else replace(device.sent, asked="")
+    )
     return device

@@ -45,7 +45,11 @@ class FleetReport:
 
 
 def make_devices(
-    made: Assembled, ratings: Ratings, count: int, policy: Policy, first: int = 0
+    made: Assembled,
+    ratings: Ratings,
+    count: int,
+    policy: Policy,
+    first: int = 0,
 ) -> list[Device]:
     """The first `count` people of a data set as devices; items outside the task's catalogue
     are left out."""
@@ -94,16 +98,23 @@ async def run_fleet(
         recommender = Server(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)
-            made, aggregator = await fetch_task(web, recommender, aggregator_pin)
+            made, aggregator = await fetch_task(
+                web, recommender, aggregator_pin
+            )
             await aggregator.learn(web)
         except Away as error:
             raise Failure(
                 f"a server cannot be reached ({error})",
                 remedy="check its address and --ca",
             ) from None
-        fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
+        fleet = make_devices(
+            made, ratings, devices or ratings.n_users, policy, first
+        )
         keys = privates or [new_exchange()[0] for _ in fleet]
-        links = [Link(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
+        links = [
+            Link(web, recommender, aggregator, key)
+            for key in keys[: len(fleet)]
+        ]
         books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
         report = FleetReport(devices=len(fleet))
         try:
@@ -111,7 +122,15 @@ async def run_fleet(
             wallet = Wallet(books)
             await asyncio.gather(
                 *(
-                    _one(report, links[place], device, place, wallet, rounds, vanish)
+                    _one(
+                        report,
+                        links[place],
+                        device,
+                        place,
+                        wallet,
+                        rounds,
+                        vanish,
+                    )
                     for place, device in enumerate(fleet)
                 )
             )
@@ -146,7 +165,13 @@ async def _one(
     """One device; what stops it is written down, and stops no other."""
     try:
         await take_part(
-            link, device, place, wallet, rounds=rounds, log=report.log, vanish=vanish
+            link,
+            device,
+            place,
+            wallet,
+            rounds=rounds,
+            log=report.log,
+            vanish=vanish,
         )
     except BudgetError:
         report.at_cap += 1

@@ -16,7 +16,11 @@ from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.keys import new_exchange
-from tacit.federation.protocol.wire import Announcement, pack_state, unpack_state
+from tacit.federation.protocol.wire import (
+    Announcement,
+    pack_state,
+    unpack_state,
+)
 from tacit.noise import bits
 
 NOTE = "note"
@@ -110,7 +114,9 @@ class MemorisedDevice(Device):
             "turns": self.turns,
             "ran": sorted(self.ran),
         }
-        arrays: dict[str, Any] = {f"{NOW}{n}": a for n, a in self.personal.items()}
+        arrays: dict[str, Any] = {
+            f"{NOW}{n}": a for n, a in self.personal.items()
+        }
         arrays |= {f"{BEFORE}{n}": a for n, a in sent.before.items()}
         arrays[NOTE] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         arrays[PAYLOAD] = np.frombuffer(sent.payload, np.uint8)

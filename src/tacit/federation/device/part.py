@@ -14,7 +14,13 @@ from tacit.errors import BudgetError, Failure
 from tacit.federation.device.client import Away, Link, Refused
 from tacit.federation.device.device import Device
 from tacit.federation.device.wallet import Wallet
-from tacit.federation.protocol.wire import Announcement, Join, WireError, pack, unpack
+from tacit.federation.protocol.wire import (
+    Announcement,
+    Join,
+    WireError,
+    pack,
+    unpack,
+)
 
 Vanish = float | Callable[[int, Announcement], bool]
 """The chance of leaving a round unanswered, or what says when (trials and tests)."""
@@ -59,7 +65,9 @@ async def take_part(
             place, device.events(told, payload)
         )
         if not paid:
-            raise BudgetError("this device's own cap is reached; it takes part no more")
+            raise BudgetError(
+                "this device's own cap is reached; it takes part no more"
+            )
         if not await _has_key(link, told.key):
             continue
         body = device.answer(told, payload, link.mask_secret(told.key))
@@ -70,7 +78,9 @@ async def take_part(
         done = (told.round, told.attempt)
 
 
-async def _join(link: Link, device: Device, done: tuple[int, int]) -> bytes | None:
+async def _join(
+    link: Link, device: Device, done: tuple[int, int]
+) -> bytes | None:
     """The next announcement, or None if the training is over."""
     shown = device.made.scheme.shows_items
     rows = device.items.astype("<u4").tobytes() if shown else b""

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import BudgetError, Failure
-from tacit.federation.device.client import Away, Link, Refused, Server, fetch_task
+from tacit.federation.device.client import (
+    Away,
+    Link,
+    Refused,
+    Server,
+    fetch_task,
+)
 from tacit.federation.device.device import Device
 from tacit.federation.device.memory import (
     MemorisedDevice,
@@ -76,16 +82,22 @@ class Person:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = known_facts(self.home)
         async with Web(self.ca) as web:
-            recommender = Server(self.url.rstrip("/"), self.pin or facts.get("pin"))
+            recommender = Server(
+                self.url.rstrip("/"), self.pin or facts.get("pin")
+            )
             await recommender.learn(web)
             pin = self.aggregator_pin or facts.get("aggregator")
             made, aggregator = await fetch_task(web, recommender, pin)
             await aggregator.learn(web)
             facts |= {"pin": recommender.pin, "aggregator": aggregator.pin}
             keep_facts(self.home, facts)
-            device = MemorisedDevice(self.home, made, self.ratings, self.policy, facts)
+            device = MemorisedDevice(
+                self.home, made, self.ratings, self.policy, facts
+            )
             private = bytes.fromhex(facts["private"])
-            link = Link(web, recommender, aggregator, private, facts.get("name"))
+            link = Link(
+                web, recommender, aggregator, private, facts.get("name")
+            )
             link = await self._enrolled(link, facts)
             device.key_name = name_of(link.public)
             await self._take_part(link, device)

@@ -108,7 +108,9 @@ class Deal:
         for device in sorted(self.joined):
             rows = self.joined[device]
             key = derived(self.seed, device)
-            piece = mask(key, "piece", len(rows), width, self.layout.bits).copy()
+            piece = mask(
+                key, "piece", len(rows), width, self.layout.bits
+            ).copy()
             waiting[rows] -= 1
             last = waiting[rows] == 0
             piece[last] = left[rows[last]]
@@ -127,7 +129,9 @@ class Deal:
         return total
 
     def _nothing(self) -> NDArray[Any]:
-        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
+        return np.zeros(
+            (self.layout.size, self.layout.width), f"<u{self.layout.word}"
+        )
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,9 @@ class _ToldEach(Told):
         if layout.name != self.deal.layout.name:
             return Bare(whole)
         if layout.printed == "add":
-            return Bare(whole, Tau(np.asarray(rows, np.uint32), whole[rows]).packed())
+            return Bare(
+                whole, Tau(np.asarray(rows, np.uint32), whole[rows]).packed()
+            )
         if self.deal.tau is not None:
             whole[rows] += self.deal.missing(arrived)[rows]
         return Bare(whole)
@@ -210,9 +216,15 @@ class Hua(Scheme):
         seed = derived(secret, f"deal {where}")
         known = kept is not None and first.printed == "subtract"
         deal = Deal(
-            first, seed, attempt.joined, Tau.unpacked(kept) if known and kept else None
+            first,
+            seed,
+            attempt.joined,
+            Tau.unpacked(kept) if known and kept else None,
         )
-        rho, eta = derived(seed, "rho").hex(), derived(secret, f"eta {task}").hex()
+        rho, eta = (
+            derived(seed, "rho").hex(),
+            derived(secret, f"eta {task}").hex(),
+        )
         seeds: tuple[str, ...] = ()
         if self.made.events:
             static = self.made.round(attempt.index).takes_part.printed == "S2"
@@ -223,7 +235,9 @@ class Hua(Scheme):
             for name, array in arrays.items()
             if array.ndim and len(array) == first.size and first.size > 1
         }
-        rest = {name: array for name, array in arrays.items() if name not in by_item}
+        rest = {
+            name: array for name, array in arrays.items() if name not in by_item
+        }
         return _ToldEach(deal, seeds, by_item, rest, deal.counts)
 
     def received(self, payload: bytes | memoryview) -> Received:
@@ -232,7 +246,9 @@ class Hua(Scheme):
         beside = {n: arrays.pop(n) for n in (COUNTS, PIECE) if n in arrays}
         return Received(arrays, beside)
 
-    def added(self, path: str, layout: Layout, asked: Asked, rows: int) -> NDArray[Any]:
+    def added(
+        self, path: str, layout: Layout, asked: Asked, rows: int
+    ) -> NDArray[Any]:
         """Mixed noise as printed, and the pieces of tau that it was dealt."""
         added = words(self._noise(path, layout, asked, rows), layout.bits)
         if layout.printed == "subtract" and PIECE in asked.beside:
@@ -262,7 +278,9 @@ class Hua(Scheme):
         return np.trunc(total).astype(np.int64)
 
     @classmethod
-    def summed(cls, notes: Notes, task: str, layout: Layout, sum_: Section) -> Section:
+    def summed(
+        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+    ) -> Section:
         """With alpha, a secret vector for each item: added when eta is made, and taken off
         in every round."""
         rows, found = sum_
@@ -270,14 +288,19 @@ class Hua(Scheme):
             return sum_
         kept = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
         if kept:
-            seed, items = bytes(kept[0][0]), np.frombuffer(bytes(kept[0][1]), "<u4")
+            seed, items = (
+                bytes(kept[0][0]),
+                np.frombuffer(bytes(kept[0][1]), "<u4"),
+            )
         elif layout.printed == "subtract":
             return sum_
         else:
             seed, items = bits.fresh().token(32), rows
             listed = rows.astype("<u4").tobytes()
             notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, seed, listed)
-        alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)[rows]
+        alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)[
+            rows
+        ]
         alpha = np.where(np.isin(rows, items)[:, None], alpha, 0)
         total = found + alpha if layout.printed == "add" else found - alpha
         return Section(rows, total.astype(found.dtype))

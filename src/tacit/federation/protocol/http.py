@@ -80,12 +80,18 @@ class _Line(asyncio.Protocol):
         status = self._parser.get_status_code()
         waiting = self._waiting
         self._waiting = None
-        if waiting is None or status < 200 or not self._parser.should_keep_alive():
+        if (
+            waiting is None
+            or status < 200
+            or not self._parser.should_keep_alive()
+        ):
             self.transport.close()
         else:
             self._idle.append(self)
         if waiting is not None and not waiting.done():
-            body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+            body = (
+                self._body[0] if len(self._body) == 1 else b"".join(self._body)
+            )
             waiting.set_result(Answer(status, self._headers, body))
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -120,7 +126,9 @@ class Web:
     answer may take, a new connection included; None leaves it to the caller.
     """
 
-    def __init__(self, ca: str | None = None, seconds: float | None = 60.0) -> None:
+    def __init__(
+        self, ca: str | None = None, seconds: float | None = 60.0
+    ) -> None:
         self._ca, self._seconds = ca, seconds
         self._places: dict[str, _Place] = {}
         self._context: ssl.SSLContext | None = None
@@ -150,7 +158,12 @@ class Web:
         return await self._ask("POST", base, path, body, headers)
 
     async def _ask(
-        self, method: str, base: str, path: str, body: bytes, headers: Mapping[str, str]
+        self,
+        method: str,
+        base: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
     ) -> Answer:
         place = self._places.get(base) or self._place(base)
         lines = [
@@ -163,7 +176,11 @@ class Web:
         line: _Line | None = None
         try:
             async with asyncio.timeout(self._seconds):
-                line = place.idle.pop() if place.idle else await self._connect(place)
+                line = (
+                    place.idle.pop()
+                    if place.idle
+                    else await self._connect(place)
+                )
                 return await line.ask(data)
         except BaseException:
             if line is not None:
@@ -175,15 +192,22 @@ class Web:
             found = urlsplit(base)
             port = found.port or (443 if found.scheme == "https" else 80)
         except ValueError:
-            raise SettingError("the address of a server does not parse") from None
+            raise SettingError(
+                "the address of a server does not parse"
+            ) from None
         if (
             found.scheme not in ("http", "https")
             or not found.hostname
             or not base.isascii()
             or not base.isprintable()
         ):
-            raise SettingError("a server's address begins with http:// or https://")
-        authority, prefix = found.netloc.rpartition("@")[2], found.path.rstrip("/")
+            raise SettingError(
+                "a server's address begins with http:// or https://"
+            )
+        authority, prefix = (
+            found.netloc.rpartition("@")[2],
+            found.path.rstrip("/"),
+        )
         self._places[base] = _Place(
             found.hostname, port, found.scheme == "https", authority, prefix
         )

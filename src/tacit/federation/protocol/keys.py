@@ -55,7 +55,9 @@ class Secrets:
 
 def secrets(private: bytes, public: bytes) -> Secrets:
     """What the owner of one key shares with the owner of the other."""
-    shared = _loaded(private).exchange(X25519PublicKey.from_public_bytes(public))
+    shared = _loaded(private).exchange(
+        X25519PublicKey.from_public_bytes(public)
+    )
     kept = [
         HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
         for label in (b"mac", b"mask")
@@ -71,7 +73,11 @@ def _loaded(private: bytes) -> X25519PrivateKey:
 
 def public_of(private: bytes) -> bytes:
     """The public half of an exchange key."""
-    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+    return (
+        X25519PrivateKey.from_private_bytes(private)
+        .public_key()
+        .public_bytes_raw()
+    )
 
 
 def new_exchange() -> tuple[bytes, bytes]:
@@ -142,7 +148,9 @@ class Identity:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             staged = self.path.with_suffix(".new")
-            handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            handle = os.open(
+                staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+            )
             with os.fdopen(handle, "w") as file:
                 json.dump(content, file)
                 file.flush()
@@ -167,7 +175,10 @@ class Identity:
     def card(self) -> dict[str, Any]:
         """What the server shows the world."""
         listed = [
-            {"public": public.hex(), "signature": self.sign(b"exchange", public)}
+            {
+                "public": public.hex(),
+                "signature": self.sign(b"exchange", public),
+            }
             for public in self._publics
         ]
         return {"identity": self.public.hex(), "exchange": listed}
@@ -201,7 +212,9 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
     except (KeyError, TypeError, ValueError):
         raise Failure("the server's card of keys does not parse") from None
     if not keys or not all(fine):
-        raise Failure("the server's exchange keys are not signed by its identity")
+        raise Failure(
+            "the server's exchange keys are not signed by its identity"
+        )
     return keys
 
 

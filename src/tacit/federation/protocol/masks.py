@@ -20,7 +20,9 @@ from tacit.federation.protocol.keys import derived
 _START = bytes(16)
 
 
-def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> bytes:
+def round_key(
+    secret: bytes, task: str, round_: int, nonce: str, told: str
+) -> bytes:
     """One key for one device, round and `told` (digest of the state it was given).
 
     A re-run of the round with the same state has the same, so the same words can be sent
@@ -38,9 +40,15 @@ def stream(key: bytes, label: str) -> Any:
 
 def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
     """The next `count` words of `bits` bits, uniform."""
-    return np.frombuffer(source.update(bytes(count * bits // 8)), f"<u{bits // 8}")
+    return np.frombuffer(
+        source.update(bytes(count * bits // 8)), f"<u{bits // 8}"
+    )
 
 
-def mask(key: bytes, label: str, rows: int, width: int, bits: int) -> NDArray[Any]:
+def mask(
+    key: bytes, label: str, rows: int, width: int, bits: int
+) -> NDArray[Any]:
     """The mask of a whole part: uniform words of its shape."""
-    return keystream(stream(key, label), rows * width, bits).reshape(rows, width)
+    return keystream(stream(key, label), rows * width, bits).reshape(
+        rows, width
+    )

@@ -27,7 +27,13 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from tacit.errors import UsageError
 
@@ -85,7 +91,9 @@ class Layout(BaseModel):
     an upload names the print of those that the device has derived (`layouts_print`).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True
+    )
     name: Name
     size: int = Field(ge=1, le=10**8)
     width: int = Field(ge=1, le=10**6)
@@ -267,7 +275,11 @@ def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
 def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
     """The representatives nearest to zero."""
     if bits == 32:
-        return np.ascontiguousarray(found, np.uint32).view(np.int32).astype(np.int64)
+        return (
+            np.ascontiguousarray(found, np.uint32)
+            .view(np.int32)
+            .astype(np.int64)
+        )
     return np.ascontiguousarray(found, np.uint64).view(np.int64).copy()
 
 
@@ -312,7 +324,8 @@ def digest(*parts: bytes | memoryview) -> str:
 def ascending(rows: NDArray[Any], size: int) -> bool:
     """Whether unsigned row numbers ascend, each once, and lie inside an array of `size` rows."""
     return not len(rows) or (
-        int(rows[-1]) < size and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any())
+        int(rows[-1]) < size
+        and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any())
     )
 
 
@@ -326,7 +339,9 @@ def sections(
         for count, part in zip(counts, parts, strict=True)
     )
     if len(payload) != whole:
-        raise WireError(f"a payload of {len(payload)} bytes where {whole} belong")
+        raise WireError(
+            f"a payload of {len(payload)} bytes where {whole} belong"
+        )
     out: list[Section] = []
     at = 0
     for part, count in zip(parts, counts, strict=True):
@@ -335,7 +350,9 @@ def sections(
             index = np.frombuffer(payload[at : at + ROW_BYTES * count], "<u4")
             at += ROW_BYTES * count
             if not ascending(index, part.size):
-                raise WireError("row numbers that do not ascend inside the part")
+                raise WireError(
+                    "row numbers that do not ascend inside the part"
+                )
         end = at + count * part.width * part.word
         found = np.frombuffer(payload[at:end], f"<u{part.word}")
         out.append(Section(index, found.reshape(count, part.width)))
@@ -350,7 +367,8 @@ def _counts(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> list[int]:
     named = iter(rows)
     counts = [next(named) if part.sparse else part.size for part in parts]
     if any(
-        not 0 <= count <= part.size for count, part in zip(counts, parts, strict=True)
+        not 0 <= count <= part.size
+        for count, part in zip(counts, parts, strict=True)
     ):
         raise WireError("a part with a wrong number of rows")
     return counts

@@ -82,7 +82,9 @@ class _Handler:
     a look, and a wait looks at the store every `POLL` seconds.
     """
 
-    def __init__(self, gate: Gate, uploads: Uploads, recommender: bytes) -> None:
+    def __init__(
+        self, gate: Gate, uploads: Uploads, recommender: bytes
+    ) -> None:
         self.gate = gate
         self.uploads = uploads
         self.recommender = recommender
@@ -112,10 +114,13 @@ class _Handler:
         message, payload = unpack(Upload, body)
         key = Key(message.task, message.round, message.attempt)
         known = await self._known(key)
-        sections(known.opening.parts, message.rows, payload)  # refuses a wrong length
+        sections(
+            known.opening.parts, message.rows, payload
+        )  # refuses a wrong length
         if message.layouts != known.agreed:
             raise Refusal(
-                403, "the device agreed to other sums than the recommender has opened"
+                403,
+                "the device agreed to other sums than the recommender has opened",
             )
         if message.least < self.uploads.least:
             raise Refusal(403, "the device was promised too small a cohort")
@@ -146,7 +151,9 @@ class _Handler:
         log("sum revealed", round=key.round, attempt=key.attempt, bytes=size)
         return self._answer(body, revealed)
 
-    def _answer(self, request: bytes, payload: bytes, status: int = 200) -> Reply:
+    def _answer(
+        self, request: bytes, payload: bytes, status: int = 200
+    ) -> Reply:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
@@ -155,7 +162,9 @@ class _Handler:
             opening = await self.uploads.opening(key)
             if len(self._rounds) > MOST_OPEN:
                 self._rounds.clear()
-            self._rounds.setdefault(key, _Open(opening, layouts_print(opening.parts)))
+            self._rounds.setdefault(
+                key, _Open(opening, layouts_print(opening.parts))
+            )
         return self._rounds[key]
 
     async def _wait(self, known: _Open, key: Key, closing: Closing) -> None:
@@ -166,7 +175,11 @@ class _Handler:
         while True:
             found = await self.uploads.count(key)
             left = until - loop.time()
-            if found.arrived >= closing.expected or left <= 0 or not found.is_open:
+            if (
+                found.arrived >= closing.expected
+                or left <= 0
+                or not found.is_open
+            ):
                 return
             known.news.clear()
             try:

@@ -144,7 +144,12 @@ class Conductor:
             return
         await self._absorb(round_, active, sum_)
         joined = len(attempt.joined)
-        log("round done", round=attempt.index, attempt=attempt.number, joined=joined)
+        log(
+            "round done",
+            round=attempt.index,
+            attempt=attempt.number,
+            joined=joined,
+        )
 
     # ---------------------------------------------------------------- opening
 
@@ -192,7 +197,10 @@ class Conductor:
     async def _pass_over(self, round_: Round, attempt: Attempt) -> None:
         """Nobody of this slice came: the round releases nothing."""
         closing = Closing(
-            task=self.name, round=attempt.index, attempt=attempt.number, give_up=True
+            task=self.name,
+            round=attempt.index,
+            attempt=attempt.number,
+            give_up=True,
         )
         await self.aggregator.close(closing)
         await self._advance(round_, attempt, Opened(nothing(round_.parts)))
@@ -202,7 +210,9 @@ class Conductor:
     def _announced(self, attempt: Attempt) -> Active:
         """The attempt with what its devices are told, which follows from durable things."""
         secret = self.identity.by_name[attempt.key]
-        told = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
+        told = self.made.scheme.tell(
+            attempt, self.loop.state, self.kept, secret
+        )
         return Active(attempt, told)
 
     async def _collect(self, active: Active) -> bytes | None:
@@ -250,7 +260,10 @@ class Conductor:
         self.step = Step.ABSORBING
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
-            where = {"round": active.attempt.index, "attempt": active.attempt.number}
+            where = {
+                "round": active.attempt.index,
+                "attempt": active.attempt.number,
+            }
             log("sum out of range: some device went past its clip", **where)
         await self._advance(round_, active.attempt, opened)
 
@@ -269,7 +282,9 @@ class Conductor:
         told = active.told.digest(device)
         return round_key(secret, self.name, attempt.index, attempt.nonce, told)
 
-    async def _advance(self, round_: Round, attempt: Attempt, opened: Opened) -> None:
+    async def _advance(
+        self, round_: Round, attempt: Attempt, opened: Opened
+    ) -> None:
         """The next state: in the store first, then here.
 
         The loop that goes on is a new one, so that a store which fails leaves this one as it

@@ -50,7 +50,11 @@ class Session:
     def run(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a statement gives; none where it gives none."""
         found = self._database.execute(text, values)
-        return [tuple(row) for row in found.fetchall()] if found.description else []
+        return (
+            [tuple(row) for row in found.fetchall()]
+            if found.description
+            else []
+        )
 
     def changed(self, text: str, *values: Any) -> int:
         """How many rows a statement changed."""
@@ -114,7 +118,9 @@ class Sqlite(Database):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._alone:
-                self._held = _hold(self._path.with_name(self._path.name + ".lock"))
+                self._held = _hold(
+                    self._path.with_name(self._path.name + ".lock")
+                )
             self._connection = sqlite3.connect(
                 self._path,
                 isolation_level=None,

@@ -80,12 +80,16 @@ class Gate:
     def app(self, **options: Any) -> FastAPI:
         """An app with what both servers have: health, metrics, keys, enrolment."""
         hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-        app = Plain(self._plain, title=f"tacit {self.role}", **hidden, **options)
+        app = Plain(
+            self._plain, title=f"tacit {self.role}", **hidden, **options
+        )
 
         @app.get("/healthz")
         async def healthz() -> JSONResponse:
             try:
-                await asyncio.wait_for(self.store.read(lambda s: s.run("SELECT 1")), 5)
+                await asyncio.wait_for(
+                    self.store.read(lambda s: s.run("SELECT 1")), 5
+                )
                 fine = self.ready
             except (StorageError, TimeoutError):
                 fine = False
@@ -124,11 +128,15 @@ class Gate:
             except WireError as error:
                 answer = Reply.facts({"error": error.message}, error.status)
             except StorageError:
-                answer = Reply.facts({"error": "the store is away; try again"}, 503)
+                answer = Reply.facts(
+                    {"error": "the store is away; try again"}, 503
+                )
             except Exception as error:  # noqa: BLE001 - its words could quote a message
                 LOG.exception("failed")
                 answer = Reply.facts({"error": type(error).__name__}, 500)
-            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
+            self.metrics.add(
+                "requests", 1, f'path="{path}",status="{answer.status}"'
+            )
             return answer
 
         self._plain[method, path] = guarded
@@ -152,7 +160,10 @@ class Gate:
                     if event["type"] == "http.disconnect":
                         raise Refusal(400, "the message ended early")
                     parts.append(event.get("body", b""))
-                    size, more = size + len(parts[-1]), event.get("more_body", False)
+                    size, more = (
+                        size + len(parts[-1]),
+                        event.get("more_body", False),
+                    )
                     if size > most:
                         raise Refusal(413, "the message is too long")
         except TimeoutError:
@@ -170,11 +181,15 @@ class Gate:
         if caller is None:
             # enrolled, or its key rotated, at another process on the same store
             rows = await self.store.read(
-                lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
+                lambda s: s.run(
+                    "SELECT public FROM device WHERE id = ?", device
+                )
             )
             if rows:
                 self._publics[device] = bytes(rows[0][0])
-                caller = self._verified(request, body, device, self._publics[device])
+                caller = self._verified(
+                    request, body, device, self._publics[device]
+                )
         if caller is None:
             raise Refusal(401, "unknown device or wrong MAC")
         # only now: a stranger must not use up another's allowance
@@ -197,7 +212,11 @@ class Gate:
         except ValueError:
             return None
         expected = tag(
-            mac, b"request", request.method.encode(), request.path.encode(), body
+            mac,
+            b"request",
+            request.method.encode(),
+            request.path.encode(),
+            body,
         )
         given = request.headers.get("tacit-mac", "")
         return Caller(device, mac, given) if same(expected, given) else None
@@ -212,7 +231,11 @@ class Gate:
         """Refuse what is not signed by the other server."""
         given = request.headers.get("tacit-signature", "")
         if not verify(
-            identity, given, request.method.encode(), request.path.encode(), body
+            identity,
+            given,
+            request.method.encode(),
+            request.path.encode(),
+            body,
         ):
             raise Refusal(401, "not signed by the pinned server")
 
@@ -253,7 +276,9 @@ class Gate:
         caller, public = await self.caller(request, body), _public(body)
         await self.store.write(
             lambda s: s.run(
-                "UPDATE device SET public = ? WHERE id = ?", public, caller.device
+                "UPDATE device SET public = ? WHERE id = ?",
+                public,
+                caller.device,
             )
         )
         self._publics[caller.device] = public

@@ -94,7 +94,9 @@ def publish(
         local=made.method.local,
     )
     if receipt is not None and book is not None:
-        open_book(book.location, book.population).commit(receipt, shared.digest())
+        open_book(book.location, book.population).commit(
+            receipt, shared.digest()
+        )
     Model(shared, statement).save(out)
 
 
@@ -107,10 +109,15 @@ def _settings(made: Assembled, spoilt: int) -> list[str]:
     listed = min(len(made.plan.rounds), FIRST_ROUNDS)
     most = max(made.bytes_of(index) for index in range(listed))
     given = made.method.settings.model_dump()
-    out = [*made.plan.story, *(f"{name} = {value}" for name, value in given.items())]
+    out = [
+        *made.plan.story,
+        *(f"{name} = {value}" for name, value in given.items()),
+    ]
     out.append(f"cohorts of {task.least} to {task.cohort} devices; {noise}")
     if most:
-        out.append(f"a device sends up to {most:,} bytes in a round, whatever it rated")
+        out.append(
+            f"a device sends up to {most:,} bytes in a round, whatever it rated"
+        )
     if spoilt:
         out.append(f"sums out of range, taken as nothing: {spoilt} rounds")
     return out

@@ -26,7 +26,12 @@ from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Join, ascending, pack, unpack
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Caller, Gate
-from tacit.federation.server.publish import Charged, is_published, publish, reserve
+from tacit.federation.server.publish import (
+    Charged,
+    is_published,
+    publish,
+    reserve,
+)
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.tables import statements
@@ -80,7 +85,9 @@ def recommender_app(
     store = Store(how.location, MIGRATIONS, "recommender", alone=True)
     identity = aggregator.identity
     gate = Gate("recommender", identity, store, how.limits, how.token)
-    conductor = Conductor(made, store, identity, aggregator, gate.public, how.gather)
+    conductor = Conductor(
+        made, store, identity, aggregator, gate.public, how.gather
+    )
     training = _Training(gate, conductor, how)
 
     @asynccontextmanager
@@ -110,7 +117,9 @@ class _Training:
     the store and charges nothing again.
     """
 
-    def __init__(self, gate: Gate, conductor: Conductor, how: Operation) -> None:
+    def __init__(
+        self, gate: Gate, conductor: Conductor, how: Operation
+    ) -> None:
         self.gate = gate
         self.conductor = conductor
         self.how = how
@@ -124,7 +133,9 @@ class _Training:
         except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
             self.gate.ready = False
             reason = error.message if isinstance(error, TacitError) else ""
-            LOG.exception("training stopped", extra={"facts": {"reason": reason}})
+            LOG.exception(
+                "training stopped", extra={"facts": {"reason": reason}}
+            )
 
     async def _train(self) -> None:
         conductor, book = self.conductor, self.how.book
@@ -150,7 +161,11 @@ class _Handler:
     """
 
     def __init__(
-        self, gate: Gate, conductor: Conductor, how: Operation, aggregator_pin: str
+        self,
+        gate: Gate,
+        conductor: Conductor,
+        how: Operation,
+        aggregator_pin: str,
     ) -> None:
         self.gate = gate
         self.conductor = conductor
@@ -161,7 +176,10 @@ class _Handler:
         document = {
             "task": self.made.task.model_dump(mode="json"),
             "events": json.loads(self.made.events_text()),
-            "aggregator": {"url": how.aggregator_url, "identity": aggregator_pin},
+            "aggregator": {
+                "url": how.aggregator_url,
+                "identity": aggregator_pin,
+            },
         }
         self._document = json.dumps(document).encode()
         self._signature = gate.identity.sign(b"task", self._document)
@@ -169,7 +187,9 @@ class _Handler:
     async def task(self, request: Call) -> Reply:
         """The task, its events and the aggregator, signed."""
         return Reply(
-            self._document, kind="application/json", tacit_signature=self._signature
+            self._document,
+            kind="application/json",
+            tacit_signature=self._signature,
         )
 
     async def status(self, request: Call) -> Reply:
@@ -203,7 +223,9 @@ class _Handler:
         self._check_stamp(caller, message.stamp)
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
-            return self.gate.reply(caller, self.conductor.announcement(caller.device))
+            return self.gate.reply(
+                caller, self.conductor.announcement(caller.device)
+            )
         lobby = self.conductor.lobby
         future = lobby.enter(caller.device, items, message.place)
         if not self._told:
@@ -244,7 +266,9 @@ class _Handler:
         files = {name: (self.out / name).read_bytes() for name in FILES}
         sizes = {name: len(data) for name, data in files.items()}
         frame = pack(sizes, b"".join(files.values()))
-        return Reply(frame, tacit_signature=self.gate.identity.sign(b"model", frame))
+        return Reply(
+            frame, tacit_signature=self.gate.identity.sign(b"model", frame)
+        )
 
     def _check_stamp(self, caller: Caller, stamp: int) -> None:
         """A copied request is old, or not newer than the device's last one."""
@@ -266,9 +290,12 @@ class _Handler:
             or len(payload) % 4
         ):
             raise Refusal(
-                400, "rows are listed where the plan asks for them, and only there"
+                400,
+                "rows are listed where the plan asks for them, and only there",
             )
         rows = np.frombuffer(payload, "<u4").astype(np.uint32)
         if not ascending(rows, len(self.made.public.catalogue)):
-            raise Refusal(400, "row numbers that do not ascend inside the catalogue")
+            raise Refusal(
+                400, "row numbers that do not ascend inside the catalogue"
+            )
         return rows

@@ -58,7 +58,9 @@ class Rounds:
 
     def _standing(self, session: Session) -> Standing:
         self._enter(session)
-        found = session.run("SELECT state, tau FROM task WHERE id = ?", self.name)
+        found = session.run(
+            "SELECT state, tau FROM task WHERE id = ?", self.name
+        )
         state, kept = found[0]
         over = session.run(
             "SELECT round, status FROM round "
@@ -83,7 +85,9 @@ class Rounds:
 
     async def opened(self, index: int) -> Attempt | None:
         """The attempt at a round that was announced and is not over, if there is one."""
-        return await self.store.read(lambda session: self._opened(session, index))
+        return await self.store.read(
+            lambda session: self._opened(session, index)
+        )
 
     def _opened(self, session: Session, index: int) -> Attempt | None:
         rows = session.run(
@@ -107,7 +111,10 @@ class Rounds:
             int(found.number),
             found.nonce,
             found.key,
-            {name: np.frombuffer(bytes(items or b""), "<u4") for name, _, items in who},
+            {
+                name: np.frombuffer(bytes(items or b""), "<u4")
+                for name, _, items in who
+            },
             {name: bytes(public) for name, public, _ in who},
         )
 
@@ -197,6 +204,8 @@ class Rounds:
 
         def work(session: Session) -> None:
             self._enter(session)
-            session.run("UPDATE task SET receipt = ? WHERE id = ?", text, self.name)
+            session.run(
+                "UPDATE task SET receipt = ? WHERE id = ?", text, self.name
+            )
 
         self.store.now(work)

@@ -71,7 +71,9 @@ class Store:
     ) -> None:
         self._database = database_at(location, name, alone)
         self._migrations, self._name = migrations, name
-        self._queue: queue.SimpleQueue[list[_Asked] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[_Asked] | None] = (
+            queue.SimpleQueue()
+        )
         self._gathered: dict[asyncio.AbstractEventLoop, list[_Asked]] = {}
         self.commits, self.works = 0, 0
         """Transactions, and works in them: how well works are gathered."""
@@ -124,7 +126,9 @@ class Store:
                 self._database.connect()
             except Taken as taken:
                 if time.monotonic() > until:
-                    raise StorageError(taken.message, remedy="stop it first") from None
+                    raise StorageError(
+                        taken.message, remedy="stop it first"
+                    ) from None
                 time.sleep(0.1)
             else:
                 return
@@ -145,7 +149,9 @@ class Store:
             "CREATE TABLE IF NOT EXISTS migration "
             "(name TEXT, number INTEGER, PRIMARY KEY (name, number))"
         )
-        rows = session.run("SELECT number FROM migration WHERE name = ?", self._name)
+        rows = session.run(
+            "SELECT number FROM migration WHERE name = ?", self._name
+        )
         done = {row[0] for row in rows}
         if done and max(done) >= len(self._migrations):
             raise StorageError(
@@ -174,7 +180,9 @@ class Store:
             batch = self._queue.get()
             if batch is None:
                 break
-            while not self._queue.empty():  # what came while the last batch was written
+            while (
+                not self._queue.empty()
+            ):  # what came while the last batch was written
                 more = self._queue.get()
                 if more is None:
                     ending = True
@@ -231,7 +239,9 @@ def _answer(batch: list[_Asked], results: list[Any]) -> None:
     for loop, pairs in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, pairs)
-        except RuntimeError:  # it ended meanwhile; what was written stays written
+        except (
+            RuntimeError
+        ):  # it ended meanwhile; what was written stays written
             continue
 
 

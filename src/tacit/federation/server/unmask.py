@@ -80,7 +80,9 @@ def unmask(
             return Opened(nothing(round_.parts), kept=bare.kept)
         exact = integers(bare.words, layout.bits)
         spoilt = spoilt or bool((np.abs(exact) > made.span(round_, part)).any())
-        out[part.name] = _released(made, round_, part, exact, len(sums.arrived), people)
+        out[part.name] = _released(
+            made, round_, part, exact, len(sums.arrived), people
+        )
     if spoilt:
         out = {name: _nothing(each) for name, each in out.items()}
     return Opened(out, spoilt)
@@ -138,9 +140,14 @@ def _released(
 ) -> Released:
     """A sum as an estimate for all people. Where the method counts who came, it stays as it
     is: how many they are is in the state."""
-    deviation = made.noise_sd(f"{round_.name}/{part.name}", arrived) / part.bound.steps
+    deviation = (
+        made.noise_sd(f"{round_.name}/{part.name}", arrived) / part.bound.steps
+    )
     found = Released(
-        off_grid(part, exact), deviation, private=bool(made.events), reports=arrived
+        off_grid(part, exact),
+        deviation,
+        private=bool(made.events),
+        reports=arrived,
     )
     if made.scheme.shows_items or made.method.local:
         return found
@@ -148,4 +155,6 @@ def _released(
 
 
 def _nothing(found: Released) -> Released:
-    return Released(np.zeros_like(found.value), found.sd, found.private, found.reports)
+    return Released(
+        np.zeros_like(found.value), found.sd, found.private, found.reports
+    )

@@ -105,7 +105,9 @@ class Uploads:
             raise Refusal(404, "no such round")
         return unpack(Opening, bytes(rows[0][0]))[0]
 
-    async def keep(self, key: Key, device: str, least: int, body: bytes) -> bool:
+    async def keep(
+        self, key: Key, device: str, least: int, body: bytes
+    ) -> bool:
         """Keep a contribution, and say whether it is new. The same again is fine; another
         one from the same device is not."""
         print_ = digest(body)
@@ -146,7 +148,9 @@ class Uploads:
         """The sum that was revealed, or is revealed now, or None for ever."""
         return await self.store.write(lambda s: self._reveal(s, key, give_up))
 
-    def _reveal(self, session: Session, key: Key, give_up: bool) -> bytes | None:
+    def _reveal(
+        self, session: Session, key: Key, give_up: bool
+    ) -> bytes | None:
         rows = session.run(
             "SELECT status, sum, opening, least FROM round "
             "WHERE task = ? AND round = ? AND attempt = ?",
@@ -162,7 +166,9 @@ class Uploads:
             "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             *key,
         )
-        needed = max([int(found.least), self.least, *(int(row[1]) for row in who)])
+        needed = max(
+            [int(found.least), self.least, *(int(row[1]) for row in who)]
+        )
         other = _is_revealed(session, key.task, key.round)
         if give_up or other or len(who) < needed:
             _give_up(session, key)
@@ -191,7 +197,8 @@ def _is_revealed(session: Session, task: str, round_: int) -> bool:
 
 def _status(session: Session, key: Key) -> str | None:
     rows = session.run(
-        "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?", *key
+        "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?",
+        *key,
     )
     return rows[0][0] if rows else None
 
@@ -219,7 +226,9 @@ def _give_up(session: Session, key: Key) -> None:
         "WHERE task = ? AND round = ? AND attempt = ?",
         *key,
     )
-    session.run("DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key)
+    session.run(
+        "DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key
+    )
 
 
 def _sum(
@@ -265,12 +274,16 @@ def _bodies(session: Session, key: tuple[str, int, int]) -> Iterator[bytes]:
 def _total(parts: tuple[Layout, ...], bodies: Iterable[bytes]) -> list[Section]:
     """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
     listed, not summed."""
-    sums = [np.zeros((part.size, part.width), f"<u{part.word}") for part in parts]
+    sums = [
+        np.zeros((part.size, part.width), f"<u{part.word}") for part in parts
+    ]
     seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
     reports: list[list[Any]] = [[] for _ in parts]
     for body in bodies:
         message, payload = unpack(Upload, body)
-        for place, (rows, words) in enumerate(sections(parts, message.rows, payload)):
+        for place, (rows, words) in enumerate(
+            sections(parts, message.rows, payload)
+        ):
             if parts[place].report:
                 reports[place].append(words)
             elif rows is None:

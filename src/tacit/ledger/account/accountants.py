@@ -144,7 +144,9 @@ def _losses(total: Cost) -> list[tuple[float, float]] | None:
             _log_choose(count, x) + count * keep - (count - x) * each
             for x in range(count + 1)
         ]
-        ways = [((2 * x - count) * each, chance) for x, chance in enumerate(chances)]
+        ways = [
+            ((2 * x - count) * each, chance) for x, chance in enumerate(chances)
+        ]
         table = [
             (loss + more, chance + other)
             for loss, chance in table
@@ -157,12 +159,16 @@ def _log_choose(n: int, k: int) -> float:
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
-def _delta(mu: float, table: list[tuple[float, float]], epsilon: float) -> float:
+def _delta(
+    mu: float, table: list[tuple[float, float]], epsilon: float
+) -> float:
     """The hockey-stick divergence of a product: the mean over the pure loss of the Gaussian
     delta at what is left."""
     if mu == 0:
         terms = [
-            chance * -expm1(epsilon - loss) for loss, chance in table if loss > epsilon
+            chance * -expm1(epsilon - loss)
+            for loss, chance in table
+            if loss > epsilon
         ]
     else:
         terms = [

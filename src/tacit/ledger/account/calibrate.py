@@ -23,7 +23,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """
     _check(epsilon, delta, above=0.0)
     target = log(delta)
-    mu = _largest(lambda mu: log_delta(mu, epsilon) <= target, start=1.0) * _SAFE
+    mu = (
+        _largest(lambda mu: log_delta(mu, epsilon) <= target, start=1.0) * _SAFE
+    )
     while epsilon_at(mu, delta) > epsilon:  # only where rounding decides
         mu *= _SAFE
     return mu
@@ -35,7 +37,9 @@ def gaussian_sigma(sensitivity: float, mu: float) -> float:
     return sqrt((sensitivity / mu) ** 2 + 4) / _SAFE
 
 
-def sampled_multiplier(q: float, rounds: int, epsilon: float, delta: float) -> float:
+def sampled_multiplier(
+    q: float, rounds: int, epsilon: float, delta: float
+) -> float:
     """The least noise multiplier for `rounds` Gaussian rounds in which each whole person
     takes part with chance q.
 
@@ -65,7 +69,9 @@ def response_epsilon(k: int, epsilon: float, delta: float) -> float:
     (epsilon, delta)-private."""
     _check(epsilon, delta, above=-inf)
     if k < 1:
-        raise SettingError(f"the number of reports is {k}; it must be at least 1")
+        raise SettingError(
+            f"the number of reports is {k}; it must be at least 1"
+        )
     if delta == 0:
         return epsilon / k * _SAFE
 
@@ -90,7 +96,8 @@ def remaining(spent: Cost, epsilon: float, delta: float) -> float:
     if not fits(1e-9):
         return 0.0
     return epsilon_at(
-        _largest(fits, start=1e-2, digits=1e-3 if spent.sampled else 1e-9), delta
+        _largest(fits, start=1e-2, digits=1e-3 if spent.sampled else 1e-9),
+        delta,
     )
 
 

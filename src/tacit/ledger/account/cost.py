@@ -49,7 +49,8 @@ class Cost:
         """The same without coins: to know who took part can only tell more, so this is an
         upper bound."""
         mu2 = fsum(
-            times / multiplier**2 for (multiplier, _), times in self.sampled.items()
+            times / multiplier**2
+            for (multiplier, _), times in self.sampled.items()
         )
         return replace(self, mu2=self.mu2 + mu2, sampled={})
 
@@ -144,11 +145,14 @@ def _price(event: Event, unit: Unit, steps: int) -> Cost:
         l2 = steps * event.sensitivity
         l1 = steps * event.l1
         v = event.variance
-        return Cost(renyi=(l2 * l2 / v + (l2 * l2 + 3 * l1) / (v * v)) * event.times)
+        return Cost(
+            renyi=(l2 * l2 / v + (l2 * l2 + 3 * l1) / (v * v)) * event.times
+        )
     if event.kind == "reserve":
         if event.mu is not None:
             return Cost(
-                (steps * event.mu) ** 2 * event.times, RESERVE_DRAWS * event.times
+                (steps * event.mu) ** 2 * event.times,
+                RESERVE_DRAWS * event.times,
             )
         assert event.epsilon is not None
         return Cost(pure={steps * event.epsilon: event.times})
@@ -178,7 +182,9 @@ def _covers(lead: Cost, other: Cost) -> bool:
     one = (
         sum(lead.pure.values()) == 1
     )  # a single pure event dominates any split of its epsilon; a split does not
-    pure = lead.pure == other.pure or (one and lead.pure_epsilon >= other.pure_epsilon)
+    pure = lead.pure == other.pure or (
+        one and lead.pure_epsilon >= other.pure_epsilon
+    )
     return (
         pure
         and lead.mu2 >= other.mu2

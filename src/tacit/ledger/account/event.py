@@ -169,7 +169,9 @@ class Choice(_Event):
     @model_validator(mode="after")
     def _some_of_all(self) -> Choice:
         if self.favoured >= self.choices:
-            raise ValueError("a Choice event favours fewer answers than there are")
+            raise ValueError(
+                "a Choice event favours fewer answers than there are"
+            )
         return self
 
 
@@ -203,7 +205,9 @@ class Reserve(_Event):
     @model_validator(mode="after")
     def _one_of_two(self) -> Reserve:
         if (self.mu is None) == (self.epsilon is None):
-            raise ValueError("a Reserve event takes exactly one of mu and epsilon")
+            raise ValueError(
+                "a Reserve event takes exactly one of mu and epsilon"
+            )
         return self
 
 
@@ -214,9 +218,9 @@ class Unbounded(_Event):
     claimed_epsilon: float = Field(gt=0)
     claimed_delta: float = Field(default=0.0, ge=0)
     reason: str
-    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "none"] = (
-        "none"
-    )
+    noise: Literal[
+        "laplace", "gaussian", "knorm", "response", "masked", "none"
+    ] = "none"
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
     draws: int = Field(default=0, ge=0)

@@ -39,7 +39,9 @@ def log_delta(mu: float, epsilon: float) -> float:
         return -inf if epsilon >= 0 else log(1 - exp(epsilon))
     x = epsilon / mu - mu / 2
     y = x + mu
-    margin = 1e-15 * (x * x + 10)  # relative error of phi(x) and of the two ratios
+    margin = 1e-15 * (
+        x * x + 10
+    )  # relative error of phi(x) and of the two ratios
     if x > 1e100:
         return -inf
     if x > 0:
@@ -81,5 +83,7 @@ def epsilon_at(mu: float, delta: float) -> float:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (middle, high) if log_delta(mu, middle) > target else (low, middle)
+        low, high = (
+            (middle, high) if log_delta(mu, middle) > target else (low, middle)
+        )
     return high

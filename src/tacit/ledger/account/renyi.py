@@ -84,7 +84,9 @@ def renyi(total: Cost, *, pure: bool = True) -> Renyi:
     for (multiplier, chance), times in total.sampled.items():
         found = [
             r + times * one
-            for r, one in zip(found, sampled_gaussian(multiplier, chance), strict=True)
+            for r, one in zip(
+                found, sampled_gaussian(multiplier, chance), strict=True
+            )
         ]
     return Renyi(orders, tuple(found))
 
@@ -128,5 +130,9 @@ def _table() -> _Table:
     factorial = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
     below = k <= orders[:, None]
     rest = np.where(below, orders[:, None] - k, 0).astype(np.int64)
-    choose = factorial[orders.astype(np.int64)][:, None] - factorial - factorial[rest]
+    choose = (
+        factorial[orders.astype(np.int64)][:, None]
+        - factorial
+        - factorial[rest]
+    )
     return _Table(np.where(below, choose, -np.inf), k, orders)

@@ -65,13 +65,16 @@ def _holds(version: str, condition: str) -> bool:
     match = re.fullmatch(r"\s*(>=|<=|==|>|<)?\s*(\S+)\s*", condition)
     if match is None:
         raise ValueError(f"not a range of versions: {condition}")
-    return bool(_COMPARE[match[1] or "=="](_numbers(version), _numbers(match[2])))
+    return bool(
+        _COMPARE[match[1] or "=="](_numbers(version), _numbers(match[2]))
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     """Release numbers alone: a pre-release counts as its release, which errs on the side of
     telling."""
     parts = [
-        int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+-]", version)[0])
+        int(part)
+        for part in re.findall(r"\d+", re.split(r"[a-zA-Z+-]", version)[0])
     ]
     return tuple(parts + [0] * (4 - len(parts)))

@@ -50,7 +50,9 @@ from tacit.units import UNITS, Unit
 __all__ = ["Book", "Receipt", "Running", "Spent", "Verified", "open_book"]
 
 
-def open_book(location: str | Path | None = None, population: str = "default") -> Book:
+def open_book(
+    location: str | Path | None = None, population: str = "default"
+) -> Book:
     """The book of `population` at a path or URL, or at the default place. Nothing is
     created before the first entry."""
     if not (
@@ -98,14 +100,19 @@ class Book:
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             state = replay(chain.entries)
-            if token is not None and (made := state.tokens.get(token)) is not None:
+            if (
+                token is not None
+                and (made := state.tokens.get(token)) is not None
+            ):
                 if (made.events, made.unit) != (asked, unit):
                     raise BookError(
                         f"entry {made.number} was made by this request, for other events",
                         place=self.place,
                     )
                 return _receipt(made)
-            totals = admit(state, asked, unit, limit, accept_unbounded, owner_only)
+            totals = admit(
+                state, asked, unit, limit, accept_unbounded, owner_only
+            )
             draft: dict[str, Any] = {
                 "kind": "reserve",
                 "unit": unit,
@@ -149,7 +156,10 @@ class Book:
         )
 
     def commit(
-        self, receipt: Receipt, artefact: str, events: Iterable[Event] | None = None
+        self,
+        receipt: Receipt,
+        artefact: str,
+        events: Iterable[Event] | None = None,
     ) -> Receipt:
         """Append what a reservation led to: the SHA-256 of the artefact, and the rounds
         that filled an envelope."""
@@ -176,7 +186,8 @@ class Book:
                 if (done.artefact, done.events) == (artefact, details):
                     return _receipt(done)
                 raise BookError(
-                    f"entry {receipt.number} already has its outcome", place=self.place
+                    f"entry {receipt.number} already has its outcome",
+                    place=self.place,
                 )
             check_details(reserved, details)
             draft = {
@@ -256,7 +267,9 @@ class Book:
         """The reservation that led to this artefact."""
         state = replay(self.entries())
         numbers = [
-            of for of, entry in state.committed.items() if entry.artefact == artefact
+            of
+            for of, entry in state.committed.items()
+            if entry.artefact == artefact
         ]
         return state.reserved[numbers[-1]] if numbers else None
 
@@ -299,7 +312,9 @@ class Book:
                 beside=unsettled(self.store, session, chain, beside),
                 other_people=other_people,
             )
-            session.remember(fresh(self.store, self.population, data), self.population)
+            session.remember(
+                fresh(self.store, self.population, data), self.population
+            )
         if not known or other_people:
             return None
         return (

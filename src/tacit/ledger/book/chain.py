@@ -36,7 +36,9 @@ class Chain:
     @property
     def head(self) -> str:
         """The hash of the last entry."""
-        return self.entries[-1].hash if self.entries else genesis(self.population)
+        return (
+            self.entries[-1].hash if self.entries else genesis(self.population)
+        )
 
 
 def load(store: Store, session: Session, population: str) -> Chain:
@@ -77,7 +79,9 @@ def append(
             "heads": {**chain.heads, chain.population: (entry.number, digest)},
         }
     )
-    key = _key(store, where(store, chain.population), create=session.head() is None)
+    key = _key(
+        store, where(store, chain.population), create=session.head() is None
+    )
     session.set_head(sealed, _seal(key, sealed))
     return entry.model_copy(update={"hash": digest})
 
@@ -94,7 +98,8 @@ def replay(
             raise damaged(place, f"entry {expected} is missing")
         if not isinstance(text, str) or sha256(text) != stored:
             raise damaged(
-                place, f"entry {number} was edited: its text does not match its hash"
+                place,
+                f"entry {number} was edited: its text does not match its hash",
             )
         entry = _parse(text, stored, place, number)
         if (entry.number, entry.population) != (number, population):
@@ -143,15 +148,24 @@ def _sealed(store: Store, session: Session, place: str) -> dict[str, Any]:
         if session.populations():
             raise damaged(place, "its seal is missing")
         return {}
-    text, mac = str(sealed[0]), str(sealed[1])  # a damaged file may hold anything
-    if not hmac.compare_digest(mac.encode(), _seal(_key(store, place), text).encode()):
-        raise damaged(place, "its seal was edited, or its key belongs to another book")
+    text, mac = (
+        str(sealed[0]),
+        str(sealed[1]),
+    )  # a damaged file may hold anything
+    if not hmac.compare_digest(
+        mac.encode(), _seal(_key(store, place), text).encode()
+    ):
+        raise damaged(
+            place, "its seal was edited, or its key belongs to another book"
+        )
     heads: dict[str, Any] = json.loads(text)["heads"]
     return heads
 
 
 def _seal(key: bytes, text: str) -> str:
-    return hmac.new(key, b"tacit head\0" + text.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(
+        key, b"tacit head\0" + text.encode(), hashlib.sha256
+    ).hexdigest()
 
 
 def _key(store: Store, place: str, create: bool = False) -> bytes:

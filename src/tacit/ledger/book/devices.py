@@ -93,7 +93,9 @@ class DeviceBooks:
         """Charge `event` to these devices (all of them by default); the ones that may
         answer, durably charged."""
         asked = (
-            np.arange(self.people) if people is None else np.asarray(people, np.int64)
+            np.arange(self.people)
+            if people is None
+            else np.asarray(people, np.int64)
         )
         with self._alone():
             # Who answers is seen, so no coin makes an answer cheaper.
@@ -123,7 +125,9 @@ class DeviceBooks:
                 ]
             )
             totals = rows[:, _TOTALS].copy().view(np.float64)
-            totals = np.where(more > 0, np.nextafter(totals + more, np.inf), totals)
+            totals = np.where(
+                more > 0, np.nextafter(totals + more, np.inf), totals
+            )
             rows[:, _TOTALS] = totals.view(np.uint32)
             rows[:, PRICES] = _check(rows)
             kinds, kind = np.unique(rows, axis=0, return_inverse=True)
@@ -161,7 +165,9 @@ class DeviceBooks:
                 return
             with open(self._path, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                self._prices = _header_of(bytes(self._map[:HEADER]), self._path)[1]
+                self._prices = _header_of(
+                    bytes(self._map[:HEADER]), self._path
+                )[1]
                 yield
 
     def _slot(self, price: float) -> int | None:
@@ -189,7 +195,10 @@ class DeviceBooks:
         return Cost(mu2, ceil(draws), pure, renyi=renyi)
 
     def _fits(self, record: Record) -> bool:
-        return epsilon_of(self._cost(record), self.cap[1]) <= self.cap[0] * _ROUNDING
+        return (
+            epsilon_of(self._cost(record), self.cap[1])
+            <= self.cap[0] * _ROUNDING
+        )
 
     def _open(self) -> IO[bytes]:
         if self._path is None:
@@ -197,7 +206,9 @@ class DeviceBooks:
             file.write(self._blank())
             file.flush()
             return file
-        if not self._path.exists():  # whole, and its owner's alone, or not at all
+        if (
+            not self._path.exists()
+        ):  # whole, and its owner's alone, or not at all
             self._path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent)
             with os.fdopen(handle, "wb") as made:
@@ -265,9 +276,13 @@ def _header_of(
 
 def _check(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """A word that a half-written or edited record is unlikely to carry."""
-    factors = np.arange(3, 3 + 2 * _WORDS, 2, dtype=np.uint32) * np.uint32(0x9E3779B1)
+    factors = np.arange(3, 3 + 2 * _WORDS, 2, dtype=np.uint32) * np.uint32(
+        0x9E3779B1
+    )
     factors[PRICES] = 0  # the word itself
-    total: NDArray[np.uint32] = (rows * factors).sum(axis=1, dtype=np.uint32) ^ _MARK
+    total: NDArray[np.uint32] = (rows * factors).sum(
+        axis=1, dtype=np.uint32
+    ) ^ _MARK
     return total
 
 

@@ -84,7 +84,11 @@ def genesis(population: str) -> str:
 def canonical(value: object) -> str:
     """JSON in the one form that is hashed."""
     return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=True,
+        allow_nan=False,
     )
 
 
@@ -95,5 +99,7 @@ def sha256(text: str) -> str:
 
 def write(entry: Entry) -> tuple[str, str]:
     """The text to store and its hash."""
-    text = canonical(entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True))
+    text = canonical(
+        entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True)
+    )
     return text, sha256(text)

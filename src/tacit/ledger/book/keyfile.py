@@ -40,7 +40,9 @@ def read_key(path: Path, create: bool = False) -> bytes | None:
 
 def publish(path: Path, content: bytes) -> None:
     """The whole file under its name, unless somebody was faster. mkstemp gives mode 0600."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(
+        prefix=f".{path.name}.", dir=path.parent
+    )
     try:
         with open(handle, "wb") as file:
             file.write(content)

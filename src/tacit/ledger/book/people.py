@@ -27,7 +27,11 @@ def unsettled(
     other people."""
     here = {name for entry in chain.entries for name in entry.others or ()}
     asked = sorted(set(names) - here - {chain.population})
-    return [name for name in asked if not _says(store, session, name, chain.population)]
+    return [
+        name
+        for name in asked
+        if not _says(store, session, name, chain.population)
+    ]
 
 
 def admit_people(
@@ -70,7 +74,8 @@ def listed(populations: Iterable[str]) -> str:
 
 def _says(store: Store, session: Session, name: str, of: str) -> bool:
     return any(
-        of in (entry.others or ()) for entry in load(store, session, name).entries
+        of in (entry.others or ())
+        for entry in load(store, session, name).entries
     )
 
 

@@ -72,9 +72,14 @@ class PostgresStore:
             ) from None
 
         def told(part: str, variable: str, usual: object) -> str:
-            return str(parts.get(part) or os.environ.get(f"PG{variable}") or usual)
+            return str(
+                parts.get(part) or os.environ.get(f"PG{variable}") or usual
+            )
 
-        host, port = told("host", "HOST", "localhost"), told("port", "PORT", "5432")
+        host, port = (
+            told("host", "HOST", "localhost"),
+            told("port", "PORT", "5432"),
+        )
         name = told("dbname", "DATABASE", parts.get("user") or "postgres")
         self._address = address
         self.place = f"postgresql://{host}:{port}/{name}"
@@ -98,8 +103,14 @@ class PostgresStore:
         with self._connected() as connection:
             # One snapshot: between two looks of a looser transaction another process may
             # have written.
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield _PostgresSession(connection) if self._exists(connection) else None
+            connection.execute(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            )
+            yield (
+                _PostgresSession(connection)
+                if self._exists(connection)
+                else None
+            )
             connection.execute("ROLLBACK")
 
     @contextmanager
@@ -109,9 +120,9 @@ class PostgresStore:
             with self._locked(
                 connection
             ):  # tables come first, on their own: a key without them is then no accident
-                if not self._exists(connection) or self._number(connection) < len(
-                    MIGRATIONS
-                ):
+                if not self._exists(connection) or self._number(
+                    connection
+                ) < len(MIGRATIONS):
                     self._migrate(connection)
             with self._locked(connection):
                 yield _PostgresSession(connection)
@@ -149,7 +160,8 @@ class PostgresStore:
 
     def _exists(self, connection: psycopg.Connection[Any]) -> bool:
         found = self._one(
-            connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL"
+            connection,
+            "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL",
         )
         if not found and self.key_path.exists():
             raise BookError(
@@ -178,7 +190,9 @@ class PostgresStore:
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
         """Under the lock: make the tables, or bring them up to this version."""
-        if self._one(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
+        if self._one(
+            connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"
+        ):
             connection.execute("CREATE SCHEMA tacit_ledger")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
@@ -215,7 +229,9 @@ class PostgresStore:
                     f"SET lock_timeout = {int(self.patience * 1000)}".encode()
                 )
                 # A client that vanishes without a word must not hold the lock for ever.
-                connection.execute("SET idle_in_transaction_session_timeout = 120000")
+                connection.execute(
+                    "SET idle_in_transaction_session_timeout = 120000"
+                )
                 yield connection
         except psycopg.errors.LockNotAvailable as error:
             raise StorageError(
@@ -261,7 +277,9 @@ class _PostgresSession:
         )
         yield from self._do(query, (population,))
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
+    def append(
+        self, population: str, number: int, text: str, hash: str
+    ) -> None:
         self._do(
             "INSERT INTO tacit_ledger.entry VALUES (%s, %s, %s, %s)",
             (population, number, text, hash),
@@ -289,7 +307,9 @@ class _PostgresSession:
         ]
 
     def marks(self) -> list[tuple[str, str]]:
-        query = "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
+        query = (
+            "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
+        )
         return [(row[0], row[1]) for row in self._do(query)]
 
     def remember(self, mark: str, population: str) -> None:

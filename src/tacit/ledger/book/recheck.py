@@ -24,7 +24,9 @@ def recheck(state: State, entry: Entry, place: str) -> None:
         return
     for unit, total in state.totals().items():
         if total > state.caps[unit][0] * (1 + ROUNDING):
-            raise damaged(place, f"entry {entry.number} overspends the cap per {unit}")
+            raise damaged(
+                place, f"entry {entry.number} overspends the cap per {unit}"
+            )
         noted = entry.totals.get(unit)
         if entry.version == software() and (
             noted is None or abs(noted - total) > ROUNDING * total

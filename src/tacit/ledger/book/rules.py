@@ -60,7 +60,9 @@ class State:
     tallies: dict[Unit, Tally] = field(
         default_factory=lambda: {unit: Tally() for unit in UNITS}
     )
-    counts: dict[Unit, int] = field(default_factory=lambda: dict.fromkeys(UNITS, 0))
+    counts: dict[Unit, int] = field(
+        default_factory=lambda: dict.fromkeys(UNITS, 0)
+    )
     evaluation: Entry | None = None
     reserved: dict[int, Entry] = field(default_factory=dict)
     charged: list[Entry] = field(default_factory=list)
@@ -90,12 +92,18 @@ class State:
         tally = self.tallies[unit]
         fresh = self.charged[tally.counted :]
         prices = [
-            charge(each.events, each.unit or unit, unit, each.limit) for each in fresh
+            charge(each.events, each.unit or unit, unit, each.limit)
+            for each in fresh
         ]
         tally.cost = total(
-            [tally.cost, *(replace(price, unbounded=0) for price in prices if price)]
+            [
+                tally.cost,
+                *(replace(price, unbounded=0) for price in prices if price),
+            ]
         )
-        tally.uncovered += sum(price is None or price.unbounded > 0 for price in prices)
+        tally.uncovered += sum(
+            price is None or price.unbounded > 0 for price in prices
+        )
         tally.counted += len(fresh)
         return tally
 
@@ -134,7 +142,8 @@ def check_unit(unit: str) -> None:
     """Refuse a unit that no promise is about."""
     if unit not in UNITS:
         raise SettingError(
-            f"the unit {unit!r} is unknown", remedy=f"choose one of {', '.join(UNITS)}"
+            f"the unit {unit!r} is unknown",
+            remedy=f"choose one of {', '.join(UNITS)}",
         )
 
 
@@ -240,7 +249,9 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
     Events that were reserved as they are may be listed again; all others must fit into the
     envelopes together.
     """
-    known = [event for event in reserved.events if not isinstance(event, Reserve)]
+    known = [
+        event for event in reserved.events if not isinstance(event, Reserve)
+    ]
     extra = []
     for event in details:
         if event in known:
@@ -248,7 +259,8 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
         else:
             extra.append(event)
     envelope = cost(
-        (event for event in reserved.events if isinstance(event, Reserve)), "rating"
+        (event for event in reserved.events if isinstance(event, Reserve)),
+        "rating",
     )
     used = cost(
         extra, "rating"

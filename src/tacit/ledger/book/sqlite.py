@@ -120,7 +120,9 @@ class SQLiteStore:
                 "PRAGMA synchronous = EXTRA"
             )  # FULL, and the folder after the journal is removed
             connection.execute("PRAGMA trusted_schema = OFF")
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            application = connection.execute(
+                "PRAGMA application_id"
+            ).fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if application != _APPLICATION:
                 raise BookError(
@@ -160,7 +162,9 @@ class SQLiteStore:
         try:
             yield
         except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            code = (
+                getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            )
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise StorageError(
                     f"the ledger was held by other processes for {self.patience:g} s; "
@@ -182,9 +186,7 @@ class SQLiteStore:
                 place=self.place,
                 remedy="free some space or choose another folder with --ledger or TACIT_HOME",
             ) from error
-        except (
-            UnicodeDecodeError
-        ) as error:  # SQLite quotes the damage, and Python cannot read the quotation
+        except UnicodeDecodeError as error:  # SQLite quotes the damage, and Python cannot read the quotation
             raise self._broken("the ledger is damaged") from error
         except OSError as error:
             raise StorageError(
@@ -202,16 +204,16 @@ class _SQLiteSession:
         self._place = place
 
     def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
-        query = (
-            "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
-        )
+        query = "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
         last = 0
         try:
             for number, text, hash in self._do(query, (population,)):
                 last = number
                 yield number, text, hash
         except sqlite3.DatabaseError as error:
-            if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_CORRUPT:
+            if (
+                getattr(error, "sqlite_errorcode", 0) & 0xFF
+            ) != sqlite3.SQLITE_CORRUPT:
                 raise
             raise BookError(
                 f"the book is damaged: entry {last + 1} cannot be read",
@@ -220,13 +222,18 @@ class _SQLiteSession:
                 "the statements made since",
             ) from error
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
+    def append(
+        self, population: str, number: int, text: str, hash: str
+    ) -> None:
         self._do(
-            "INSERT INTO entry VALUES (?, ?, ?, ?)", (population, number, text, hash)
+            "INSERT INTO entry VALUES (?, ?, ?, ?)",
+            (population, number, text, hash),
         )
 
     def head(self) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = self._do("SELECT text, mac FROM head").fetchone()
+        row: tuple[str, str] | None = self._do(
+            "SELECT text, mac FROM head"
+        ).fetchone()
         return row
 
     def set_head(self, text: str, mac: str) -> None:
@@ -247,4 +254,7 @@ class _SQLiteSession:
         return found
 
     def remember(self, mark: str, population: str) -> None:
-        self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mark, population))
+        self._do(
+            "INSERT OR IGNORE INTO fingerprint VALUES (?, ?)",
+            (mark, population),
+        )

@@ -27,7 +27,9 @@ class Session(Protocol):
     def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
         """Number, text and hash of every entry, in order."""
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
+    def append(
+        self, population: str, number: int, text: str, hash: str
+    ) -> None:
         """One more entry."""
 
     def head(self) -> tuple[str, str] | None:
@@ -94,6 +96,8 @@ def home() -> Path:
     if os.name == "nt":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "tacit"
     return (
-        Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        Path(
+            os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        )
         / "tacit"
     )

@@ -11,7 +11,11 @@ from tacit.ledger.statement.statement import NOT_CHECKED, Statement
 
 
 def registry_record(
-    statement: Statement, *, deployment: str, curator: str, date: str | None = None
+    statement: Statement,
+    *,
+    deployment: str,
+    curator: str,
+    date: str | None = None,
 ) -> dict[str, Any]:
     """Plain data for JSON. Who deployed what, and when, is the caller's to say: a statement
     does not know."""
@@ -29,11 +33,15 @@ def registry_record(
         "epsilon": statement.epsilon,
         "delta": statement.delta,
         "privacy_profile": [
-            {"epsilon": epsilon, "delta": delta} for epsilon, delta in statement.profile
+            {"epsilon": epsilon, "delta": delta}
+            for epsilon, delta in statement.profile
         ],
         "claimed_epsilon": statement.claimed_epsilon,
         "claimed_delta": statement.claimed_delta,
-        "trust_model": {"engine": statement.engine, "description": statement.trust},
+        "trust_model": {
+            "engine": statement.engine,
+            "description": statement.trust,
+        },
         "accounting": accounting(statement),
         "mechanisms": [
             {"name": e.name, "kind": e.kind, "description": words.mechanism(e)}

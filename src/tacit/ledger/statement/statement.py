@@ -206,7 +206,9 @@ def build_statement(
             remedy=f"choose one of {', '.join(words.ENGINES)}",
         )
     listed = EVENTS.validate_python(tuple(events))
-    standing, reason = _standing(listed, unit, calibration, budget, receipt, real_noise)
+    standing, reason = _standing(
+        listed, unit, calibration, budget, receipt, real_noise
+    )
     claim = _claim(listed, budget)
     sound = standing == "certified"
     return Statement(
@@ -278,7 +280,10 @@ def _standing(
             "its noise was switched off or drawn from bits that a test injected",
         )
     if not events or any(event.kind == "evaluation" for event in events):
-        return "not private", "it was computed from raw ratings, for the owner only"
+        return (
+            "not private",
+            "it was computed from raw ratings, for the owner only",
+        )
     if receipt is None:
         return "not private", "it was not charged to any book"
     claims = [event.reason for event in events if isinstance(event, Unbounded)]
@@ -287,7 +292,9 @@ def _standing(
     if calibration == "paper":
         return "claimed", "its noise is calibrated as a paper prints it"
     if budget is None:
-        raise SettingError("a certified statement needs the budget that was asked")
+        raise SettingError(
+            "a certified statement needs the budget that was asked"
+        )
     if epsilon_of(cost(events, unit), budget[1]) > budget[0] * (1 + 1e-12):
         raise SettingError(
             "the events cost more than the budget that the statement would state"
@@ -331,10 +338,14 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
     ]
     listed, charged = statement.events, entry.events
     same = all(event in charged or event in filled for event in listed) and all(
-        event in listed for event in charged if event.kind != "reserve" or not filled
+        event in listed
+        for event in charged
+        if event.kind != "reserve" or not filled
     )
     certified = statement.certified == "certified"
-    promise = (statement.epsilon, statement.delta) if certified else entry.budget
+    promise = (
+        (statement.epsilon, statement.delta) if certified else entry.budget
+    )
     if certified and any(
         event.kind in ("unbounded", "evaluation") for event in charged
     ):

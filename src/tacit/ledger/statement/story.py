@@ -32,11 +32,17 @@ def tell(statement: Statement) -> str:
     lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
-            first, _WIDTH, initial_indent=f"{number:>2}. ", subsequent_indent="    "
+            first,
+            _WIDTH,
+            initial_indent=f"{number:>2}. ",
+            subsequent_indent="    ",
         )
         for item in items:
             lines += textwrap.wrap(
-                item, _WIDTH, initial_indent="    - ", subsequent_indent="      "
+                item,
+                _WIDTH,
+                initial_indent="    - ",
+                subsequent_indent="      ",
             )
     return "\n".join(lines)
 
@@ -73,11 +79,14 @@ def _paragraphs(s: Statement) -> list[list[str]]:
     told = [[_promise(s)]]
     if s.certified == "certified":
         told.append(
-            [f"Two data sets that must look alike differ in this: {s.neighbours}."]
+            [
+                f"Two data sets that must look alike differ in this: {s.neighbours}."
+            ]
         )
         told.append([s.joint])
         pairs = "; ".join(
-            f"epsilon {epsilon:.4g} at delta {delta:g}" for epsilon, delta in s.profile
+            f"epsilon {epsilon:.4g} at delta {delta:g}"
+            for epsilon, delta in s.profile
         )
         told.append([f"All of these hold at once: {pairs}."])
     if s.certified != "not private":
@@ -87,13 +96,18 @@ def _paragraphs(s: Statement) -> list[list[str]]:
             f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."
         ]
     )
-    title = "What was released, by which mechanism, on the inner scale of width 4:"
+    title = (
+        "What was released, by which mechanism, on the inner scale of width 4:"
+    )
     for heading, items in (
         (title, tuple(_mechanisms(s))),
         ("What one person can add at most:", tuple(_alike(s.per_person))),
         ("How settings were chosen:", s.settings),
         ("Assumed public:", s.public),
-        ("Not protected:", s.not_protected if s.certified == "certified" else ()),
+        (
+            "Not protected:",
+            s.not_protected if s.certified == "certified" else (),
+        ),
     ):
         if items:
             told.append([heading, *items])
@@ -174,8 +188,12 @@ def _alike(lines: Sequence[str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for line in lines:
         name, colon, rest = line.partition(": ")
-        key = re.sub(r"; over other people than \S+", "; over other people", rest)
-        names.setdefault(key if colon else line, []).append(name if colon else "")
+        key = re.sub(
+            r"; over other people than \S+", "; over other people", rest
+        )
+        names.setdefault(key if colon else line, []).append(
+            name if colon else ""
+        )
     told = []
     for rest, who in names.items():
         if not who[0]:

@@ -22,7 +22,11 @@ from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.bayes.sweeps import Sweeps
-from tacit.methods.first_order.choice import choice_round, first_groups, published
+from tacit.methods.first_order.choice import (
+    choice_round,
+    first_groups,
+    published,
+)
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.started import first_rounds
@@ -67,10 +71,15 @@ class Bayes(Method):
             ),
             *_second_rounds(second, shares.second, mu),
             choice_round(
-                first, shares.choice, second.groups(known_columns), second.grouped
+                first,
+                shares.choice,
+                second.groups(known_columns),
+                second.grouped,
             ),
         ]
-        return Plan(public.unit, tuple(rounds), shares.story() + started(public))
+        return Plan(
+            public.unit, tuple(rounds), shares.story() + started(public)
+        )
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -82,7 +91,9 @@ class Bayes(Method):
         return published(self, first, state, SecondOrder(first).model(state))
 
 
-def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
+def _second_rounds(
+    second: SecondOrder, shares: Second, mu: float
+) -> list[Round]:
     """The rounds that learn tastes, as far as the split pays for them."""
     rounds = list[Round]()
     if shares.moments:

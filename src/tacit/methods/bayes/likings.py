@@ -72,13 +72,17 @@ class Likings:
             place = np.full(items, self.rows, np.int64)
             place[self.head(state)] = np.arange(self.rows)
             index = place[block.item]
-            rest = block.value - state.level.mean - state.effects.mean[block.item]
+            rest = (
+                block.value - state.level.mean - state.effects.mean[block.item]
+            )
             if first.whole_person:
                 clipped = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
                 rest = _lengths(block, clipped, index < self.rows)
             return {"likings": Rows(block.ptr, index, rest[:, None])}
 
-        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
+        def absorb(
+            state: BayesState, released: Mapping[str, Released]
+        ) -> BayesState:
             noisy = released["likings"]
             matrix = np.asarray(noisy.value, np.float32)
             return self._absorb(state, matrix, max(noisy.sd, TINY))
@@ -98,7 +102,9 @@ class Likings:
         fresh[head] = found.fresh
         doubt = self.second.doubt(state) + found.typical
         doubt[head] += found.unknown - found.typical
-        made = np.concatenate([old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1)
+        made = np.concatenate(
+            [old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1
+        )
         return state.after(tastes=Tastes(np.ascontiguousarray(made), doubt))
 
     def drown(self, state: BayesState, share_sd: float) -> bool:

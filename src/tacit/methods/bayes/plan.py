@@ -111,7 +111,9 @@ class Split:
             f", {len(self.effects)} releases of item sums {percent(sum(self.effects))}."
         )
         told = [
-            reach if self.reach < inf else "Nothing is noised, so every stage is used.",
+            reach
+            if self.reach < inf
+            else "Nothing is noised, so every stage is used.",
             first,
         ]
         second = self.second
@@ -144,7 +146,12 @@ class Split:
 
 
 def split(
-    unit: Unit, users: int | None, mu: float, items: int, columns: int, pure: bool
+    unit: Unit,
+    users: int | None,
+    mu: float,
+    items: int,
+    columns: int,
+    pure: bool,
 ) -> Split:
     """The rule. `columns` counts the loadings that are known before anything is released."""
     reach = (users or UNKNOWN_PEOPLE) * mu
@@ -177,9 +184,13 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
     covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * whole
     if featured and reach < COVARIANCE_BESIDE_FEATURES:
         covariance = 0.0
-    rows = _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
+    rows = (
+        _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
+    )
     times = FEW_SWEEPS if reach < MUCH_REACH else MANY_SWEEPS
-    axes = np.clip(min(reach, GREAT_REACH) / REACH_OF_AN_AXIS, LEAST_SWEPT, MOST_SWEPT)
+    axes = np.clip(
+        min(reach, GREAT_REACH) / REACH_OF_AN_AXIS, LEAST_SWEPT, MOST_SWEPT
+    )
     return replace(
         second,
         covariance=covariance,

@@ -88,7 +88,9 @@ class SecondOrder:
             )
             return {"moments": Rows.one_each(out / MOMENT_CLIP)}
 
-        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
+        def absorb(
+            state: BayesState, released: Mapping[str, Released]
+        ) -> BayesState:
             noisy = released["moments"]
             better = retaste(
                 self.model(state).loadings,

@@ -49,7 +49,9 @@ class Sweeps:
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
             return {"sums": self._rows(block, state, spread)}
 
-        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
+        def absorb(
+            state: BayesState, released: Mapping[str, Released]
+        ) -> BayesState:
             multiplier, clip = first.effort(state, spread)
             norm = _shown(self.axes(state)).norm
             sd = max(clip * norm * released["sums"].sd, TINY)
@@ -61,7 +63,9 @@ class Sweeps:
             return self._absorb(state, sums[:, 1:], sd, scale)
 
         items = first.public.items
-        part = Part("sums", items, RowClip(1.0), width=1 + self.kept, share=share)
+        part = Part(
+            "sums", items, RowClip(1.0), width=1 + self.kept, share=share
+        )
         return Round(name, (part,), contribute, absorb)
 
     def axes(self, state: BayesState) -> Axes:
@@ -114,7 +118,9 @@ class Sweeps:
         sampling = self.second.first.sampling(state) / axes.reliability
         change, unknown = taste_changes(evidence, weights, sampling)
         loadings = before.base.loadings + change @ axes.vectors.T
-        found = Tastes(np.ascontiguousarray(loadings), before.base.doubt + unknown)
+        found = Tastes(
+            np.ascontiguousarray(loadings), before.base.doubt + unknown
+        )
         swept = Swept(axes, before.base, evidence, change)
         return state.after(swept=swept, tastes=found)
 
@@ -123,7 +129,9 @@ class Sweeps:
         if known(state.swept):
             return state.swept
         items = self.second.first.public.items
-        base = Tastes(self.second.model(state).loadings, self.second.doubt(state))
+        base = Tastes(
+            self.second.model(state).loadings, self.second.doubt(state)
+        )
         nothing = TasteEvidence.none(items, self.kept)
         change = np.zeros((items, self.kept))
         return Swept(self.axes(state), base, nothing, change)

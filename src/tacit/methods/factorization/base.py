@@ -28,7 +28,11 @@ from tacit.methods.factorization.implicit import (
     lifted_values,
     widened,
 )
-from tacit.methods.factorization.rounds import Learning, learning_round, profiles
+from tacit.methods.factorization.rounds import (
+    Learning,
+    learning_round,
+    profiles,
+)
 from tacit.methods.factorization.state import FactorState
 from tacit.methods.first_order.choice import (
     Grouped,
@@ -123,7 +127,9 @@ def shares(public: Public, rounds: int, start: float = FACTORS_FROM) -> Shares:
     return Shares(1 - learned, (learned / rounds,) * rounds)
 
 
-def rule_width(public: Public, given: int | None, rule: int = RULE_FACTORS) -> int:
+def rule_width(
+    public: Public, given: int | None, rule: int = RULE_FACTORS
+) -> int:
     """Factors by the size of the signal, unless given."""
     if given is not None:
         return min(given, MOST_FACTORS)
@@ -138,9 +144,13 @@ def first_rounds(public: Public, share: float) -> tuple[Round, ...]:
     if budget is not None and share < 1:
         epsilon = epsilon_at(strength(budget) * sqrt(share), budget.delta)
         budget = Budget(epsilon, budget.delta)
-    begun = baseline_rounds(FirstOrder.of(replace(public, budget=budget)), SWEEPS)
+    begun = baseline_rounds(
+        FirstOrder.of(replace(public, budget=budget)), SWEEPS
+    )
     return tuple(
-        replace(r, parts=tuple(replace(p, share=share * p.share) for p in r.parts))
+        replace(
+            r, parts=tuple(replace(p, share=share * p.share) for p in r.parts)
+        )
         for r in begun.rounds
     )
 
@@ -182,7 +192,9 @@ def factor_plan(
             last=k == len(steps),
             takes_part=takes_part,
         )
-        for k, (how, share) in enumerate(zip(steps, split.factors, strict=True), 1)
+        for k, (how, share) in enumerate(
+            zip(steps, split.factors, strict=True), 1
+        )
     ]
     choice = _choice(first, split.first - paid, steps[-1])
     return Plan(public.unit, (*before, *learned, choice), (told, story))
@@ -192,7 +204,9 @@ def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
     """The choice of `bias` with the factors as one more group of columns; what having rated
     says is taken as known."""
     groups = _with_factors(first_groups(first), how.width)
-    made = choice_round(first, share, groups, lambda state: _model(first, state))
+    made = choice_round(
+        first, share, groups, lambda state: _model(first, state)
+    )
     if not (how.implicit or how.scalar):
         return made
 

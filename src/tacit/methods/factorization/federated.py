@@ -17,7 +17,12 @@ from pydantic import Field
 from tacit.bound import RowClip
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.base import Forms, first_rounds, rule_width, shares
+from tacit.methods.factorization.base import (
+    Forms,
+    first_rounds,
+    rule_width,
+    shares,
+)
 from tacit.methods.factorization.projected import projected
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning, learning_round
@@ -103,7 +108,9 @@ class ClippedGradients(Form):
             for r in first_rounds(public, split.first)
         ]
         learned = [
-            self.gradient_round(public, how, Turns(k, turns, given.cohort), count)
+            self.gradient_round(
+                public, how, Turns(k, turns, given.cohort), count
+            )
             for k in range(len(split.factors))
         ]
         size = (given.project or public.items) * how.columns * WORD

@@ -10,7 +10,11 @@ from tacit.methods.factorization.base import FactorMethod, Forms, Settings
 from tacit.methods.factorization.noisy import factors_from_noisy
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.state import ValueState
-from tacit.methods.factorization.value import input_round, item_sums, own_averages
+from tacit.methods.factorization.value import (
+    input_round,
+    item_sums,
+    own_averages,
+)
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
@@ -42,7 +46,9 @@ class NoisyResiduals(Form):
             own_averages(public, OWN_SHARE),
             input_round(public, 1 - ITEM_SHARE - OWN_SHARE, RESIDUAL),
         )
-        story = "Averages first; then every residual is clamped and noised once."
+        story = (
+            "Averages first; then every residual is clamped and noised once."
+        )
         return Plan("value", rounds, (story,))
 
     def first_state(self, public: Public) -> State:

@@ -95,7 +95,9 @@ def noisy_epoch(
                 dot += (p[a] + up) * q[a]
             error = base[cell] - dot
             total += error * error
-            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
+            scaled = step * np.float32(
+                min(max(error + noise[cell], -limit), limit)
+            )
             for a in range(width):
                 before = p[a]
                 p[a] = before + scaled * q[a] - decay * before
@@ -122,7 +124,9 @@ def full_gradient(
     total = 0.0
     for person in range(ptr.size - 1):
         p, move = own[person], own_step[person]
-        for cell in range(ptr[person], min(ptr[person + 1], ptr[person] + most)):
+        for cell in range(
+            ptr[person], min(ptr[person + 1], ptr[person] + most)
+        ):
             q, pull = factors[item[cell]], step[item[cell]]
             dot = np.float32(0.0)
             for a in range(width):

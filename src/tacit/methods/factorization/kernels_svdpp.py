@@ -40,7 +40,12 @@ def implicit_part(
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def step_implicit(
-    first: int, last: int, item: Codes, implicit: Singles, pull: Singles, decay: float
+    first: int,
+    last: int,
+    item: Codes,
+    implicit: Singles,
+    pull: Singles,
+    decay: float,
 ) -> None:
     """Each y_j takes all of the person's steps at once: n of its own shrinks, and the
     collected pull."""
@@ -138,7 +143,9 @@ def noisy_plus_epoch(
                 dot += (p[a] + part[a]) * q[a]
             error = base[cell] - dot
             total += error * error
-            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
+            scaled = step * np.float32(
+                min(max(error + noise[cell], -limit), limit)
+            )
             for a in range(width):
                 before, weight = p[a], q[a]
                 pull[a] += scaled * weight

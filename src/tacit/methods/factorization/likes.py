@@ -74,7 +74,9 @@ def weights_round(public: Public, share: float) -> Round:
     def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         return {"weights": cell_rows(block, person_weights(block, EVEN))}
 
-    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+    def absorb(
+        state: LikesState, released: Mapping[str, Released]
+    ) -> LikesState:
         part = released["weights"]
         weights = denoise_weights(
             part.value[:, 0],
@@ -111,7 +113,9 @@ def likes_round(
             "everyone": Rows.one_each(moment),
         }
 
-    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
+    def absorb(
+        state: LikesState, released: Mapping[str, Released]
+    ) -> LikesState:
         everyone = unpack(released["everyone"].value[0], width) / state.people
         moment = clip_spectrum(everyone, LEAST_MOMENT, 1.0)
         sums = released["sums"].value
@@ -130,7 +134,10 @@ def likes_round(
 
 
 def _random(items: int, how: Learning) -> Floats:
-    return np.random.default_rng(how.seed).standard_normal((items, how.width)) * START
+    return (
+        np.random.default_rng(how.seed).standard_normal((items, how.width))
+        * START
+    )
 
 
 def unit_vectors(block: Block, factors: Floats) -> Floats:
@@ -156,7 +163,9 @@ def unit_vectors(block: Block, factors: Floats) -> Floats:
     return np.asarray(out / length[:, None], np.float64)
 
 
-def solve_items(state: LikesState, sums: Floats, sd: float, moment: Floats) -> Floats:
+def solve_items(
+    state: LikesState, sums: Floats, sd: float, moment: Floats
+) -> Floats:
     """Factors of the items, each against all people: its likers' mean vector by empirical
     Bayes, then weighted least squares over likes and absences."""
     weight = state.weight
@@ -165,7 +174,9 @@ def solve_items(state: LikesState, sums: Floats, sd: float, moment: Floats) -> F
     left = weight[:, None, None] * unit
     noise = (weight / sqrt(EVEN))[:, None, None] * moment + sd**2 * unit
     # Likers of an item are everybody's mean, and what stands out of the noise.
-    likers = mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
+    likers = (
+        mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
+    )
     count = weight * sqrt(TYPICAL)
     # Everybody counts as an absence of weight 1, and a liker for LIKE_WEIGHT more.
     liked = (LIKE_WEIGHT * count)[:, None, None] * moment

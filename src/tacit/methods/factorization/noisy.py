@@ -112,14 +112,18 @@ class Training:
         by_items = value[order.cell]
         for _ in range(self.epochs):
             half_step(ptr, item, value, factors, own_ridge, 0, len(own), own)
-            half_step(order.ptr, order.person, by_items, own, ridge, 0, items, factors)
+            half_step(
+                order.ptr, order.person, by_items, own, ridge, 0, items, factors
+            )
         return Trained(own.astype(np.float64), factors.astype(np.float64))
 
     def _ridge(self, ptr: Ints, noise: float) -> Singles:
         each = (RIDGE + RIDGE_EACH * np.diff(ptr)) * noise
         return np.repeat(each[:, None], self.width, 1).astype(np.float32)
 
-    def _descend(self, ptr: Ints, item: Codes, value: Singles, noise: float) -> Trained:
+    def _descend(
+        self, ptr: Ints, item: Codes, value: Singles, noise: float
+    ) -> Trained:
         """Gradient descent, person by person."""
         from tacit.methods.factorization.kernels_sgd import biased_epoch
         from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
@@ -150,8 +154,12 @@ class Training:
                 shrunk = max(0.0, 1 - rate * ridge) ** count
                 own += (1 - shrunk).astype(np.float32) * lift
             rate *= DECAY
-        learned = implicit.astype(np.float64) if self.trainer == "svdpp" else None
-        return Trained(own.astype(np.float64), factors.astype(np.float64), learned)
+        learned = (
+            implicit.astype(np.float64) if self.trainer == "svdpp" else None
+        )
+        return Trained(
+            own.astype(np.float64), factors.astype(np.float64), learned
+        )
 
 
 def _random(rng: np.random.Generator, rows: int, width: int) -> Singles:
@@ -184,7 +192,9 @@ def factors_from_noisy(
     if trainer != "svdpp":
         made = training.run(best.noise, np.ones(len(held), bool))
     # Scaled so that people's vectors have unit second moment, as their prior says.
-    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(len(made.own), 1)
+    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(
+        len(made.own), 1
+    )
     root = np.linalg.cholesky(moment)
     state = state.after(factors=made.factors @ root)
     if made.implicit is not None:
@@ -194,7 +204,9 @@ def factors_from_noisy(
     return state
 
 
-def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float:
+def _gain(
+    public: Public, state: ValueState, made: Trained, held: Mask
+) -> float:
     """By how many standard errors the factors predict the held noisy ratings better than
     nothing does."""
     pattern = pattern_of(public)
@@ -209,7 +221,9 @@ def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float
         rated = csr_array((ones, pattern.item, pattern.ptr), shape=shape)
         count = np.maximum(np.diff(pattern.ptr), 1)
         own = own + (rated @ made.implicit) / np.sqrt(count)[:, None]
-    told = np.einsum("nd,nd->n", own[user[held]], made.factors[pattern.item[held]])
+    told = np.einsum(
+        "nd,nd->n", own[user[held]], made.factors[pattern.item[held]]
+    )
     real = state.values.noisy[held]
     better = real**2 - (real - told) ** 2
     error = float(better.std()) / np.sqrt(max(len(better), 1))

@@ -131,7 +131,9 @@ def learning_round(
     gradient = how.gradient and not first
 
     def shown(state: FactorState) -> Floats:
-        return random_factors(items, how) if first else at_least(state, how.least)
+        return (
+            random_factors(items, how) if first else at_least(state, how.least)
+        )
 
     def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows  # compiled on first use
@@ -165,14 +167,20 @@ def learning_round(
         )
         return {"factors": Rows(block.ptr, block.item, out)}
 
-    def absorb(state: FactorState, released: Mapping[str, Released]) -> FactorState:
+    def absorb(
+        state: FactorState, released: Mapping[str, Released]
+    ) -> FactorState:
         value = released["factors"].value
         sd = max(released["factors"].sd, TINY)
         # W_i: what those who rated an item and took part weigh together.
-        weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power)
+        weight = np.maximum(state.weights.mean, 0.0) * item_weights(
+            state, how.power
+        )
         weight = weight * takes_part.chance
         right = value[:, :width]
-        if gradient:  # what the right-hand side would be, had nothing been subtracted
+        if (
+            gradient
+        ):  # what the right-hand side would be, had nothing been subtracted
             right = right + MOMENT * weight[:, None] * shown(state)
         # A chain is judged by the evidence of all its rounds, whose noise averages out.
         seen = 1.0
@@ -180,7 +188,9 @@ def learning_round(
             state = state.after(chain=_longer(state, right))
             right = state.chain.mean
             seen = state.chain.steps
-        sides = Sides(right, value[:, width : width + how.packed], weight, sd, seen)
+        sides = Sides(
+            right, value[:, width : width + how.packed], weight, sd, seen
+        )
         found = solve(state, sides, how, pays=PAYS if last else -inf)
         factors = np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
         state = state.after(factors=factors, unknown=found.unknown)
@@ -189,7 +199,9 @@ def learning_round(
             state = state.after(implicit=implicit_so_far(state, width) + told)
         return state
 
-    part = Part("factors", items, RowClip(how.clip), width=how.columns, share=share)
+    part = Part(
+        "factors", items, RowClip(how.clip), width=how.columns, share=share
+    )
     return Round(name, (part,), contribute, absorb, takes_part)
 
 
@@ -234,7 +246,9 @@ def left_sides(sides: Sides, how: Learning) -> Floats:
     sd = sides.sd / how.second
     entry_sd = sd * np.where(np.eye(how.width) > 0, 1.0, sqrt(0.5))
     total_sd = sd * sqrt(len(sides.right))
-    moment = person_moment(moments.sum(axis=0), float(sides.weight.sum()), total_sd)
+    moment = person_moment(
+        moments.sum(axis=0), float(sides.weight.sum()), total_sd
+    )
     return item_moments(moments, sides.weight, moment, entry_sd)
 
 
@@ -285,7 +299,9 @@ def profiles(state: FactorState, features: Design | None) -> Profiles:
 def random_factors(items: int, how: Learning) -> Floats:
     """Public random rows to start from."""
     rng = np.random.default_rng(how.seed)
-    return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
+    return rng.standard_normal((items, how.width)) * (
+        how.start / sqrt(how.width)
+    )
 
 
 def at_least(state: FactorState, size: float) -> Floats:
@@ -293,7 +309,9 @@ def at_least(state: FactorState, size: float) -> Floats:
     round only directions matter."""
     factors = np.asarray(state.factors, np.float64)
     weight = state.weights.mean
-    square = float(weight @ (factors**2).sum(axis=1)) / max(float(weight.sum()), TINY)
+    square = float(weight @ (factors**2).sum(axis=1)) / max(
+        float(weight.sum()), TINY
+    )
     now = sqrt(square)
     return factors * max(1.0, size / now) if now > TINY else factors
 

@@ -69,7 +69,9 @@ class LangevinSteps(GradientSteps):
     def plan(self, public: Public) -> Plan:
         """The rounds of `bias`, the chain, the choice."""
         width = rule_width(public, self.settings.factors)
-        step = Learning(width, self.method.seed, second=0.0, gradient=True, chain=True)
+        step = Learning(
+            width, self.method.seed, second=0.0, gradient=True, chain=True
+        )
         steps = (step,) * (self.settings.epochs or LANGEVIN_STEPS)
         story = (
             "The noise of each release is the noise of a Langevin step; the mean of "

@@ -116,8 +116,13 @@ class SoundSVD(Form):
 
     def noisy_ratings(self, public: Public) -> Plan:
         """Every rating noised once; `finish` trains on the noisy ones."""
-        rounds = (item_sums(public, FIRST_SHARE), input_round(public, 1 - FIRST_SHARE))
-        story = "Every rating is noised once; the training sees only noisy ratings."
+        rounds = (
+            item_sums(public, FIRST_SHARE),
+            input_round(public, 1 - FIRST_SHARE),
+        )
+        story = (
+            "Every rating is noised once; the training sees only noisy ratings."
+        )
         return Plan("value", rounds, (story,))
 
     def noisy_sides(self, public: Public) -> Plan:
@@ -132,7 +137,10 @@ class SoundSVD(Form):
         inside = self.method.where == "objective"
         kind = Kind.OBJECTIVE if inside else Kind.OUTPUT
         sides = Sides(public, kind, width, self.method.seed)
-        rounds = (item_sums(public, FIRST_SHARE), *sides.rounds(1 - FIRST_SHARE))
+        rounds = (
+            item_sums(public, FIRST_SHARE),
+            *sides.rounds(1 - FIRST_SHARE),
+        )
         where = "in the objective" if inside else "on the solution"
         return Plan("value", rounds, (f"Both sides get K-norm noise {where}.",))
 

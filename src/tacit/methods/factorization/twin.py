@@ -104,13 +104,17 @@ class Twin(Form):
             weight = Rows(rows.ptr, rows.index, count[:, None])
             return {"items": rows, "weight": weight}
 
-        def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
+        def absorb(
+            state: TableState, released: Mapping[str, Released]
+        ) -> TableState:
             weight = released["weight"].value[:, 0]
             return state.after(items=released["items"].value, weight=weight)
 
         bound = CellClip(1.0)
         parts = (
-            Part("items", items, bound, width=width, share=0.5, printed=Epoch()),
+            Part(
+                "items", items, bound, width=width, share=0.5, printed=Epoch()
+            ),
             Part("weight", items, bound, share=0.5, printed=Epoch()),
         )
         round_ = Round("training", parts, contribute, absorb)
@@ -126,7 +130,9 @@ class Twin(Form):
         if public.schema.positive is not None:
             arrays = {"factors": table, "weight": state.weight}
             numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
-            return shared_model(self.method, public, "liked factors", arrays, numbers)
+            return shared_model(
+                self.method, public, "liked factors", arrays, numbers
+            )
         # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / self.own_ridge)
         level = np.full((len(table), 1), np.sqrt(NOISE / BIAS_RIDGE))
@@ -136,12 +142,19 @@ class Twin(Form):
             "variance": np.zeros(len(table)),
             "loadings": np.hstack([level, scale * factors]),
         }
-        numbers = {"noise": NOISE, "per_rating": self.own_ridge_each / self.own_ridge}
+        numbers = {
+            "noise": NOISE,
+            "per_rating": self.own_ridge_each / self.own_ridge,
+        }
         if self.learns_implicit:
             implicit = table[:, 2 + self.factors :] / scale
-            arrays["implicit"] = np.hstack([np.zeros((len(table), 1)), implicit])
+            arrays["implicit"] = np.hstack(
+                [np.zeros((len(table), 1)), implicit]
+            )
         elif self.scalar:
-            arrays["lift"] = np.concatenate([[0.0], np.full(self.factors, 1 / scale)])
+            arrays["lift"] = np.concatenate(
+                [[0.0], np.full(self.factors, 1 / scale)]
+            )
             numbers["lift_shrink"] = LIFT_SHRINK
         return shared_model(self.method, public, "factors", arrays, numbers)
 
@@ -159,11 +172,25 @@ class Twin(Form):
         for _ in range(self.epochs):
             all_items = factors.T @ factors
             half_step_likes(
-                block.ptr, block.item, factors, all_items, *weights, 0, people, own
+                block.ptr,
+                block.item,
+                factors,
+                all_items,
+                *weights,
+                0,
+                people,
+                own,
             )
             all_people = own.T @ own
             half_step_likes(
-                order.ptr, order.person, own, all_people, *weights, 0, items, factors
+                order.ptr,
+                order.person,
+                own,
+                all_people,
+                *weights,
+                0,
+                items,
+                factors,
             )
         return factors
 
@@ -194,7 +221,9 @@ class LeastSquaresTwin(Twin):
         own = np.zeros((people, width + 1), np.float32)
         other = np.zeros((items, width + 1), np.float32)
         other[:, :width] = rng.standard_normal((items, width)) * START
-        other[:, width] = np.bincount(block.item, value, items) / (count + BIAS_RIDGE)
+        other[:, width] = np.bincount(block.item, value, items) / (
+            count + BIAS_RIDGE
+        )
         if self.nonnegative:
             other[:, :width] = np.abs(other[:, :width])
         user = np.repeat(np.arange(people), np.diff(block.ptr))
@@ -204,11 +233,15 @@ class LeastSquaresTwin(Twin):
             bias = other[:, width].copy()
             other[:, width] = 1.0
             rest = value - bias[block.item]
-            half_step(block.ptr, block.item, rest, other, own_ridge, 0, people, own)
+            half_step(
+                block.ptr, block.item, rest, other, own_ridge, 0, people, own
+            )
             own_bias = own[:, width].copy()
             own[:, width] = 1.0
             rest = (value - own_bias[user])[order.cell]
-            half_step(order.ptr, order.person, rest, own, ridge, 0, items, other)
+            half_step(
+                order.ptr, order.person, rest, own, ridge, 0, items, other
+            )
             if self.nonnegative:
                 np.maximum(other[:, :width], 0, out=other[:, :width])
         means = np.full((items, 1), mean, np.float32)
@@ -251,7 +284,16 @@ class DescentTwin(Twin):
         own += lift
         for _ in range(self.epochs):
             order = rng.permutation(people)
-            given = (block.ptr, block.item, value, order, own_bias, bias, own, factors)
+            given = (
+                block.ptr,
+                block.item,
+                value,
+                order,
+                own_bias,
+                bias,
+                own,
+                factors,
+            )
             if self.learns_implicit:
                 svdpp_epoch(*given, implicit, rate, ridge, BIAS_DECAY)
             else:
@@ -260,8 +302,14 @@ class DescentTwin(Twin):
                 shrunk = (1 - rate * ridge) ** count[:, None]
                 own += (1 - shrunk).astype(np.float32) * lift
             rate *= DECAY
-        columns = [np.full((items, 1), mean, np.float32), bias[:, None], factors]
-        return np.hstack([*columns, implicit] if self.learns_implicit else columns)
+        columns = [
+            np.full((items, 1), mean, np.float32),
+            bias[:, None],
+            factors,
+        ]
+        return np.hstack(
+            [*columns, implicit] if self.learns_implicit else columns
+        )
 
 
 class ImplicitTwin(DescentTwin):

@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method
 from tacit.methods.first_order.rounds import FirstOrder, even_count
-from tacit.methods.first_order.rule import BaselineShares, baseline_shares, strength
+from tacit.methods.first_order.rule import (
+    BaselineShares,
+    baseline_shares,
+    strength,
+)
 from tacit.methods.first_order.started import first_rounds, keep
 from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.choose import (
@@ -93,7 +97,9 @@ def first_model(first: FirstOrder, state: FirstState) -> Grouped:
         first.features,
         level_variance=state.level.variance,
     )
-    return Grouped(GaussianModel(state.baseline, state.effects.variance, made), groups)
+    return Grouped(
+        GaussianModel(state.baseline, state.effects.variance, made), groups
+    )
 
 
 def choice_round(
@@ -110,13 +116,17 @@ def choice_round(
     columns = len(candidates(first_groups(first) if groups is None else groups))
 
     def found_of(state: FirstState) -> Grouped:
-        return first_model(first, state) if model_of is None else model_of(state)
+        return (
+            first_model(first, state) if model_of is None else model_of(state)
+        )
 
     def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
         found = found_of(state)
         weight = np.ones(len(block.people))
         if first.whole_person:
-            weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), even_count(state)))
+            weight = 1 / np.sqrt(
+                np.maximum(np.diff(block.ptr), even_count(state))
+            )
         rows = left_out_rows(
             found.model,
             block.ptr,
@@ -128,11 +138,17 @@ def choice_round(
         )
         return {"gains": Rows.one_each(rows)}
 
-    def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+    def absorb(
+        state: FirstState, released: Mapping[str, Released]
+    ) -> FirstState:
         found = found_of(state)
         noisy = released["gains"]
         choice = choose(
-            noisy.value[0], noisy.sd, state.people, found.groups, found.model.noise
+            noisy.value[0],
+            noisy.sd,
+            state.people,
+            found.groups,
+            found.model.noise,
         )
         return state.after(choice=choice)
 

@@ -64,7 +64,9 @@ def public_design(public: Public) -> Design | None:
     catalogue = public.catalogue
     if not catalogue.has_features:
         return None
-    made = design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)
+    made = design(
+        len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric
+    )
     return made if made.width else None
 
 
@@ -123,13 +125,19 @@ class FirstOrder:
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             if not self.whole_person:
-                return {"level": Rows(block.ptr, block.item * 0, block.value[:, None])}
+                return {
+                    "level": Rows(
+                        block.ptr, block.item * 0, block.value[:, None]
+                    )
+                }
             from tacit.kernels.rows import shrunk_means
 
             counts = np.diff(block.ptr)
             mean = np.empty(len(counts))
             shrunk_means(block.ptr, block.value, 0.0, 2.0, mean)
-            log_count = np.minimum(np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT)
+            log_count = np.minimum(
+                np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT
+            )
             log_count = log_count - levels.LOG_COUNT_MIDDLE
             row = [
                 levels.MEAN_WEIGHT * mean / 2,
@@ -137,7 +145,9 @@ class FirstOrder:
             ]
             return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
 
-        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+        def absorb(
+            state: FirstState, released: Mapping[str, Released]
+        ) -> FirstState:
             noisy = released["level"]
             find = levels.level_of_ratings
             if self.whole_person:
@@ -154,9 +164,13 @@ class FirstOrder:
         """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-            return {"weights": cell_rows(block, self.cell_weights(block, state))}
+            return {
+                "weights": cell_rows(block, self.cell_weights(block, state))
+            }
 
-        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+        def absorb(
+            state: FirstState, released: Mapping[str, Released]
+        ) -> FirstState:
             noisy = released["weights"]
             people = state.people
             count = state.level.count
@@ -168,7 +182,12 @@ class FirstOrder:
             matrix = None if self.features is None else self.features.matrix
             low, high = 0.5 * one, people * one
             found = denoise_weights(
-                noisy.value[:, 0], sd, low=low, high=high, mean=mean, features=matrix
+                noisy.value[:, 0],
+                sd,
+                low=low,
+                high=high,
+                mean=mean,
+                features=matrix,
             )
             return state.after(weights=found)
 
@@ -187,21 +206,27 @@ class FirstOrder:
         bound = self._whole() if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-            rest = block.value - state.level.mean - self.effect(state)[block.item]
+            rest = (
+                block.value - state.level.mean - self.effect(state)[block.item]
+            )
             if not self.whole_person:
                 return {"sums": cell_rows(block, rest)}
             from tacit.kernels.rows import shrunk_means
 
             rest = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
             own = np.empty(len(block.people))
-            shrunk_means(block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own)
+            shrunk_means(
+                block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own
+            )
             rest -= np.repeat(own, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)
             weight = self.cell_weights(block, state)
             sums = rest * weight * multiplier[block.item] / clip
             return {"sums": cell_rows(block, sums)}
 
-        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+        def absorb(
+            state: FirstState, released: Mapping[str, Released]
+        ) -> FirstState:
             noisy = released["sums"]
             clip = 1.0
             scale = np.ones(items)
@@ -267,7 +292,9 @@ class FirstOrder:
             else 1.0
         )
 
-    def cell_weights(self, block: Block, state: FirstState) -> NDArray[np.float64]:
+    def cell_weights(
+        self, block: Block, state: FirstState
+    ) -> NDArray[np.float64]:
         """How much each cell counts in a sum over people."""
         if not self.whole_person:
             return np.ones(len(block.item))

@@ -45,7 +45,9 @@ def level_share(users: int | None, mu: float) -> float:
     a middling share."""
     if users is None:
         return LEVEL_UNDECLARED
-    return float(np.clip((LEVEL_NEED / (users * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST))
+    return float(
+        np.clip((LEVEL_NEED / (users * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST)
+    )
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ class BaselineShares:
     choice: float
 
 
-def baseline_shares(users: int | None, mu: float, sweeps: int) -> BaselineShares:
+def baseline_shares(
+    users: int | None, mu: float, sweeps: int
+) -> BaselineShares:
     """The rule of `bias`, for so many sweeps of item sums."""
     level = level_share(users, mu)
     rest = 1 - level

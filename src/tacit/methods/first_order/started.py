@@ -28,7 +28,9 @@ from tacit.rounds.state import known
 
 STARTS = {
     **dict.fromkeys(("bias", "bayes"), ("bias", "bayes")),
-    **dict.fromkeys(("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")),
+    **dict.fromkeys(
+        ("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")
+    ),
 }
 """Methods that can start from an earlier model, and of which methods: of their own kind, or
 for learned neighbours."""
@@ -58,10 +60,15 @@ def first_rounds(
     knows goes into the state."""
     if first.public.start is None:
         return [first.people(level), first.weights(weights)]
-    earlier, old = _aligned(first.public, first.public.start), first.public.start
+    earlier, old = (
+        _aligned(first.public, first.public.start),
+        first.public.start,
+    )
     people, weighing = first.people(level), first.weights(weights)
 
-    def absorb_level(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+    def absorb_level(
+        state: FirstState, released: Mapping[str, Released]
+    ) -> FirstState:
         state = people.absorb(state, released)
         return state.after(level=earlier.better_level(state.level))
 
@@ -69,7 +76,9 @@ def first_rounds(
         state: FirstState, released: Mapping[str, Released]
     ) -> FirstState:
         state, noisy = weighing.absorb(state, released), released["weights"]
-        weights = earlier.better_weights(state.weights, noisy.value[:, 0], noisy.sd)
+        weights = earlier.better_weights(
+            state.weights, noisy.value[:, 0], noisy.sd
+        )
         state = state.after(weights=weights)
         evidence, shared = earlier.evidence(
             state.weights, state.level.mean, first.sampling(state)
@@ -88,9 +97,7 @@ def story(public: Public) -> tuple[str, ...]:
     """For `Plan.story`: that it starts from somewhere."""
     if public.start is None:
         return ()
-    from_where = (
-        f"It starts from a released model of {public.start.method}, which is public: "
-    )
+    from_where = f"It starts from a released model of {public.start.method}, which is public: "
     return (
         from_where
         + "its level, weights, effects and tastes are this one's prior, and are not paid "
@@ -104,7 +111,10 @@ def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
     loadings = np.asarray(old.arrays["loadings"], np.float64) * np.sqrt(
         NOISE / old.numbers["noise"]
     )
-    if loadings.shape[1] < 2 or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0:
+    if (
+        loadings.shape[1] < 2
+        or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0
+    ):
         return None
     loadings, dropped = fewer_columns(
         loadings, np.asarray(old.arrays["weight"], np.float64), MOST_TASTES
@@ -127,13 +137,16 @@ def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
         made[~there], left = regress(
             features[there], made[there], weight, features[~there]
         )
-        doubt[~there] = left[1:].sum() + np.average(doubt[there], weights=weight)
+        doubt[~there] = left[1:].sum() + np.average(
+            doubt[there], weights=weight
+        )
     return Tastes(np.ascontiguousarray(made), doubt)
 
 
 def _rows(public: Public, old: Shared) -> NDArray[np.int64]:
     return np.array(
-        [old.catalogue.index.get(name, -1) for name in public.catalogue.ids], np.int64
+        [old.catalogue.index.get(name, -1) for name in public.catalogue.ids],
+        np.int64,
     )
 
 
@@ -141,7 +154,10 @@ def _aligned(public: Public, old: Shared) -> Earlier:
     rows = _rows(public, old)
     there = rows >= 0
     stored = np.concatenate(
-        [np.asarray(old.arrays["kept"], np.float64)[:-1], [old.arrays["weight"]]]
+        [
+            np.asarray(old.arrays["kept"], np.float64)[:-1],
+            [old.arrays["weight"]],
+        ]
     )
     table = dict(
         zip(
@@ -170,7 +186,9 @@ def keep(
     sampling = np.full(items, first.sampling(state))
     if known(state.shared_sampling):
         sampling = state.shared_sampling
-    evidence = [getattr(state.evidence, each.name) for each in fields(state.evidence)]
+    evidence = [
+        getattr(state.evidence, each.name) for each in fields(state.evidence)
+    ]
     weights = state.weights
     rows = np.stack([*evidence, weights.square, weights.log, sampling, doubt])
     numbers = {

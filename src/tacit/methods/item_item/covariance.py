@@ -122,7 +122,9 @@ class FactorForm(CovarianceForm):
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """The personal Gaussian model over level, popularity, features and factor."""
         arrays = first_arrays(public, state, state.learned)
-        return published(self.method, public, "gaussian", arrays, {"noise": NOISE})
+        return published(
+            self.method, public, "gaussian", arrays, {"noise": NOISE}
+        )
 
 
 class NeighbourForm(CovarianceForm):
@@ -133,18 +135,25 @@ class NeighbourForm(CovarianceForm):
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """The factor, or with `keep` each item's strongest neighbours."""
         keep = self.settings.keep
-        numbers = {"noise": NOISE, "neighbours": float(self.settings.neighbours)}
+        numbers = {
+            "noise": NOISE,
+            "neighbours": float(self.settings.neighbours),
+        }
         learned = state.learned
         arrays = first_arrays(public, state)
         alone = state.effects.variance + (learned**2).sum(axis=1)
         arrays["variance"] = alone.astype(np.float32)
         if keep is None:
             arrays["factor"] = learned.astype(np.float32)
-            return published(self.method, public, "factor-neighbours", arrays, numbers)
+            return published(
+                self.method, public, "factor-neighbours", arrays, numbers
+            )
         head = np.flatnonzero(learned.any(axis=1))
         near = strongest(Product(learned[head]), keep)
         arrays |= neighbour_lists(public.items, head, near)
-        return published(self.method, public, "kept-neighbours", arrays, numbers)
+        return published(
+            self.method, public, "kept-neighbours", arrays, numbers
+        )
 
 
 class CovarianceMethod(Method):
@@ -194,7 +203,9 @@ def covariance_round(
             row = factors(block, row, index < size, pure)
         return {"matrix": Rows(block.ptr, index, row[:, None])}
 
-    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+    def absorb(
+        state: MatrixState, released: Mapping[str, Released]
+    ) -> MatrixState:
         noisy = released["matrix"]
         head = head_of(state.weights.mean, size)
         mean, spread = _cleaned(public, settings, state, head, noisy)
@@ -215,7 +226,9 @@ def _covariance_bound(public: Public, size: int) -> Bound:
     if public.unit == "user":
         return FactorGram(norm="l1" if pure else "l2")
     if pure:  # yy'/|y| has no bound in L1
-        return CountedGram(size, centred_cells(public), grid=FINE_PURE, power=1.0)
+        return CountedGram(
+            size, centred_cells(public), grid=FINE_PURE, power=1.0
+        )
     return EntryGram(size, centred_cells(public), OFFSET)
 
 

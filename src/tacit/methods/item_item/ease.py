@@ -83,7 +83,9 @@ class EASE(Method):
                 "takes all the budget."
             )
             return Plan(
-                public.unit, (popularity_round(public, settings, 1.0),), (alone,)
+                public.unit,
+                (popularity_round(public, settings, 1.0),),
+                (alone,),
             )
         rounds = (
             popularity_round(public, settings, 1 - GRAM_SHARE),
@@ -111,7 +113,9 @@ class EASE(Method):
         return published(self, public, "ease", arrays, {})
 
 
-def popularity_round(public: Public, settings: EaseSettings, share: float) -> Round:
+def popularity_round(
+    public: Public, settings: EaseSettings, share: float
+) -> Round:
     """How much each item is liked: at `user` rows of norm 1, at `rating` plain counts."""
     whole_person = public.unit == "user"
     one = settings.even**-0.5 if whole_person else 1.0
@@ -156,7 +160,9 @@ def gram_round(public: Public, settings: EaseSettings, size: int) -> Round:
         noisy = released["gram"]
         head = head_of(state.weight, size)
         own = _diagonal(state.weight[head], state.people, whole_person)
-        found = shrink_spectrum(noisy.value, noisy.sd, settings.rank, margin=MARGIN)
+        found = shrink_spectrum(
+            noisy.value, noisy.sd, settings.rank, margin=MARGIN
+        )
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
         return state.after(between=ease(found.loadings, ridge), head=head)
 

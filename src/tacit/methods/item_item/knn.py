@@ -120,7 +120,9 @@ class ItemKNN(Method):
                     row = factors(block, row, index < size, pure)
             return {"gram": Rows(block.ptr, index, row[:, None])}
 
-        def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        def absorb(
+            state: MatrixState, released: Mapping[str, Released]
+        ) -> MatrixState:
             noisy = released["gram"]
             matrix = precise(noisy.value)
             if twin:
@@ -128,7 +130,9 @@ class ItemKNN(Method):
             else:
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
-            cleaned = shrink_spectrum(matrix, noisy.sd, self.chosen.rank).dense()
+            cleaned = shrink_spectrum(
+                matrix, noisy.sd, self.chosen.rank
+            ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
             return state.after(near=strongest(alike, self.chosen.keep))
 
@@ -139,7 +143,9 @@ class ItemKNN(Method):
         part = Part("gram", size, bound, share=share, form="gram")
         return Round("gram", (part,), contribute, absorb)
 
-    def _diagonal(self, weight: Floats, people: float, whole_person: bool) -> Floats:
+    def _diagonal(
+        self, weight: Floats, people: float, whole_person: bool
+    ) -> Floats:
         """What the diagonal would be, from released weights: W v sqrt(c)/(v c + k), or W
         v/sqrt(v c + k)."""
         each = max(float(weight.sum()) / people, 1.0)

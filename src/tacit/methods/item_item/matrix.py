@@ -24,13 +24,17 @@ its noise."""
 Arrays = dict[str, NDArray[Any]]
 
 
-def precise(matrix: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
+def precise(
+    matrix: NDArray[np.float32],
+) -> NDArray[np.float32] | NDArray[np.float64]:
     """The released matrix in the precision in which it is cleaned."""
     return matrix.astype(np.float64) if len(matrix) <= EXACT else matrix
 
 
 def first_arrays(
-    public: Public, state: MatrixState, learned: NDArray[np.float64] | None = None
+    public: Public,
+    state: MatrixState,
+    learned: NDArray[np.float64] | None = None,
 ) -> Arrays:
     """What every method with a matrix publishes: baseline, doubt, loadings of the personal
     model, and weights."""
@@ -68,7 +72,9 @@ def published(
     )
 
 
-def neighbour_lists(items: int, head: NDArray[np.int64], near: Neighbours) -> Arrays:
+def neighbour_lists(
+    items: int, head: NDArray[np.int64], near: Neighbours
+) -> Arrays:
     """The neighbours among the items `head` of a matrix, as published: rows of the whole
     catalogue."""
     index = np.full((items, near.item.shape[1]), -1, np.int64)

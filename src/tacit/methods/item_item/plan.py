@@ -69,12 +69,17 @@ class Division:
     """Of each sweep of item effects."""
 
 
-def matrix_plan(public: Public, settings: MatrixSettings, measure: Measure) -> Plan:
+def matrix_plan(
+    public: Public, settings: MatrixSettings, measure: Measure
+) -> Plan:
     """Level, item weights and two sweeps of effects; then the matrix."""
     seen = measured(public)
     division = divided(seen)
     size = covered(seen, settings)
-    rounds = (*first_rounds(seen, division), measure(seen, size, division.matrix))
+    rounds = (
+        *first_rounds(seen, division),
+        measure(seen, size, division.matrix),
+    )
     taken = f"{100 * division.matrix:.0f} % of the budget"
     story = (
         f"The matrix takes {taken}, over the {size:,} items of largest weight.",
@@ -122,7 +127,9 @@ def whole_budget(rounds: Sequence[Round]) -> tuple[Round, ...]:
     """The same rounds, with the whole budget between them."""
     total = sum(part.share for round_ in rounds for part in round_.parts)
     return tuple(
-        replace(r, parts=tuple(replace(p, share=p.share / total) for p in r.parts))
+        replace(
+            r, parts=tuple(replace(p, share=p.share / total) for p in r.parts)
+        )
         for r in rounds
     )
 

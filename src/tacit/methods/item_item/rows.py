@@ -83,7 +83,9 @@ def factors(
     from tacit.methods.item_item.kernels import centred_factors
 
     out = np.empty(len(inside))
-    centred_factors(block.ptr, rest, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out)
+    centred_factors(
+        block.ptr, rest, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out
+    )
     return out
 
 

@@ -21,7 +21,13 @@ from tacit.kernels.personal import factorize, gather, project
 
 @njit(cache=True, nogil=True)
 def residuals(
-    ptr: Any, item: Any, dev: Any, loadings: Any, precision: Any, rest: Any, target: Any
+    ptr: Any,
+    item: Any,
+    dev: Any,
+    loadings: Any,
+    precision: Any,
+    rest: Any,
+    target: Any,
 ) -> None:
     """What each person's own ridge solve leaves of each rating, with (`rest`) and without
     (`target`) that rating."""
@@ -31,7 +37,14 @@ def residuals(
     work = np.empty(width)
     for person in range(ptr.size - 1):
         gather(
-            ptr[person], ptr[person + 1], item, dev, loadings, precision, system, right
+            ptr[person],
+            ptr[person + 1],
+            item,
+            dev,
+            loadings,
+            precision,
+            system,
+            right,
         )
         for a in range(width):
             system[a, a] += 1.0
@@ -99,10 +112,15 @@ def covariance_pairs(
     The L2 norm of a person's triangle is |y|^2 / (sqrt 2 (|y|^2 + damp)) < 1/sqrt 2,
     diagonal included.
     """
-    spots, cells = np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64)
+    spots, cells = (
+        np.empty(_longest(ptr), np.int64),
+        np.empty(_longest(ptr), np.int64),
+    )
     own = np.empty(_longest(ptr))
     for person in range(ptr.size - 1):
-        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        count = _counting(
+            ptr[person], ptr[person + 1], item, place, spots, cells
+        )
         length = damp
         for a in range(count):
             own[a] = min(max(rest[cells[a]], -limit), limit)
@@ -159,7 +177,9 @@ def gradient_pairs(
     guesses = np.empty(longest)
     divisors = np.empty(longest)
     for person in range(ptr.size - 1):
-        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        count = _counting(
+            ptr[person], ptr[person + 1], item, place, spots, cells
+        )
         length = damp
         for a in range(count):
             guess, total = _predict(count, spots, cells, rest, a, similarity)
@@ -178,10 +198,14 @@ def gradient_pairs(
                 if a != b:
                     sign = np.sign(similarity[spots[a], spots[b]])
                     slope = (
-                        errors[a] * (rest[cells[b]] - sign * guesses[a]) / divisors[a]
+                        errors[a]
+                        * (rest[cells[b]] - sign * guesses[a])
+                        / divisors[a]
                     )
                     slope += (
-                        errors[b] * (rest[cells[a]] - sign * guesses[b]) / divisors[b]
+                        errors[b]
+                        * (rest[cells[a]] - sign * guesses[b])
+                        / divisors[b]
                     )
                     values[at] = slope / length
                 at += 1
@@ -204,7 +228,10 @@ def judge_people(
     Errors are clamped to +-clamp. Items that do not count are predicted without neighbours
     under every candidate.
     """
-    spots, cells = np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64)
+    spots, cells = (
+        np.empty(_longest(ptr), np.int64),
+        np.empty(_longest(ptr), np.int64),
+    )
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         out[person, :] = 0.0
@@ -217,4 +244,6 @@ def judge_people(
             for c in range(candidates.shape[0]):
                 guess, _ = _predict(count, spots, cells, rest, a, candidates[c])
                 error = min(max(guess - target[cells[a]], -clamp), clamp)
-                out[person, 1 + c] += (error * error - plain * plain) / (last - first)
+                out[person, 1 + c] += (error * error - plain * plain) / (
+                    last - first
+                )

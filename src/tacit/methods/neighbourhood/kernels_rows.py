@@ -83,7 +83,9 @@ def similar_rows(
             size = norm[i] * norm[j] if cosine else own[j] * other[j]
             score[j] = 0.0
             if j != i and common[j] > 0 and size > 0:
-                score[j] = dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
+                score[j] = (
+                    dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
+                )
         best = np.argsort(-np.abs(score), kind="mergesort")[:most]
         count = 0
         for j in np.sort(best):
@@ -181,7 +183,10 @@ def train_rows(
     items, most = start.size - 1, index.shape[1]
     place = np.full(items, most, np.int64)
     row, centre = np.zeros(most + 1), np.zeros(most + 1)
-    slots, slopes = np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1)
+    slots, slopes = (
+        np.empty(_longest(ptr) + 1, np.int64),
+        np.empty(_longest(ptr) + 1),
+    )
     for i in range(first, last):
         width = 0
         while width < most and index[i, width] >= 0:
@@ -249,7 +254,10 @@ def gradient_rows(
     items, most = start.size - 1, index.shape[1]
     place = np.full(items, most, np.int64)
     row = np.zeros(most + 1)
-    slots, slopes = np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1)
+    slots, slopes = (
+        np.empty(_longest(ptr) + 1, np.int64),
+        np.empty(_longest(ptr) + 1),
+    )
     for i in range(first, last):
         width = 0
         while width < most and index[i, width] >= 0:

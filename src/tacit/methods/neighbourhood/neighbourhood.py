@@ -114,9 +114,7 @@ class Learned:
 class Neighborhood(Method):
     """What both methods share."""
 
-    source = (
-        "Wang and Tang, Differentially Private Neighborhood-based Recommender Systems"
-    )
+    source = "Wang and Tang, Differentially Private Neighborhood-based Recommender Systems"
     units = ("user",)
     calibrations = ("sound", "paper", "none")
     engines = ("threads",)
@@ -129,7 +127,9 @@ class Neighborhood(Method):
     def published(self, public: Public, learned: Learned) -> Shared:
         """The shared model, in single precision."""
         small = {
-            name: np.asarray(array, np.float32) if array.dtype == np.float64 else array
+            name: np.asarray(array, np.float32)
+            if array.dtype == np.float64
+            else array
             for name, array in learned.arrays.items()
         }
         numbers = {

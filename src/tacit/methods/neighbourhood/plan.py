@@ -18,7 +18,11 @@ from tacit.methods.base import Form, Public
 from tacit.methods.first_order.choice import choice_round
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import is_pure, level_share, strength
-from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, Settings
+from tacit.methods.neighbourhood.neighbourhood import (
+    Learned,
+    Neighborhood,
+    Settings,
+)
 from tacit.methods.neighbourhood.rounds import Pairs, later_half, top_items
 from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine.neighbour import strongest
@@ -185,7 +189,11 @@ def budget_shares(public: Public, pairs: Pairs, steps: int) -> Shares:
     gradients *= pairs.sampled**-2
     whole = sum((level, means, judge, gradients, start))
     return Shares(
-        level / whole, means / whole, judge / whole, gradients / whole, start / whole
+        level / whole,
+        means / whole,
+        judge / whole,
+        gradients / whole,
+        start / whole,
     )
 
 
@@ -198,7 +206,10 @@ def means_rounds(public: Public, pairs: Pairs, shares: Shares) -> list[Round]:
     return [
         first.people(shares.level),
         first.weights(WEIGHTS * shares.means),
-        *(first.effects(f"effects {i}", each, spread) for i in range(1, sweeps + 1)),
+        *(
+            first.effects(f"effects {i}", each, spread)
+            for i in range(1, sweeps + 1)
+        ),
         choice_round(first, CHOICE * shares.means),
     ]
 

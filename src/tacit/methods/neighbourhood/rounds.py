@@ -94,7 +94,9 @@ class Pairs:
         base = first_model(self.first, state).model
         return base.chosen(state.choice.scales, state.choice.noise)
 
-    def _residuals(self, block: Block, state: PairState) -> tuple[Floats, Floats]:
+    def _residuals(
+        self, block: Block, state: PairState
+    ) -> tuple[Floats, Floats]:
         """What each person's own model leaves of each rating, with and without that rating."""
         from tacit.methods.neighbourhood.kernels import residuals
 
@@ -103,7 +105,13 @@ class Pairs:
         target = np.empty(len(block.item))
         dev = block.value - model.baseline[block.item]
         residuals(
-            block.ptr, block.item, dev, model.loadings, model.precision, rest, target
+            block.ptr,
+            block.item,
+            dev,
+            model.loadings,
+            model.precision,
+            rest,
+            target,
         )
         return rest, target
 
@@ -140,14 +148,21 @@ class Pairs:
             )
             return {"covariance": rows}
 
-        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
+        def absorb(
+            state: PairState, released: Mapping[str, Released]
+        ) -> PairState:
             noisy = released["covariance"]
             matrix = similar.unpack(noisy.value[:, 0], self.size, sqrt(2.0))
             chance = self._chance(state)
             cosine = similar.cosine(matrix, noisy.sd, chance)
-            start = similar.scaled(similar.powered(cosine, 1.0), chance, START_DIVISOR)
+            start = similar.scaled(
+                similar.powered(cosine, 1.0), chance, START_DIVISOR
+            )
             return state.after(
-                cosine=cosine, start=start, similarity=start, iterates=start[None]
+                cosine=cosine,
+                start=start,
+                similarity=start,
+                iterates=start[None],
             )
 
         bound = self._bound(COVARIANCE_CLIP)
@@ -175,15 +190,20 @@ class Pairs:
             )
             return {"gradient": rows}
 
-        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
+        def absorb(
+            state: PairState, released: Mapping[str, Released]
+        ) -> PairState:
             noisy = released["gradient"]
             now = state.similarity
-            slope = similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
+            slope = (
+                similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
+            )
             if self.clean:
                 slope = similar.clean_step(slope, noisy.sd / self.sampled)
             step = self.rate * turn**-self.xi
             moved = now - step * (
-                slope / self._curvature(state) + self.prior * (now - state.start)
+                slope / self._curvature(state)
+                + self.prior * (now - state.start)
             )
             top = FARTHEST * float(np.abs(state.start).max(initial=0.0))
             moved = np.clip(moved, -top, top)
@@ -193,7 +213,11 @@ class Pairs:
 
         part = Part("gradient", self.triangle, self._bound(CLIP), share=share)
         return Round(
-            f"gradient {turn}", (part,), contribute, absorb, takes_part=self.takes_part
+            f"gradient {turn}",
+            (part,),
+            contribute,
+            absorb,
+            takes_part=self.takes_part,
         )
 
     def _curvature(self, state: PairState) -> Floats:
@@ -228,7 +252,9 @@ class Pairs:
             )
             return {"errors": Rows.one_each(out * _balance(count))}
 
-        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
+        def absorb(
+            state: PairState, released: Mapping[str, Released]
+        ) -> PairState:
             noisy = released["errors"]
             balance = _balance(count)
             best, noise = similar.choose(
@@ -244,7 +270,9 @@ class Pairs:
             )
             return state.after(chosen=chosen, around=noise)
 
-        part = Part("errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share)
+        part = Part(
+            "errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share
+        )
         return Round("judge", (part,), contribute, absorb)
 
     def candidates(self, state: PairState, trained: bool) -> Floats:
@@ -270,7 +298,9 @@ class Pairs:
 
         starts = np.empty(len(block.ptr), np.int64)
         pair_starts(block.ptr, block.item, self.place(state), starts)
-        return Rows(starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1)))
+        return Rows(
+            starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1))
+        )
 
 
 def later_half(iterates: Floats) -> Floats:

@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.state import Floats
-from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, Settings
+from tacit.methods.neighbourhood.neighbourhood import (
+    Learned,
+    Neighborhood,
+    Settings,
+)
 from tacit.methods.neighbourhood.state import RowState
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
@@ -76,7 +80,9 @@ class TwinForm(Form):
             "doubt": state.doubt[:, 0],
             **compress(state.neighbour.astype(np.int64), state.similarity),
         }
-        return self.method.published(public, Learned(arrays, noise, noise, FLOOR))
+        return self.method.published(
+            public, Learned(arrays, noise, noise, FLOOR)
+        )
 
     def learn(self, public: Public) -> Round:
         """Item means, similarities, descent. Samples are averaged over the later half."""
@@ -111,7 +117,9 @@ class TwinForm(Form):
             }
             return {name: as_rows(array) for name, array in found.items()}
 
-        return Round("learn", raw_parts(items, neighbours, None), contribute, keep)
+        return Round(
+            "learn", raw_parts(items, neighbours, None), contribute, keep
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +152,9 @@ class Data:
         )
 
 
-def in_bands(items: int, threads: int | None, work: Callable[[int, int], None]) -> None:
+def in_bands(
+    items: int, threads: int | None, work: Callable[[int, int], None]
+) -> None:
     """Share item rows out over threads; rows are independent, so nothing depends on how
     many there are."""
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
@@ -156,7 +166,9 @@ def in_bands(items: int, threads: int | None, work: Callable[[int, int], None]) 
         )
 
 
-def item_means(block: Block, items: int, *, levels: bool, prior: float) -> Floats:
+def item_means(
+    block: Block, items: int, *, levels: bool, prior: float
+) -> Floats:
     """Raw means of the items, shrunk to the mean of all by `prior` ratings; less people's
     levels if asked."""
     person = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
@@ -264,7 +276,9 @@ def square(value: Floats) -> Floats:
     return np.asarray(out / max(float(np.abs(out).max(initial=0.0)), 1e-12))
 
 
-def raw_parts(items: int, neighbours: int, claim: Claim | None) -> tuple[Part, ...]:
+def raw_parts(
+    items: int, neighbours: int, claim: Claim | None
+) -> tuple[Part, ...]:
     """Unbounded arrays, for `none` and `paper`: baseline and noise, neighbours,
     similarities, their variance."""
     sizes = {

@@ -72,7 +72,9 @@ class Carrier:
             index = np.asarray(rows.index, np.uint32)
             value = np.ascontiguousarray(rows.values[:, 0])
             found = np.empty((len(block.people), report.favoured))
-            favour(block.people, rows.ptr, index, value, key, report.pairs, found)
+            favour(
+                block.people, rows.ptr, index, value, key, report.pairs, found
+            )
             return {"report": Rows.one_each(found)}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
@@ -98,7 +100,11 @@ class Carrier:
             counts = np.diff(rows.ptr)
             # An L1 norm of at most 1.
             length = np.repeat(np.sqrt(np.maximum(counts, 1)), counts)
-            return {"report": Rows(rows.ptr, rows.index, rows.values / length[:, None])}
+            return {
+                "report": Rows(
+                    rows.ptr, rows.index, rows.values / length[:, None]
+                )
+            }
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]

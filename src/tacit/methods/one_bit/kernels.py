@@ -109,7 +109,9 @@ def tastes(
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
-        for a in range(width - 1, -1, -1):  # back substitution: L'z = L^-1 right
+        for a in range(
+            width - 1, -1, -1
+        ):  # back substitution: L'z = L^-1 right
             total = right[a]
             for b in range(a + 1, width):
                 total -= system[b, a] * right[b]

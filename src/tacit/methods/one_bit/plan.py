@@ -77,10 +77,18 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
 
     rounds = (
         carrier.round(
-            "popularity", size, who("popularity"), ask.presence, ask.absorb_presence
+            "popularity",
+            size,
+            who("popularity"),
+            ask.presence,
+            ask.absorb_presence,
         ),
-        carrier.round("tastes", size, who("tastes"), ask.tastes, ask.absorb_tastes),
-        carrier.round("effects", size, who("effects"), ask.effects, ask.absorb_effects),
+        carrier.round(
+            "tastes", size, who("tastes"), ask.tastes, ask.absorb_tastes
+        ),
+        carrier.round(
+            "effects", size, who("effects"), ask.effects, ask.absorb_effects
+        ),
     )
     return Plan(public.unit, rounds, STORY)
 

@@ -160,7 +160,13 @@ def own_fit(block: Block, state: AnswersState) -> OwnFit:
     left = np.empty(len(block.item))
     residual = block.value - model.baseline[block.item]
     tastes(
-        block.ptr, block.item, residual, model.loadings, model.precision, taste, left
+        block.ptr,
+        block.item,
+        residual,
+        model.loadings,
+        model.precision,
+        taste,
+        left,
     )
     return OwnFit(taste, left)
 
@@ -173,8 +179,12 @@ def spread_out(vectors: Floats, size: int) -> Floats:
     inner products must be about normal. Of a vector with a few, the largest alone would
     settle every answer, and the others would never be heard.
     """
-    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
-    rest = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
+    vectors = vectors / np.maximum(
+        np.linalg.norm(vectors, axis=1, keepdims=True), 1.0
+    )
+    rest = np.sqrt(
+        np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True))
+    )
     copies = max(1, size // (vectors.shape[1] + 1))
     whole = np.concatenate([vectors, rest], axis=1)
     return np.asarray(np.repeat(whole, copies, axis=1) / np.sqrt(copies))
@@ -201,4 +211,6 @@ def feature_design(catalogue: Catalogue) -> Design | None:
     """The catalogue's features as a matrix, if it has any."""
     if not catalogue.has_features:
         return None
-    return design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)
+    return design(
+        len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric
+    )

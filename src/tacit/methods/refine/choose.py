@@ -79,11 +79,15 @@ def choose(
     scales = np.ones(len(groups))
     best: dict[int, float] = {}
     for (group, step), value in zip(_trials(groups), gains[:-1], strict=True):
-        if sd < TOO_NOISY and value < min(best.get(group, 0.0), -STANDS_OUT * sd):
+        if sd < TOO_NOISY and value < min(
+            best.get(group, 0.0), -STANDS_OUT * sd
+        ):
             best[group] = float(value)
             scales[groups == group] = step
     kept = COVER_SD**2 / (COVER_SD**2 + (sd / COVER_WEIGHT) ** 2)
-    off = float(np.clip(kept * gains[-1] / COVER_WEIGHT, COVER_BELOW, COVER_ABOVE))
+    off = float(
+        np.clip(kept * gains[-1] / COVER_WEIGHT, COVER_BELOW, COVER_ABOVE)
+    )
     found = max(noise * float(np.exp(-2 * off / COVER_SLOPE)), NOISE_FLOOR)
     return Choice(
         scales * np.sqrt(found / noise), found

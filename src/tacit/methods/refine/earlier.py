@@ -71,7 +71,9 @@ class Earlier:
         old = float(self.weight[self.known].sum())
         return float(weights.mean[self.known].sum()) / old if old > 0 else 1.0
 
-    def better_weights(self, found: Weights, noisy: Floats, sd: float) -> Weights:
+    def better_weights(
+        self, found: Weights, noisy: Floats, sd: float
+    ) -> Weights:
         """The weights of now: those of then (log-normal, grown with the people, and
         drifted) are the prior of `noisy`.
 
@@ -117,10 +119,16 @@ class Earlier:
             seen * np.clip(np.log(weights.mean / (whole * old)), -7.0, 7.0)
         )
         sums = ratio * (self.total - self.weight * self.taken)
-        taken = self.taken + self.level - level  # effects are deviations from the level
+        taken = (
+            self.taken + self.level - level
+        )  # effects are deviations from the level
         plain = weights.mean / old
-        noise = np.maximum(ratio, plain) ** 2 / np.maximum(self.precision, NOTHING)
-        noise += np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
+        noise = np.maximum(ratio, plain) ** 2 / np.maximum(
+            self.precision, NOTHING
+        )
+        noise += (
+            np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
+        )
         # What sums typically are, not these: noise that grew with them would pass for
         # effects of nothing at all.
         noise += weights.mean**2 * (DRIFT + SHIFT * (1.0 - seen) * TYPICAL)
@@ -149,7 +157,9 @@ class Earlier:
         )
 
 
-def fewer_columns(loadings: Floats, weight: Floats, most: int) -> tuple[Floats, Floats]:
+def fewer_columns(
+    loadings: Floats, weight: Floats, most: int
+) -> tuple[Floats, Floats]:
     """The first column, and the `most` strongest directions of the others; and by item the
     variance of what is dropped.
 

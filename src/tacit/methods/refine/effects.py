@@ -87,7 +87,9 @@ class Evidence:
         return Evidence(self.total, self.precision, self.taken, *rest)
 
     @property
-    def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _apart(
+        self,
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         return self.cross, self.apart
 
     def add(
@@ -131,13 +133,17 @@ def item_effects(
     """
     items = len(evidence.total)
     columns = [np.ones(items), weights.popularity]
-    design = np.column_stack(columns if features is None else [*columns, features])
+    design = np.column_stack(
+        columns if features is None else [*columns, features]
+    )
     extra = design.shape[1] - 2
     shared = EXPLAINED / max(float(design[:, 2:].var(axis=0).sum()), 1e-12)
     spread = np.array(
         [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2] + [shared] * extra
     )
-    doubt = np.maximum(weights.square - weights.mean**2, 0.0) * evidence.taken**2
+    doubt = (
+        np.maximum(weights.square - weights.mean**2, 0.0) * evidence.taken**2
+    )
     noise = 1.0 / evidence.precision + sampling * weights.mean + doubt
     fit = _Regression(evidence, sampling, design, weights, noise, spread)
     between, scale = fit.search(EXPLAINED_GRID if extra else np.array([0.25]))
@@ -203,7 +209,11 @@ class _Regression:
             for scale in scales:
                 penalty = self._penalty(scale)
                 system = found.gram + np.diag(penalty)
-                value = start + np.linalg.slogdet(system)[1] - np.sum(np.log(penalty))
+                value = (
+                    start
+                    + np.linalg.slogdet(system)[1]
+                    - np.sum(np.log(penalty))
+                )
                 value -= found.right @ np.linalg.solve(system, found.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
                 if value < best[0]:
@@ -224,7 +234,9 @@ class _Regression:
         mean = possible.prior + gain * rest
         kept = 1.0 - gain * weight
         middle = (chance * mean).sum(axis=1)
-        spread = (chance * (between * kept + (mean - middle[:, None]) ** 2)).sum(axis=1)
+        spread = (
+            chance * (between * kept + (mean - middle[:, None]) ** 2)
+        ).sum(axis=1)
         return ItemEffects(
             mean=middle,
             variance=spread + (chance * kept).sum(axis=1) ** 2 * doubt,
@@ -273,7 +285,8 @@ class _Regression:
             - self.weights.popularity[:, None]
         )
         log_chance = (
-            log_chance - 0.5 * (self._total(weight) - weight * prior) ** 2 / variance
+            log_chance
+            - 0.5 * (self._total(weight) - weight * prior) ** 2 / variance
         )
         if self.evidence.cross is not None and self.evidence.apart is not None:
             log_chance -= (

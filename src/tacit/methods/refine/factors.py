@@ -47,7 +47,10 @@ class ItemFactors:
     def none(items: int, width: int) -> ItemFactors:
         """Where factors do not pay."""
         return ItemFactors(
-            np.zeros((items, width)), np.zeros(items), np.zeros((width, width)), 0.0
+            np.zeros((items, width)),
+            np.zeros(items),
+            np.zeros((width, width)),
+            0.0,
         )
 
 
@@ -97,7 +100,9 @@ def person_moment(total: Floats, weight: float, sd: float) -> Floats:
     kept = MOMENT_SD**2 / (MOMENT_SD**2 + noise**2)
     guess = np.eye(len(total)) / 2
     return clip_spectrum(
-        guess + kept * ((total + total.T) / 2 / max(weight, 1e-12) - guess), 0.05, 5.0
+        guess + kept * ((total + total.T) / 2 / max(weight, 1e-12) - guess),
+        0.05,
+        5.0,
     )
 
 
@@ -105,7 +110,9 @@ def clip_spectrum(matrix: Floats, low: float, high: float) -> Floats:
     """The symmetric matrix (or stack of them) with its eigenvalues cut to [low, high]."""
     values, vectors = np.linalg.eigh(matrix)
     cut = np.clip(values, low, high)
-    result: Floats = (vectors * cut[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    result: Floats = (vectors * cut[..., None, :]) @ np.swapaxes(
+        vectors, -1, -2
+    )
     return result
 
 
@@ -143,7 +150,9 @@ def unpack(packed: Floats, width: int) -> Floats:
     return out
 
 
-def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[float]:
+def _sized(
+    right: Floats, left: Floats, noise: Floats, sizes: Floats
+) -> list[float]:
     """`_cost` for priors that are multiples of I."""
     if left.ndim == 1:
         plain = right
@@ -154,7 +163,9 @@ def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[fl
         plain = np.einsum("nab,na->nb", basis, right)
         answer = np.einsum("nab,nab->nb", basis, left @ basis)
     spreads = (size * answer**2 + error for size in sizes)
-    costs = (float(np.sum(np.log(spread) + plain**2 / spread)) for spread in spreads)
+    costs = (
+        float(np.sum(np.log(spread) + plain**2 / spread)) for spread in spreads
+    )
     return [cost if np.isfinite(cost) else np.inf for cost in costs]
 
 
@@ -168,7 +179,9 @@ class _Posterior(NamedTuple):
     """Sum of the covariances."""
 
 
-def _posterior(right: Floats, left: Floats, noise: Floats, prior: Floats) -> _Posterior:
+def _posterior(
+    right: Floats, left: Floats, noise: Floats, prior: Floats
+) -> _Posterior:
     if left.ndim == 1:
         values, basis = np.linalg.eigh(prior)
         total = left[:, None] ** 2 * values + noise[:, None]
@@ -198,6 +211,7 @@ def _cost(right: Floats, left: Floats, noise: Floats, prior: Floats) -> float:
         total = left @ prior @ np.swapaxes(left, 1, 2) + noise
         solved = np.linalg.solve(total, right[:, :, None])[:, :, 0]
         value = float(
-            np.linalg.slogdet(total)[1].sum() + np.einsum("na,na->", right, solved)
+            np.linalg.slogdet(total)[1].sum()
+            + np.einsum("na,na->", right, solved)
         )
     return value if np.isfinite(value) else np.inf

@@ -64,7 +64,9 @@ def shrink(
     return centre + kept * (noisy - centre), spread**2 * (1.0 - kept)
 
 
-def level_of_users(released: NDArray[np.float64], sd: float, people: float) -> Level:
+def level_of_users(
+    released: NDArray[np.float64], sd: float, people: float
+) -> Level:
     """From the two sums of unit `user`, released with noise of standard deviation `sd` each."""
     mean, variance = shrink(
         2.0 / MEAN_WEIGHT * float(released[0]) / people,
@@ -74,11 +76,15 @@ def level_of_users(released: NDArray[np.float64], sd: float, people: float) -> L
     )
     step = LOG_COUNT_MIDDLE / COUNT_WEIGHT / people
     return Level(
-        mean, variance, _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd)
+        mean,
+        variance,
+        _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd),
     )
 
 
-def level_of_ratings(released: NDArray[np.float64], sd: float, people: float) -> Level:
+def level_of_ratings(
+    released: NDArray[np.float64], sd: float, people: float
+) -> Level:
     """From the three sums of unit `rating`. The level is a ratio of sums, so it needs no
     number of people."""
     least = people / (
@@ -86,16 +92,23 @@ def level_of_ratings(released: NDArray[np.float64], sd: float, people: float) ->
     )  # a person with one rating adds 1/6 to the second sum
     total = float(np.clip(released[1], least, max(people, least)))
     mean, variance = shrink(
-        float(released[0]) / total, sd * np.hypot(1.0, LEVEL_SD) / total, 0.0, LEVEL_SD
+        float(released[0]) / total,
+        sd * np.hypot(1.0, LEVEL_SD) / total,
+        0.0,
+        LEVEL_SD,
     )
     return Level(
-        mean, variance, _count(6.0 * float(released[2]) / people, 6.0 * sd / people)
+        mean,
+        variance,
+        _count(6.0 * float(released[2]) / people, 6.0 * sd / people),
     )
 
 
 def _count(noisy: float, sd: float) -> float:
     return float(
         np.clip(
-            2.0 ** min(shrink(noisy, sd, LOG_COUNT, LOG_COUNT_SD)[0], 20.0), 2.0, 1000.0
+            2.0 ** min(shrink(noisy, sd, LOG_COUNT, LOG_COUNT_SD)[0], 20.0),
+            2.0,
+            1000.0,
         )
     )

@@ -62,7 +62,9 @@ def likings(
     fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
     unknown = found.spread.astype(np.float64) / KEPT
     typical = (
-        float((fresh**2).sum(axis=1).mean() + unknown.mean()) if found.rank else 0.0
+        float((fresh**2).sum(axis=1).mean() + unknown.mean())
+        if found.rank
+        else 0.0
     )
     return Likings(turn, fresh, unknown, typical)
 
@@ -87,7 +89,9 @@ def _turn(
     # out of the difference.
     own = (rows**2).sum(axis=1)
     difference = (
-        whitened.T @ (matrix @ whitened) + (basis.T * own) @ basis - np.diag(size**2)
+        whitened.T @ (matrix @ whitened)
+        + (basis.T * own) @ basis
+        - np.diag(size**2)
     )
     values, vectors = np.linalg.eigh((difference + difference.T) / 2)
     edge = 2 * np.sqrt(len(size))

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def ridge_weights(covariance: Array, to_item: Array, ridge: Array | float) -> Array:
+def ridge_weights(
+    covariance: Array, to_item: Array, ridge: Array | float
+) -> Array:
     """Bell & Koren's weights: solve (C + ridge I) w = c, the neighbours' covariance C and
     theirs with the item, c.
 
@@ -62,7 +64,9 @@ class Product:
         return np.asarray(self.loadings[rows] @ self.loadings.T)
 
 
-def strongest(matrix: Array | Product, n: int, *, block: int = 512) -> Neighbours:
+def strongest(
+    matrix: Array | Product, n: int, *, block: int = 512
+) -> Neighbours:
     """Each row's `n` entries of largest size off the diagonal, strongest first; ties by
     item number."""
     size = len(matrix)

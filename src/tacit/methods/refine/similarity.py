@@ -73,7 +73,11 @@ def scaled(similarity: Floats, chance: Floats, divisor: float) -> Floats:
     typical = float(chance @ (np.abs(similarity) @ chance)) / max(
         float(chance.sum()), 1e-12
     )
-    return similarity * (divisor / typical) if typical > 1e-12 else similarity * 0.0
+    return (
+        similarity * (divisor / typical)
+        if typical > 1e-12
+        else similarity * 0.0
+    )
 
 
 def powered(similarity: Floats, power: float) -> Floats:

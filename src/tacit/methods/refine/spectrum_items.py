@@ -90,16 +90,24 @@ def profile(
         pair = 1.0 / float(np.sqrt(BUSIER * variance * each + offset))
     shape = counts**TOGETHER_POWER
     total = people * UNEVEN * each * each * pair
-    return Profile(shape * (np.sqrt(total) / shape.sum()), variance * variance * pair)
+    return Profile(
+        shape * (np.sqrt(total) / shape.sum()), variance * variance * pair
+    )
 
 
-def leading_block(weight: Array, noise_sd: float, sampling: float) -> NDArray[np.int64]:
+def leading_block(
+    weight: Array, noise_sd: float, sampling: float
+) -> NDArray[np.int64]:
     """Items among which a common factor stands out most from the noise: twice the argmax of
     signal over sqrt(size)."""
     signal = weight**2 / np.sqrt(noise_sd**2 + sampling * weight**2 + 1e-30)
     order = np.argsort(-signal, kind="stable")
     best = (
-        int(np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(order) + 1))))
+        int(
+            np.argmax(
+                np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(order) + 1))
+            )
+        )
         + 1
     )
     return np.sort(order[: max(2 * best, LEAST_BLOCK)])
@@ -143,7 +151,10 @@ def fit_loadings(
     size, rank = loadings.shape
     if rank == 0:
         return Loadings(loadings, np.zeros(size, matrix.dtype), known.sampling)
-    weight, scatter = known.weight.astype(matrix.dtype), together * known.sampling
+    weight, scatter = (
+        known.weight.astype(matrix.dtype),
+        together * known.sampling,
+    )
     state = _State(matrix, float(noise_sd) ** 2, weight, loadings, scatter)
     state.refresh(block)
     rest = np.setdiff1d(np.arange(size), block)
@@ -221,7 +232,9 @@ class _State:
         precision = (gain * pair) @ (
             known[:, self.low[0]] * known[:, self.low[1]] + spread
         )
-        full = np.empty((len(rows), known.shape[1], known.shape[1]), self.matrix.dtype)
+        full = np.empty(
+            (len(rows), known.shape[1], known.shape[1]), self.matrix.dtype
+        )
         full[:, self.low[0], self.low[1]] = precision
         full[:, self.low[1], self.low[0]] = precision
         full += np.diag(1.0 / self.prior)

@@ -90,12 +90,15 @@ def retaste(
     edge = 2 * sd / np.sqrt(2.0) / people * np.sqrt(len(values))
     cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
     reliability = axes.reliability[seen]
-    change = (vectors * cleaned) @ vectors.T / (reliability[:, None] * reliability)
+    change = (
+        (vectors * cleaned) @ vectors.T / (reliability[:, None] * reliability)
+    )
     values, vectors = np.linalg.eigh(np.eye(len(values)) + change)
     root = (vectors * np.sqrt(np.clip(values, LEAST, MOST))) @ vectors.T
     seen_axes = axes.vectors[:, seen]
     result: Floats = (
-        loadings + (loadings @ seen_axes) @ (root - np.eye(len(root))) @ seen_axes.T
+        loadings
+        + (loadings @ seen_axes) @ (root - np.eye(len(root))) @ seen_axes.T
     )
     return result
 

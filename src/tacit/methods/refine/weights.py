@@ -61,7 +61,9 @@ class Weights:
         """Log weights on the scale of `popularity`."""
         centre = float(self.mean @ self.log / self.mean.sum())
         return np.clip(
-            (log - centre) / max(self.log_spread, LEAST_SPREAD), -FARTHEST, FARTHEST
+            (log - centre) / max(self.log_spread, LEAST_SPREAD),
+            -FARTHEST,
+            FARTHEST,
         )
 
 
@@ -105,7 +107,9 @@ def denoise_weights(
     by_weight = prior * grid / (prior @ grid)
     centre = float(by_weight @ log_grid)
     spread = float(np.sqrt(by_weight @ (log_grid - centre) ** 2))
-    return Weights(posterior @ grid, posterior @ grid**2, posterior @ log_grid, spread)
+    return Weights(
+        posterior @ grid, posterior @ grid**2, posterior @ log_grid, spread
+    )
 
 
 def emphasis(
@@ -126,7 +130,10 @@ def emphasis(
 
 
 def _learn_prior(
-    noisy: NDArray[np.float64], sd: float, grid: NDArray[np.float64], level: float
+    noisy: NDArray[np.float64],
+    sd: float,
+    grid: NDArray[np.float64],
+    level: float,
 ) -> NDArray[np.float64]:
     """EM over the distributions on the grid whose mean is `level`."""
     values = np.sort(noisy)
@@ -139,7 +146,9 @@ def _learn_prior(
     for _ in range(SWEEPS if len(values) else 0):
         evidence = likelihood @ prior
         prior = prior * (likelihood.T @ (1.0 / evidence)) / len(values)
-        prior = _tilt((1.0 - FLOOR) * prior / prior.sum() + FLOOR / GRID, grid, level)
+        prior = _tilt(
+            (1.0 - FLOOR) * prior / prior.sum() + FLOOR / GRID, grid, level
+        )
     return prior
 
 
@@ -172,13 +181,17 @@ def _featured(
         expected = posterior @ log_grid
         shift = np.clip(
             features
-            @ np.linalg.solve(system, features.T @ (expected - expected.mean())),
+            @ np.linalg.solve(
+                system, features.T @ (expected - expected.mean())
+            ),
             -3.0,
             3.0,
         )
         shift -= shift.mean()
         nearest = np.clip(
-            np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(np.int64),
+            np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(
+                np.int64
+            ),
             0,
             size - 1,
         )

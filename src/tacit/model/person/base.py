@@ -106,7 +106,8 @@ class PersonalModel(ABC):
     def similar(self, item: int) -> Floats:
         """Closeness of every item to this one."""
         raise SettingError(
-            "this model knows no similar items", remedy="fit a method with item vectors"
+            "this model knows no similar items",
+            remedy="fit a method with item vectors",
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
@@ -123,7 +124,9 @@ class PersonalModel(ABC):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """What `recommend` orders by, for a block of people: one row each."""
-        return np.stack([self.scores(own) for own in people_of(ptr, item, value)])
+        return np.stack(
+            [self.scores(own) for own in people_of(ptr, item, value)]
+        )
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """For `tacit export`."""

@@ -35,7 +35,9 @@ def by_features(
         known = catalogue.years > 0
         middle = float(np.median(catalogue.years[known]))
         names.append("its year")
-        columns.append(np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
+        columns.append(
+            np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0)
+        )
     if not columns:
         return []
     matrix = np.column_stack(columns)

@@ -69,15 +69,21 @@ class Descent(PersonalModel):
             keep = 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
             left = n["middle"] - rows @ factors
             factors = keep * factors + 2 * rate / count * rows.T @ left
-            slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
-        nobody = float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
+            slope = keep * slope + 2 * rate / count * (
+                rows.T - rows.T @ rows @ slope
+            )
+        nobody = (
+            float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
+        )
         return Reason(nobody, (self.last[item] @ slope) * own.values)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the last factors."""
         length = np.sqrt((self.last**2).sum(axis=1))
         closeness: Floats = (
-            self.last @ self.last[item] / np.maximum(length * length[item], 1e-12)
+            self.last
+            @ self.last[item]
+            / np.maximum(length * length[item], 1e-12)
         )
         return closeness
 
@@ -85,7 +91,9 @@ class Descent(PersonalModel):
         """As `predict`, everybody's own steps first."""
         own = self._own(cells.ptr, cells.item, cells.value)
         who = np.repeat(np.arange(len(own)), np.diff(cells.ask_ptr))
-        return self._inner(np.einsum("ij,ij->i", own[who], self.last[cells.ask_item]))
+        return self._inner(
+            np.einsum("ij,ij->i", own[who], self.last[cells.ask_item])
+        )
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats

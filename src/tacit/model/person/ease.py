@@ -58,7 +58,8 @@ class EasePersonal(PersonalModel):
         if target >= 0:
             speaks = (liked >= 0) & (own.items != item)
             out[speaks] = (
-                self.arrays["left"][liked[speaks]] @ self.arrays["right"][target]
+                self.arrays["left"][liked[speaks]]
+                @ self.arrays["right"][target]
             )
         return Reason(0.0, out)
 
@@ -70,6 +71,8 @@ class EasePersonal(PersonalModel):
         right = np.asarray(self.arrays["right"], np.float64)
         length = np.sqrt((right**2).sum(axis=1)) + 1e-12
         out[self.arrays["head"]] = (
-            right @ right[self._place[item]] / (length * length[self._place[item]])
+            right
+            @ right[self._place[item]]
+            / (length * length[self._place[item]])
         )
         return out

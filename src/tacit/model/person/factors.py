@@ -90,7 +90,9 @@ class FactorPersonal(PersonalModel):
         found = self._solve(own)
         vector = found.start + found.parts.sum(axis=1)
         mean = self.baseline + self.loadings @ vector
-        spread = np.einsum("ij,ij->i", self.loadings @ found.covariance, self.loadings)
+        spread = np.einsum(
+            "ij,ij->i", self.loadings @ found.covariance, self.loadings
+        )
         return mean, np.sqrt(spread + 1.0 / self.precision)
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -105,7 +107,9 @@ class FactorPersonal(PersonalModel):
         """Cosine of the loadings without the level, which all items share."""
         rows = self.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = (
+            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        )
         return closeness
 
     def _vectors(
@@ -146,7 +150,12 @@ class FactorPersonal(PersonalModel):
         vectors = self._vectors(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         predict_rows(
-            cells.ask_ptr, cells.ask_item, self.baseline, self.loadings, vectors, out
+            cells.ask_ptr,
+            cells.ask_item,
+            self.baseline,
+            self.loadings,
+            vectors,
+            out,
         )
         return out
 
@@ -185,7 +194,8 @@ class LikedFactors(PersonalModel):
         ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
         return np.asarray(
             np.linalg.solve(
-                self.everywhere + weight * rows.T @ rows + ridge, (1 + weight) * rows.T
+                self.everywhere + weight * rows.T @ rows + ridge,
+                (1 + weight) * rows.T,
             ),
             np.float64,
         )
@@ -198,7 +208,9 @@ class LikedFactors(PersonalModel):
     def _popular(self) -> Floats:
         """Where nobody's likes are known, or the factors are nothing, popularity decides."""
         weight = np.asarray(self.arrays["weight"], np.float64)
-        popular: Floats = 1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
+        popular: Floats = (
+            1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
+        )
         return popular
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -211,7 +223,9 @@ class LikedFactors(PersonalModel):
         """Cosine of the factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
         closeness: Floats = (
-            self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
+            self.factors
+            @ self.factors[item]
+            / np.maximum(length * length[item], 1e-12)
         )
         return closeness
 

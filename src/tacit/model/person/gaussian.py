@@ -45,7 +45,9 @@ class GaussianModel:
         """Of a rating around the personal model, by item."""
         return 1.0 / (self.noise + self.variance)
 
-    def chosen(self, scales: NDArray[np.float64], noise: float) -> GaussianModel:
+    def chosen(
+        self, scales: NDArray[np.float64], noise: float
+    ) -> GaussianModel:
         """The same items for people who differ as widely as `scales` of the loadings say."""
         return replace(
             self,
@@ -100,19 +102,24 @@ def loadings(
 
 
 def fold_in(
-    model: GaussianModel, items: NDArray[np.integer], ratings: NDArray[np.floating]
+    model: GaussianModel,
+    items: NDArray[np.integer],
+    ratings: NDArray[np.floating],
 ) -> Posterior:
     """The posterior of a person with these ratings (inner scale); with none, the prior."""
     rows = model.loadings[items]
     weighted = rows * model.precision[items][:, None]
     covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T @ weighted)
     return Posterior(
-        covariance @ (weighted.T @ (ratings - model.baseline[items])), covariance
+        covariance @ (weighted.T @ (ratings - model.baseline[items])),
+        covariance,
     )
 
 
 def predict(
-    model: GaussianModel, posterior: Posterior, items: NDArray[np.integer] | None = None
+    model: GaussianModel,
+    posterior: Posterior,
+    items: NDArray[np.integer] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Expected rating of each item, and the standard deviation of the rating around it (not
     of its mean)."""
@@ -132,7 +139,9 @@ def influence(
     """How far each own rating moves the prediction of `target` from its baseline; the sum
     is the whole move."""
     posterior = fold_in(model, items, ratings)
-    pull = model.loadings[items] @ (posterior.covariance @ model.loadings[target])
+    pull = model.loadings[items] @ (
+        posterior.covariance @ model.loadings[target]
+    )
     result: NDArray[np.float64] = (
         pull * model.precision[items] * (ratings - model.baseline[items])
     )
@@ -184,7 +193,9 @@ def predict_cells_by_day(
     """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
     seconds."""
     from tacit.model.person.days import DAY, daily, day_of
-    from tacit.model.person.kernels_days import predict_days  # compiled on first use
+    from tacit.model.person.kernels_days import (
+        predict_days,
+    )  # compiled on first use
 
     model = daily(model)
     mean, variance = np.empty(len(query_item)), np.empty(len(query_item))

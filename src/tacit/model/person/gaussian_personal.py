@@ -48,7 +48,11 @@ class GaussianPersonal(PersonalModel):
             return None
         rest = own.values - self.model.baseline[own.items]
         return Daily(
-            daily(self.model), own.items, rest, day_of(own.times), own.asked // SECONDS
+            daily(self.model),
+            own.items,
+            rest,
+            day_of(own.times),
+            own.asked // SECONDS,
         )
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
@@ -73,7 +77,9 @@ class GaussianPersonal(PersonalModel):
         """Cosine of the loadings without the personal level, which all items share."""
         rows = self.model.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = (
+            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        )
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
@@ -111,4 +117,6 @@ class GaussianPersonal(PersonalModel):
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""
-        return {name: array for name, array in self.arrays.items() if name != "kept"}
+        return {
+            name: array for name, array in self.arrays.items() if name != "kept"
+        }

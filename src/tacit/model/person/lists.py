@@ -39,13 +39,17 @@ def write_lists(
     target = Path(out)
     if target.suffix not in (".parquet", ".csv"):
         raise SettingError(
-            f"--out {out} is neither .parquet nor .csv", remedy="choose one of the two"
+            f"--out {out} is neither .parquet nor .csv",
+            remedy="choose one of the two",
         )
     schema, catalogue = model.shared.schema, model.shared.catalogue
     # Where ratings were made likes, all are read: what was rated is not new.
     likes = schema.positive if schema.source == "likes" else None
     people = read(
-        source, scale or (schema.low, schema.high), items=catalogue, positive=likes
+        source,
+        scale or (schema.low, schema.high),
+        items=catalogue,
+        positive=likes,
     )
     allowed = model.allowed(only, exclude)
     rows: list[tuple[str, int, str, float, bool]] = []
@@ -59,14 +63,20 @@ def write_lists(
         free[items] = False
         for rank, row in enumerate(top(found.scores, n, free).tolist(), 1):
             rating = on_scale(schema, found.mean[row])
-            rows.append((people.users[person], rank, catalogue.ids[row], rating, True))
+            rows.append(
+                (people.users[person], rank, catalogue.ids[row], rating, True)
+            )
     frame = pl.DataFrame(
-        rows, schema=["person", "rank", "item", "expected", "personal"], orient="row"
+        rows,
+        schema=["person", "rank", "item", "expected", "personal"],
+        orient="row",
     )
     staging = target.with_name(f".{target.name}.part")
     try:
         # Lists are personal: only their owner may read the file.
-        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(
+            staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+        )
         with os.fdopen(descriptor, "wb") as file:
             if target.suffix == ".parquet":
                 frame.write_parquet(file)
@@ -75,7 +85,8 @@ def write_lists(
         os.replace(staging, target)
     except OSError as error:
         raise StorageError(
-            f"{out} cannot be written: {error.strerror}", remedy="choose another --out"
+            f"{out} cannot be written: {error.strerror}",
+            remedy="choose another --out",
         ) from None
     finally:
         staging.unlink(missing_ok=True)

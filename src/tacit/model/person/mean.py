@@ -22,7 +22,9 @@ class OwnMean(PersonalModel):
         """The same for every item."""
         mean = self.numbers["mean"]
         precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
-        centre = mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
+        centre = (
+            mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
+        )
         items = len(self.arrays["weight"])
         sd = np.sqrt(NOISE_VARIANCE + 1 / precision)
         return np.full(items, np.clip(centre, -2, 2)), np.full(items, sd)

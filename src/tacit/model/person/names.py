@@ -34,10 +34,13 @@ def find_item(catalogue: Catalogue, text: str) -> int | UnknownItem:
     if not rows:
         return UnknownItem(text, _near(catalogue, text))
     if len(rows) > 1 and catalogue.titles is not None:
-        exact = [row for row in rows if fold(catalogue.titles[row]) == fold(text)]
+        exact = [
+            row for row in rows if fold(catalogue.titles[row]) == fold(text)
+        ]
         if len(exact) != 1:
             choices = ", ".join(
-                f"{catalogue.ids[r]} ({catalogue.titles[r]})" for r in rows[:LISTED]
+                f"{catalogue.ids[r]} ({catalogue.titles[r]})"
+                for r in rows[:LISTED]
             )
             raise DataError(
                 f"{text!r} could be several items: {choices}",
@@ -52,12 +55,16 @@ def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
     names = list(catalogue.by_title) or list(catalogue.ids)
     near: list[str] = []
     if len(names) <= MANY:
-        near = difflib.get_close_matches(fold(text), names, n=SUGGESTED, cutoff=ALIKE)
+        near = difflib.get_close_matches(
+            fold(text), names, n=SUGGESTED, cutoff=ALIKE
+        )
     if not near and len(text.strip()) > 2:
         near = [name for name in names if fold(text) in name][:CONTAINING]
     if catalogue.titles:
         near = [label(catalogue, catalogue.by_title[name][0]) for name in near]
-    return tuple(dict.fromkeys(near))  # a title is known with and without its year
+    return tuple(
+        dict.fromkeys(near)
+    )  # a title is known with and without its year
 
 
 def naming(catalogue: Catalogue, text: str) -> str:

@@ -51,7 +51,11 @@ class Neighbourhood(GaussianPersonal):
         )
         # What is unknown of the similarities matters as far as my ratings of the neighbours
         # leave something over.
-        unsure = self.arrays["doubt"] * np.bincount(rows, values**2, items) / divisor**2
+        unsure = (
+            self.arrays["doubt"]
+            * np.bincount(rows, values**2, items)
+            / divisor**2
+        )
         doubt = np.maximum(sd**2 - self.numbers["noise"], 0.0)
         variance = doubt + self.numbers["around"] + unsure
         told = mean + np.bincount(rows, weight * values, items) / divisor
@@ -62,7 +66,9 @@ class Neighbourhood(GaussianPersonal):
         z linear in d."""
         model, items = self.model, own.items
         weight = self.similar(item)[items] * (items != item)
-        weight = weight / max(float(np.abs(weight).sum()), self.numbers["floor"])
+        weight = weight / max(
+            float(np.abs(weight).sum()), self.numbers["floor"]
+        )
         posterior = gaussian.fold_in(model, items, own.values)
         turned = model.loadings[item] - weight @ model.loadings[items]
         rest = own.values - model.baseline[items]
@@ -83,10 +89,17 @@ class Neighbourhood(GaussianPersonal):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
-        from tacit.kernels.neighbours import predict_cells  # compiled on first use
+        from tacit.kernels.neighbours import (
+            predict_cells,
+        )  # compiled on first use
 
         fitted, _ = gaussian.predict_cells(
-            self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
+            self.model,
+            cells.ptr,
+            cells.item,
+            cells.value,
+            cells.ptr,
+            cells.item,
         )
         out = np.empty(len(cells.ask_item))
         predict_cells(
@@ -107,14 +120,20 @@ class Neighbourhood(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
+        return np.stack(
+            [self.predict(own)[0] for own in people_of(ptr, item, value)]
+        )
 
 
-def compress(index: NDArray[Any], value: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def compress(
+    index: NDArray[Any], value: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
     """The arrays `start`, `neighbour` and `similarity` from padded rows (-1 = none)."""
     used = index >= 0
     return {
-        "start": np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int64),
+        "start": np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(
+            np.int64
+        ),
         "neighbour": index[used].astype(np.int32),
         "similarity": value[used].astype(np.float32),
     }

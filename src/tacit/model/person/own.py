@@ -33,7 +33,8 @@ class OwnLine(NamedTuple):
 
 
 OwnRatings = (
-    Mapping[str, float] | Iterable[tuple[str, float | None, int | None, int | None]]
+    Mapping[str, float]
+    | Iterable[tuple[str, float | None, int | None, int | None]]
 )
 """Items and their ratings, or lines as in `OwnLine`. The last word on an item counts."""
 
@@ -83,7 +84,11 @@ def given_ratings(
     rows = np.fromiter(found, np.int64, len(found))
     values = np.array([line.rating for line in found.values()], np.float64)
     times = [line.time for line in found.values() if line.time is not None]
-    stamped = np.array(times, np.int64) if times and len(times) == len(found) else None
+    stamped = (
+        np.array(times, np.int64)
+        if times and len(times) == len(found)
+        else None
+    )
     inner = (values - schema.middle) / schema.unit_width
     return Given(Own(rows, inner, stamped, asked), unknown)
 

@@ -52,7 +52,9 @@ def chance_above(mean: Floats, sd: Floats, level: float) -> Floats:
     return np.array([0.5 * erfc(x / sqrt(2)) for x in reach])
 
 
-def top(scores: Floats, n: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+def top(
+    scores: Floats, n: int, allowed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """The n best allowed rows, best first; equal scores in catalogue order."""
     rows = np.flatnonzero(allowed)
     if n < len(rows):

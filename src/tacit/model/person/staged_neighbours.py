@@ -91,7 +91,12 @@ class Staged(GaussianPersonal):
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
         fitted, _ = gaussian.predict_cells(
-            self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
+            self.model,
+            cells.ptr,
+            cells.item,
+            cells.value,
+            cells.ptr,
+            cells.item,
         )
         mean, _ = gaussian.predict_cells(
             self.model,
@@ -107,7 +112,9 @@ class Staged(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
+        return np.stack(
+            [self.predict(own)[0] for own in people_of(ptr, item, value)]
+        )
 
 
 class FactorNeighbours(Staged):
@@ -126,19 +133,24 @@ class FactorNeighbours(Staged):
     def _prepare(self, own: Own) -> tuple[Floats, Floats]:
         return self._factor[own.items], self._doubt[own.items]
 
-    def _weights(self, item: int, prepared: tuple[Floats, Floats]) -> StageWeights:
+    def _weights(
+        self, item: int, prepared: tuple[Floats, Floats]
+    ) -> StageWeights:
         rows, doubt = prepared
         covariance = rows @ self._factor[item]
         order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), kind="stable")
         used = order[: int(self.numbers["neighbours"])].astype(np.int64)
         near, right = rows[used], covariance[used]
         weights = np.asarray(
-            np.linalg.solve(near @ near.T + np.diag(doubt[used]), right), np.float64
+            np.linalg.solve(near @ near.T + np.diag(doubt[used]), right),
+            np.float64,
         )
         return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
-        from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
+        from tacit.kernels.neighbours import (
+            predict_neighbours,
+        )  # compiled on first use
 
         out = np.zeros(len(cells.ask_item))
         if self._factor.shape[1]:
@@ -160,7 +172,9 @@ class FactorNeighbours(Staged):
         """Cosine of what items share beyond the personal level."""
         rows = np.column_stack([self.model.loadings[:, 1:], self._factor])
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = (
+            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        )
         return closeness
 
 
@@ -172,7 +186,10 @@ class KeptNeighbours(Staged):
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:
         start = self.arrays["start"]
         cells = slice(int(start[item]), int(start[item + 1]))
-        near, value = self.arrays["neighbour"][cells], self.arrays["similarity"][cells]
+        near, value = (
+            self.arrays["neighbour"][cells],
+            self.arrays["similarity"][cells],
+        )
         return near.astype(np.int64), value.astype(np.float64)
 
     def _prepare(self, own: Own) -> tuple[NDArray[np.int64], Floats]:
@@ -214,7 +231,9 @@ class KeptNeighbours(Staged):
         return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
-        from tacit.model.person.kernels import predict_kept  # compiled on first use
+        from tacit.model.person.kernels import (
+            predict_kept,
+        )  # compiled on first use
 
         out = np.empty(len(cells.ask_item))
         predict_kept(

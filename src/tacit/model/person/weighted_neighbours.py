@@ -35,14 +35,16 @@ class WeightedNeighbours(GaussianPersonal):
     def _weights(self, own: Own, item: int) -> ChosenWeights:
         """Those of the own ratings of largest co-rating weight."""
         model = self.model
-        closeness = np.asarray(self.arrays["similarity"][item, own.items], np.float32)
+        closeness = np.asarray(
+            self.arrays["similarity"][item, own.items], np.float32
+        )
         most = int(self.numbers["neighbours"])
         chosen = np.argsort(-closeness, kind="stable")[:most].astype(np.int64)
         near, asked = model.loadings[own.items[chosen]], model.loadings[item]
         noise = model.noise + model.variance[own.items[chosen]]
-        weights = np.linalg.solve(near @ near.T + np.diag(noise), near @ asked).astype(
-            np.float64
-        )
+        weights = np.linalg.solve(
+            near @ near.T + np.diag(noise), near @ asked
+        ).astype(np.float64)
         left = max(float(asked @ asked - weights @ near @ asked), 0.0)
         return ChosenWeights(chosen, weights, left)
 
@@ -50,7 +52,9 @@ class WeightedNeighbours(GaussianPersonal):
         """A ridge solve for every item; one for all where all own ratings count."""
         model = self.model
         if len(own.items) <= self.numbers["neighbours"]:
-            return super().predict(own)  # all own ratings: exactly the ridge solve
+            return super().predict(
+                own
+            )  # all own ratings: exactly the ridge solve
         mean, left = np.array(model.baseline), np.empty(len(model.baseline))
         rest = own.values - model.baseline[own.items]
         for item in range(len(mean)):
@@ -70,7 +74,9 @@ class WeightedNeighbours(GaussianPersonal):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
-        from tacit.kernels.neighbours import predict_neighbours  # compiled on first use
+        from tacit.kernels.neighbours import (
+            predict_neighbours,
+        )  # compiled on first use
 
         model = self.model
         out = np.empty(len(cells.ask_item))

@@ -57,13 +57,17 @@ def masked(
         numbers[index[cells]] = whole[cells]
         present[index[cells]] = 1.0
         noise = draw_noise(plain, (size, width)).steps
-        answer = respond(Response(name=event.name, epsilon=each, reports=1), present)
+        answer = respond(
+            Response(name=event.name, epsilon=each, reports=1), present
+        )
         weight = ((answer + 1) / 2 - (1 - keep) / 2) / keep
         total += weight[:, None] * (numbers + noise)
     return total
 
 
-def mixing(seed: bytes, rows: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+def mixing(
+    seed: bytes, rows: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
     """H of Hua et al.: Exponential(1) numbers that a recommender picks for each item, sent
     as a seed."""
     return -np.log1p(-_uniform(seed, rows, width))
@@ -99,7 +103,10 @@ def mixture(
 
 
 def whole_pieces(
-    scale: float, people: NDArray[np.int64], width: int, bits: Bits | None = None
+    scale: float,
+    people: NDArray[np.int64],
+    width: int,
+    bits: Bits | None = None,
 ) -> NDArray[np.float64]:
     """For each row the sum of `people` vectors, each with density ~ exp(-|b|/scale),
     real-valued as equation 13 prints.
@@ -110,8 +117,12 @@ def whole_pieces(
     from scipy.special import gammaincinv
 
     source = bits or fresh()
-    uniform = (source.words(len(people)) >> np.uint64(11)).astype(np.float64) / 2.0**53
-    mixed = gammaincinv(np.maximum(people, 1) * (width + 1) / 2, uniform) * (people > 0)
+    uniform = (source.words(len(people)) >> np.uint64(11)).astype(
+        np.float64
+    ) / 2.0**53
+    mixed = gammaincinv(np.maximum(people, 1) * (width + 1) / 2, uniform) * (
+        people > 0
+    )
     return mixture(
         scale, np.repeat(mixed[:, None], width, 1), np.ones(len(people)), source
     )
@@ -126,12 +137,15 @@ def looks_exponential(values: NDArray[np.float64]) -> bool:
     ordered = -np.expm1(-np.sort(values.ravel()))
     steps = np.arange(1, count + 1) / count
     distance = max(
-        float((steps - ordered).max()), float((ordered - steps + 1 / count).max())
+        float((steps - ordered).max()),
+        float((ordered - steps + 1 / count).max()),
     )
     return distance * sqrt(count) < KOLMOGOROV
 
 
-def _uniform(seed: bytes, rows: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def _uniform(
+    seed: bytes, rows: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
     """53-bit fractions in [0, 1), `count` for each row: AES-256 of (row, block number)
     under a 32-byte seed."""
     blocks = -(-count // 2)

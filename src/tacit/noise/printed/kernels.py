@@ -9,7 +9,9 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def mix_cells(uniform: Any, mixed: Any, people: Any, scale: float, out: Any) -> None:
+def mix_cells(
+    uniform: Any, mixed: Any, people: Any, scale: float, out: Any
+) -> None:
     """out = scale sqrt(2 mixed / people) N(0, 1), by Box and Muller from two uniform
     numbers a cell."""
     rows, width = mixed.shape
@@ -18,5 +20,7 @@ def mix_cells(uniform: Any, mixed: Any, people: Any, scale: float, out: Any) -> 
             radius = -2.0 * np.log1p(-uniform[row, column])
             turn = np.cos(2.0 * np.pi * uniform[row, width + column])
             out[row, column] = (
-                scale * np.sqrt(2.0 * mixed[row, column] * radius / people[row]) * turn
+                scale
+                * np.sqrt(2.0 * mixed[row, column] * radius / people[row])
+                * turn
             )

@@ -66,11 +66,15 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class Plain(FastAPI):
     """An app whose plain routes are answered before the framework looks at a request."""
 
-    def __init__(self, routes: dict[tuple[str, str], Handler], **options: Any) -> None:
+    def __init__(
+        self, routes: dict[tuple[str, str], Handler], **options: Any
+    ) -> None:
         super().__init__(**options)
         self._routes = routes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         handler = (
             self._routes.get((scope["method"], scope["path"]))
             if scope["type"] == "http"

@@ -46,7 +46,9 @@ def raw_biases(block: Block, items: int, printed: Printed) -> Biases:
     """Formula 4 of Xian et al.: straight from the ratings, without noise."""
     mean = float(block.value.mean()) if len(block.value) else 0.0
     count = np.bincount(block.item, minlength=items)
-    bias = np.bincount(block.item, block.value - mean, items) / (ITEM_SHRINK + count)
+    bias = np.bincount(block.item, block.value - mean, items) / (
+        ITEM_SHRINK + count
+    )
     rest = block.value - mean - bias[block.item]
     counts = np.diff(block.ptr)
     own = _person_sums(block.ptr, rest) / (OWN_SHRINK + counts)
@@ -59,7 +61,9 @@ def averages_draws(items: int, people: int) -> int:
     return 1 + items + people
 
 
-def noisy_averages(block: Block, items: int, epsilon: float, draws: Floats) -> Biases:
+def noisy_averages(
+    block: Block, items: int, epsilon: float, draws: Floats
+) -> Biases:
     """Berlioz et al.: noisy global, item and person averages; ratings less both, clamped.
     Inner scale."""
     cells = len(block.value)
@@ -76,7 +80,9 @@ def noisy_averages(block: Block, items: int, epsilon: float, draws: Floats) -> B
     level = np.clip(level, -AVERAGES_MOST, AVERAGES_MOST)
     own = _person_sums(block.ptr, block.value - level[block.item])
     own = own + SPAN / (epsilon * OWN_SHARE) * of_people
-    offset = np.clip(own / (counts + AVERAGES_SHRINK), -AVERAGES_MOST, AVERAGES_MOST)
+    offset = np.clip(
+        own / (counts + AVERAGES_SHRINK), -AVERAGES_MOST, AVERAGES_MOST
+    )
     rest = block.value - level[block.item] - np.repeat(offset, counts)
     clamped = np.clip(rest, -RESIDUAL, RESIDUAL)
     return Biases(0.0, level, clamped, np.zeros(people))

@@ -86,7 +86,9 @@ class PreprocessedDescent(PrintedForm):
         items = public.items
         epsilon = epsilon_of(public)
         biases = noisy_averages(block, items, epsilon, draws)
-        scale = printed.epochs * RESIDUAL_SPAN / (epsilon * (1 - AVERAGES_SHARE))
+        scale = (
+            printed.epochs * RESIDUAL_SPAN / (epsilon * (1 - AVERAGES_SHARE))
+        )
         rest = draws[averages_draws(items, sizes_of(public).people) :]
         return descend(block, biases, printed, items, scale, rest)
 
@@ -138,7 +140,9 @@ def descend(
         given = (block.ptr, block.item, base)
         how = (printed.rate, printed.ridge, ERROR_LIMIT)
         if printed.learned:
-            total = noisy_plus_epoch(*given, own, factors, implicit, *how, added)
+            total = noisy_plus_epoch(
+                *given, own, factors, implicit, *how, added
+            )
         else:
             total = noisy_epoch(*given, lift, own, factors, *how, added)
         error = float(np.sqrt(total / max(cells, 1)))

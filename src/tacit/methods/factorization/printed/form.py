@@ -99,7 +99,9 @@ class PrintedForm(Form):
                 made = self.train(public, block, block.draws["items"])
             return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 
-        def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
+        def absorb(
+            state: TableState, released: Mapping[str, Released]
+        ) -> TableState:
             return state.after(items=released["items"].value)
 
         claim = Claim(self.noise, 1.0, epsilon_of(public), 0.0, self.reason)
@@ -111,7 +113,9 @@ class PrintedForm(Form):
             printed=Epoch(self.kind, claim, max(self.draws(public), 1)),
         )
         round_ = Round("printed", (part,), contribute, absorb)
-        story = f"As printed, for comparison: claimed, not certified. {self.reason}"
+        story = (
+            f"As printed, for comparison: claimed, not certified. {self.reason}"
+        )
         return Plan(public.unit, (round_,), (story,))
 
     def first_state(self, public: Public) -> State:
@@ -132,7 +136,10 @@ class PrintedForm(Form):
             "variance": np.zeros(len(table)),
             "loadings": np.hstack([level, scale * factors]),
         }
-        numbers = {"noise": NOISE, "per_rating": printed.ridge / printed.own_ridge}
+        numbers = {
+            "noise": NOISE,
+            "per_rating": printed.ridge / printed.own_ridge,
+        }
         if printed.lift:
             lift = np.full(printed.factors, 1 / scale)
             arrays["lift"] = np.concatenate([[0.0], lift])

@@ -85,9 +85,13 @@ class VisibleGradients(Form):
         """All steps; in S3 a round without ratings first, in which the noise is dealt."""
         weights = self.weights(public)
         parts = self.parts(public)
-        count = self.settings.rounds or (DYNAMIC_ROUNDS if self.dynamic else ROUNDS)
+        count = self.settings.rounds or (
+            DYNAMIC_ROUNDS if self.dynamic else ROUNDS
+        )
         rounds = [
-            self.step(parts, weights, self.turn(k, count), public.budget is not None)
+            self.step(
+                parts, weights, self.turn(k, count), public.budget is not None
+            )
             for k in range(count)
         ]
         if self.dynamic and public.budget is not None:
@@ -115,12 +119,18 @@ class VisibleGradients(Form):
         bound = FixedPoint(LIMIT, GRID)
         one = FixedPoint(1.0, 1)
         return (
-            Part("gradient", public.items, bound, self.width, 0.5, printed=noisy),
+            Part(
+                "gradient", public.items, bound, self.width, 0.5, printed=noisy
+            ),
             Part("raters", public.items, one, 1, 0.5, printed=silent),
         )
 
     def step(
-        self, parts: tuple[Part, Part], weights: Weights, turn: Turns, noisy: bool
+        self,
+        parts: tuple[Part, Part],
+        weights: Weights,
+        turn: Turns,
+        noisy: bool,
     ) -> Round:
         """One step of items and people."""
         given = self.settings
@@ -214,9 +224,13 @@ class VisibleGradients(Form):
         baseline what somebody without ratings would give, by the profile that comes nearest
         to mid-scale everywhere."""
         items = np.asarray(state.items, np.float32)
-        items = np.nan_to_num(items, posinf=0.0, neginf=0.0)  # it may have diverged
+        items = np.nan_to_num(
+            items, posinf=0.0, neginf=0.0
+        )  # it may have diverged
         wide = items.astype(np.float64)
-        start = np.linalg.lstsq(wide, np.full(public.items, OFFSET), rcond=1e-3)[0]
+        start = np.linalg.lstsq(
+            wide, np.full(public.items, OFFSET), rcond=1e-3
+        )[0]
         arrays = {
             "baseline": (wide @ start - OFFSET).astype(np.float32),
             "variance": np.zeros(public.items, np.float32),

@@ -79,7 +79,12 @@ class LangevinSample(PrintedForm):
             full_gradient(*given, own_step, step)
             noise = drawn * np.sqrt(TEMPERATURE * rate)
             for side, move in ((factors, step), (own, own_step)):
-                side += scale * rate / 2 * (cells * move - printed.ridge * cells * side)
+                side += (
+                    scale
+                    * rate
+                    / 2
+                    * (cells * move - printed.ridge * cells * side)
+                )
                 # People's own noise may repeat, where fewer were declared than came.
                 side += np.resize(noise, side.size).reshape(side.shape)
                 noise = noise[side.size :] if len(noise) > side.size else noise

@@ -188,7 +188,9 @@ def alternate(
 
     people = len(block.ptr) - 1
     items = len(biases.item)
-    own, factors = (s.astype(np.float64) for s in random_sides(people, items, printed))
+    own, factors = (
+        s.astype(np.float64) for s in random_sides(people, items, printed)
+    )
     order = by_item(block.ptr, block.item, items)
     user = np.repeat(np.arange(people), np.diff(block.ptr))
     of_people = 2 * printed.factors * people
@@ -204,7 +206,15 @@ def alternate(
         shown = own + biases.lift[:, None]
         side = Side(order.ptr, order.person, biases.rest[order.cell])
         noise = added(False, np.diff(side.ptr))
-        _solve(side, shown, printed, noise, given[of_people:], factors, inside=inside)
+        _solve(
+            side,
+            shown,
+            printed,
+            noise,
+            given[of_people:],
+            factors,
+            inside=inside,
+        )
         told = np.einsum("nd,nd->n", shown[user], factors[block.item])
         error = float(np.sqrt(np.mean((biases.rest - told) ** 2)))
         if not np.isfinite(error) or abs(before - error) < STOP:
@@ -241,12 +251,20 @@ def _solve(
     noise = knorm_rows(draws, len(counts), width) * added.scale[:, None]
     each = printed.ridge * np.maximum(counts, 1) + added.ridge / 2
     ridge = np.repeat(each[:, None], width, 1)
-    half_step(side.ptr, side.index, side.value, other, ridge, 0, len(counts), out)
-    out += through(side.ptr, side.index, other, ridge, noise) if inside else noise
+    half_step(
+        side.ptr, side.index, side.value, other, ridge, 0, len(counts), out
+    )
+    out += (
+        through(side.ptr, side.index, other, ridge, noise) if inside else noise
+    )
 
 
 def through(
-    ptr: Ints, index: NDArray[np.uint32], other: Floats, ridge: Floats, noise: Floats
+    ptr: Ints,
+    index: NDArray[np.uint32],
+    other: Floats,
+    ridge: Floats,
+    noise: Floats,
 ) -> Floats:
     """(X'X + ridge)^-1 noise for every row: what a linear term in the objective adds to the
     solution."""

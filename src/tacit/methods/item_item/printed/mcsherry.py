@@ -76,7 +76,10 @@ FITTED = (
 )
 CONSTANTS = {
     "laplace": {"covariance": 2 * ALPHA * CLAMP + 3 * CLAMP**2, "weights": 3.0},
-    "gaussian": {"covariance": (1 + 2 * sqrt(2)) * CLAMP**2, "weights": sqrt(2)},
+    "gaussian": {
+        "covariance": (1 + 2 * sqrt(2)) * CLAMP**2,
+        "weights": sqrt(2),
+    },
 }
 """The printed sensitivities of both matrices."""
 
@@ -109,7 +112,9 @@ class PrintedFactor(Form):
         }
         if self.neighbours:
             arrays["similarity"] = state.weights
-        small: Arrays = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
+        small: Arrays = {
+            n: np.asarray(a, np.float32) for n, a in arrays.items()
+        }
         noise = float(state.parameters[2])
         numbers = {"noise": noise, "neighbours": float(NEIGHBOURS)}
         return published(self.method, public, self.personal, small, numbers)
@@ -251,7 +256,9 @@ class PrintedCovariance:
         ) -> PrintedState:
             return state.after(again=float(_mean(released, 0.0, 0.0)[0]))
 
-        return Round("recentred", self._pair("global", 1, ALPHA, 4), contribute, absorb)
+        return Round(
+            "recentred", self._pair("global", 1, ALPHA, 4), contribute, absorb
+        )
 
     def matrices(self) -> Round:
         """Covariance and weights of user-centred, clamped ratings."""
@@ -298,7 +305,9 @@ class PrintedCovariance:
             return state.after(parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, UNCHARGED, 0.0, PROBE)
-        part = Part("parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim))
+        part = Part(
+            "parameters", len(START), CellClip(1.0), printed=Epoch(claim=claim)
+        )
         return Round("probe", (part,), contribute, absorb)
 
     def _used(self, block: Block) -> Block:

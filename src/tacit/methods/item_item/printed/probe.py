@@ -49,9 +49,13 @@ def split_probe(block: Block, seed: int) -> Halves:
     counts = np.diff(block.ptr)
     row = np.repeat(np.arange(len(counts)), counts)
     words = _words(block.people[row], block.item, seed)
-    order = np.lexsort((words, row) if block.time is None else (words, block.time, row))
+    order = np.lexsort(
+        (words, row) if block.time is None else (words, block.time, row)
+    )
     late = np.empty(len(row), np.bool_)
-    late[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
+    late[order] = (
+        np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
+    )
     held = late & (words >> np.uint64(11) < np.uint64(CHANCE * 2**53))
     return Halves(_take(block, row, ~held), _take(block, row, held))
 
@@ -70,7 +74,9 @@ def _words(
     return word
 
 
-def _take(block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]) -> Block:
+def _take(
+    block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> Block:
     counts = np.bincount(row[kept], minlength=len(block.people))
     ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Block(block.people, ptr, block.item[kept], block.value[kept])
@@ -87,7 +93,9 @@ def _first(block: Block, people: int) -> Block:
     )
 
 
-def printed_loadings(state: PrintedState, parameters: Floats, clean: bool) -> Floats:
+def printed_loadings(
+    state: PrintedState, parameters: Floats, clean: bool
+) -> Floats:
     """[level | rank-k factor]: a level with the paper's fictitious ratings, and the cleaned
     (or plain) average."""
     found = paper_clean(
@@ -98,12 +106,21 @@ def printed_loadings(state: PrintedState, parameters: Floats, clean: bool) -> Fl
         shrink_diagonal=float(parameters[0]) if clean else 0.0,
         shrink_off=float(parameters[1]) if clean else 0.0,
     )
-    level = np.full((len(found), 1), np.sqrt(float(parameters[RIDGE]) / FICTITIOUS))
-    return np.ascontiguousarray(np.concatenate([level, found], axis=1), np.float64)
+    level = np.full(
+        (len(found), 1), np.sqrt(float(parameters[RIDGE]) / FICTITIOUS)
+    )
+    return np.ascontiguousarray(
+        np.concatenate([level, found], axis=1), np.float64
+    )
 
 
 def fit_parameters(
-    state: PrintedState, kept: Block, probe: Block, *, clean: bool, neighbours: int
+    state: PrintedState,
+    kept: Block,
+    probe: Block,
+    *,
+    clean: bool,
+    neighbours: int,
 ) -> Floats:
     """Coordinate descent on the logarithms of the parameters."""
     parameters = np.array(START)

@@ -46,7 +46,9 @@ def langevin_step(
     """Line 5 of Algorithm 2. At epsilon = 4B the factor is 1: plain stochastic gradient
     Langevin dynamics."""
     return np.asarray(
-        value - epsilon / (4.0 * BOUND) * step / 2.0 * (gradient + prior) + noise
+        value
+        - epsilon / (4.0 * BOUND) * step / 2.0 * (gradient + prior)
+        + noise
     )
 
 
@@ -64,10 +66,14 @@ def busy(block: Block, least: int, most: int | None, seed: int) -> Block:
     person = np.repeat(np.arange(len(counts)), counts)
     keep_cell = counts[person] > least
     if most is not None:
-        order = np.lexsort((np.random.default_rng(seed).random(len(person)), person))
+        order = np.lexsort(
+            (np.random.default_rng(seed).random(len(person)), person)
+        )
         rank = np.empty(len(person), np.int64)
         rank[order] = np.arange(len(person)) - np.repeat(block.ptr[:-1], counts)
         keep_cell &= rank < most
     kept = np.bincount(person[keep_cell], minlength=len(counts))
     ptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    return Block(block.people, ptr, block.item[keep_cell], block.value[keep_cell])
+    return Block(
+        block.people, ptr, block.item[keep_cell], block.value[keep_cell]
+    )

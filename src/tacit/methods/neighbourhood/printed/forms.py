@@ -47,9 +47,7 @@ DESCENT_MOST, LANGEVIN_STEPS = 20, 20
 """K: of Algorithm 1 at most, fewer where less may be spent (section 5.1); of Algorithm 2."""
 LANGEVIN_RATE = 8e-6
 """eta_1 of Algorithm 2."""
-ALGORITHM_1 = (
-    "the noise covers one number of the gradient; one rating moves whole rows of it"
-)
+ALGORITHM_1 = "the noise covers one number of the gradient; one rating moves whole rows of it"
 """Why Algorithm 1 is not certified."""
 ALGORITHM_2 = (
     "the temperature divides epsilon, and no theorem bounds how far the chain "
@@ -104,7 +102,9 @@ class PrintedForm(Form):
             **compress(state.neighbour.astype(np.int64), state.similarity),
         }
         floor = self.floor(_epsilon(public))
-        return self.method.published(public, Learned(arrays, noise, noise, floor))
+        return self.method.published(
+            public, Learned(arrays, noise, noise, floor)
+        )
 
     def _algorithm(
         self,
@@ -140,7 +140,9 @@ class DescentForm(PrintedForm):
     def algorithm(self, public: Public) -> Algorithm:
         """Fewer steps where less may be spent (section 5.1)."""
         steps = int(np.clip(np.ceil(2 * _epsilon(public)), 1, DESCENT_MOST))
-        return self._algorithm(public, STEPWISE, steps, rescale=self.settings.rescale)
+        return self._algorithm(
+            public, STEPWISE, steps, rescale=self.settings.rescale
+        )
 
     def floor(self, epsilon: float) -> float:
         """C, of figure 2."""
@@ -161,9 +163,14 @@ class DescentForm(PrintedForm):
             )
             slope += block.draws["similarity"].reshape(slope.shape)
             moved = state.similarity - rate * (
-                algorithm.rescale * slope + self.settings.decay * state.similarity
+                algorithm.rescale * slope
+                + self.settings.decay * state.similarity
             )
-            return {"similarity": as_rows(np.where(state.neighbour >= 0, moved, 0.0))}
+            return {
+                "similarity": as_rows(
+                    np.where(state.neighbour >= 0, moved, 0.0)
+                )
+            }
 
         sensitivity = printed_sensitivity(turn, floor)
         scale = algorithm.batch * algorithm.rounds * sensitivity / epsilon
@@ -178,7 +185,9 @@ class LangevinForm(PrintedForm):
 
     def algorithm(self, public: Public) -> Algorithm:
         """A fixed number of steps, over at most `MOST_RATINGS` ratings of a person."""
-        return self._algorithm(public, POSTERIOR, LANGEVIN_STEPS, most=MOST_RATINGS)
+        return self._algorithm(
+            public, POSTERIOR, LANGEVIN_STEPS, most=MOST_RATINGS
+        )
 
     def story(self, epsilon: float) -> tuple[str, ...]:
         """The paper quotes a mean over a person's ratings."""
@@ -195,7 +204,9 @@ class LangevinForm(PrintedForm):
             value = state.similarity
             slope = algorithm.gradient(block, state, turn, floor=NO_FLOOR)
             part, _ = inclusion(state.doubt[:, 0], algorithm.batch)
-            chance = 1.0 - part[:, None] * part[state.neighbour.astype(np.int64)]
+            chance = (
+                1.0 - part[:, None] * part[state.neighbour.astype(np.int64)]
+            )
             moved = langevin_step(
                 value,
                 slope / algorithm.batch,
@@ -204,7 +215,11 @@ class LangevinForm(PrintedForm):
                 step=step,
                 noise=block.draws["similarity"].reshape(value.shape),
             )
-            return {"similarity": as_rows(np.where(state.neighbour >= 0, moved, 0.0))}
+            return {
+                "similarity": as_rows(
+                    np.where(state.neighbour >= 0, moved, 0.0)
+                )
+            }
 
         spread = sqrt(settings.temperature * step)
         claim = Claim("gaussian", spread, algorithm.claimed, 0.0, ALGORITHM_2)

@@ -52,7 +52,9 @@ SCATTER = 0.1
 UNCLIPPED = RowClip(1e4, "l2", 1 << 16)
 """For exact gradients and for the naive method as printed: a grid, and a clip that no real
 gradient meets."""
-REASON = "k + 1 rounds of epsilon/k each, as printed, cost (k + 1)/k of the claim"
+REASON = (
+    "k + 1 rounds of epsilon/k each, as printed, cost (k + 1)/k of the claim"
+)
 UNBOUNDED_REASON = (
     "the printed Laplace scale assumes gradients within the width of the "
     "scale, which nothing enforces"
@@ -101,7 +103,9 @@ class OneBitDescentForm(Form):
         )
 
     def _descent(self, public: Public) -> PrintedDescent:
-        return PrintedDescent(public, self.settings, self.method.way, self.method.seed)
+        return PrintedDescent(
+            public, self.settings, self.method.way, self.method.seed
+        )
 
 
 class Turn(NamedTuple):
@@ -131,7 +135,9 @@ class PrintedDescent:
         """Of every number of every factor at the start, but for some scatter."""
         rng = np.random.default_rng(seed)
         scatter = rng.standard_normal((public.items, self.rank))
-        self._begun: Factors = (self.level * (1 + SCATTER * scatter)).astype(np.float32)
+        self._begun: Factors = (self.level * (1 + SCATTER * scatter)).astype(
+            np.float32
+        )
         self.project: Projection | None = None
         if isinstance(settings, ProjectedSettings):
             self.project = Projection(public.items, settings, rng)
@@ -140,7 +146,9 @@ class PrintedDescent:
         ]
         """Public, one a round: which coordinate each person is asked about."""
         reduced = self.project is not None and not self.exact
-        self.size = self.project.rows if self.project and reduced else public.items
+        self.size = (
+            self.project.rows if self.project and reduced else public.items
+        )
 
     @cached_property
     def first(self) -> Factors:
@@ -175,7 +183,9 @@ class PrintedDescent:
             return [Turn(i, Everyone(), "bits") for i in range(rounds + more)]
         each = self.settings.each or 1
         if rounds % each:
-            raise SettingError(f"each is {each}: it must divide the {rounds} rounds")
+            raise SettingError(
+                f"each is {each}: it must divide the {rounds} rounds"
+            )
         groups = rounds // each
         return [
             Turn(
@@ -210,7 +220,9 @@ class PrintedDescent:
         )
         if self.exact or self.way == "naive":
             rows = np.empty((len(block.item), self.rank))
-            kernels.whole_gradient(block.ptr, block.item, rating, path[-1], own, rows)
+            kernels.whole_gradient(
+                block.ptr, block.item, rating, path[-1], own, rows
+            )
             return {name: Rows(block.ptr, block.item, rows)}
         asked = np.empty(len(block.people), np.int64)
         kernels.drawn(block.people, key, self.size * self.rank, asked)
@@ -233,7 +245,11 @@ class PrintedDescent:
         return {name: Rows(np.arange(len(found) + 1), asked, found[:, None])}
 
     def absorb(
-        self, state: DescentState, released: Mapping[str, Released], *, turn: int
+        self,
+        state: DescentState,
+        released: Mapping[str, Released],
+        *,
+        turn: int,
     ) -> DescentState:
         """One step of the items along the mean gradient of those who answered."""
         path = self._path(state)
@@ -273,21 +289,32 @@ class PrintedDescent:
         share = 1 / (settings.each or 1)
         if budget is None:
             every = 1 / settings.rounds
-            return Part(name, self.size, UNCLIPPED, width=self.rank, share=every)
+            return Part(
+                name, self.size, UNCLIPPED, width=self.rank, share=every
+            )
         printed = self.public.calibration == "paper"
         each = budget.epsilon / settings.rounds
         if self.way != "naive":
-            claim = Claim("response", each, each, 0.0, REASON) if printed else None
+            claim = (
+                Claim("response", each, each, 0.0, REASON) if printed else None
+            )
             numbers = self.size * self.rank
             return Part(
-                name, numbers, Report(), kind=Kind.REPORT, share=share, printed=claim
+                name,
+                numbers,
+                Report(),
+                kind=Kind.REPORT,
+                share=share,
+                printed=claim,
             )
         if printed:
             width = self.public.schema.high - self.public.schema.low
             half = budget.epsilon / 2 / settings.rounds
             scale = self.size * width * self.rank / half
             claim = Claim("masked", scale, each, 0.0, UNBOUNDED_REASON)
-            return Part(name, self.size, UNCLIPPED, width=self.rank, printed=claim)
+            return Part(
+                name, self.size, UNCLIPPED, width=self.rank, printed=claim
+            )
         bound = Replaced(1.0, "l1" if is_pure(budget) else "l2")
         return Part(name, self.size, bound, width=self.rank, share=share)
 
