@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import pytest
 

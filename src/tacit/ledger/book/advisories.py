@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterable
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
+
+from tacit.ledger.book.entry import Entry
 
 _COMPARE = {
     ">=": operator.ge,
@@ -59,6 +62,28 @@ def load() -> tuple[Advisory, ...]:
         .read_text(encoding="utf-8")
     )
     return Advisories.model_validate_json(text).advisories
+
+
+def affected(
+    entries: Iterable[Entry], version: str | None = None
+) -> list[tuple[Entry, str]]:
+    """Reservations that a known defect touches, each with the advisory's words; with
+    `version`, all that this version made."""
+    made = [
+        entry
+        for entry in entries
+        if entry.kind == "reserve" and not entry.evaluation
+    ]
+    if version is not None:
+        words = f"made by version {version}"
+        return [(entry, words) for entry in made if entry.version == version]
+    known = load()
+    return [
+        (entry, f"{each.id}: {each.text}")
+        for entry in made
+        for each in known
+        if each.concerns(entry.version, entry.method)
+    ]
 
 
 def _holds(version: str, condition: str) -> bool:

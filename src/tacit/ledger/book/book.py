@@ -374,24 +374,7 @@ class Book:
 
         With `version`, all reservations made by that version.
         """
-        made = [
-            entry
-            for entry in self.entries()
-            if entry.kind == "reserve" and not entry.evaluation
-        ]
-        if version is not None:
-            return [
-                (entry, f"made by version {version}")
-                for entry in made
-                if entry.version == version
-            ]
-        known = advisories.load()
-        return [
-            (e, f"{a.id}: {a.text}")
-            for e in made
-            for a in known
-            if a.concerns(e.version, e.method)
-        ]
+        return advisories.affected(self.entries(), version)
 
 
 def _spent(state: State) -> Spent:

@@ -186,7 +186,8 @@ class SQLiteStore:
                 place=self.place,
                 remedy="free some space or choose another folder with --ledger or TACIT_HOME",
             ) from error
-        except UnicodeDecodeError as error:  # SQLite quotes the damage, and Python cannot read the quotation
+        except UnicodeDecodeError as error:
+            # SQLite quotes the damage, and Python cannot read the quotation
             raise self._broken("the ledger is damaged") from error
         except OSError as error:
             raise StorageError(
