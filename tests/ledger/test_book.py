@@ -16,9 +16,10 @@ from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.sqlite import SQLiteStore
 from tacit.ledger.book.store import home
 from tacit.testing.book import BookTests, charge, gaussian, laplace
+from tacit.testing.people import PeopleTests
 
 
-class TestSQLiteBook(BookTests):
+class TestSQLiteBook(BookTests, PeopleTests):
     """All of the conformance class, in a file."""
 
 

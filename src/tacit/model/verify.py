@@ -42,7 +42,7 @@ def verify_with_book(model: Model, book: Book) -> Verdict:
     statement = model.statement
     known, words = check_against(statement, book)
     if not known:
-        return Verdict(False, words, statement)
+        return _fails(words, statement)
     paid, why = _paid(model)
     entry = book.find(paid.digest())
     if entry is None or entry.number != statement.book_number:
@@ -50,7 +50,7 @@ def verify_with_book(model: Model, book: Book) -> Verdict:
             "its charge is in the book, but the book knows another model for it, or "
             "none: it was changed after it was written"
         )
-        return Verdict(False, changed, statement)
+        return _fails(changed, statement)
     return _signed(model, paid, book.signer, words, "the book")
 
 
@@ -59,7 +59,7 @@ def verify_with_key(model: Model, key: str) -> Verdict:
     known about what was spent besides."""
     paid, why = _paid(model)
     if why:
-        return Verdict(False, why, model.statement)
+        return _fails(why, model.statement)
     words = "signed by the key that was given; not checked against a book"
     return _signed(model, paid, key, words, "a key")
 
@@ -73,13 +73,11 @@ def _signed(
     try:
         signer = check_signature(statement, paid.digest())
     except ModelError as error:
-        return Verdict(False, error.message, statement)
+        return _fails(error.message, statement)
     if signer is None:
-        return Verdict(False, "nobody has signed the statement", statement)
+        return _fails("nobody has signed the statement", statement)
     if signer != key:
-        return Verdict(
-            False, "the statement was signed by another key", statement
-        )
+        return _fails("the statement was signed by another key", statement)
     extended = is_extended(model.shared)
     if extended:
         added = len(model.shared.catalogue) - len(paid.catalogue)
@@ -91,6 +89,10 @@ def _signed(
         words += f"; {statement.certified}, not certified"
     checked = statement.with_check(against)
     return Verdict(True, words, checked, extended)
+
+
+def _fails(why: str, statement: Statement) -> Verdict:
+    return Verdict(False, why, statement.with_check(None))
 
 
 def _paid(model: Model) -> tuple[Shared, str]:

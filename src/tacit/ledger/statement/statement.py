@@ -9,7 +9,7 @@ the noise was real and the charge stands in a book.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
@@ -155,10 +155,19 @@ class Statement(BaseModel):
             "checked": self.checked,
         }
 
-    def with_check(self, against: str) -> Statement:
-        """The same statement, after it was checked."""
-        found = self.model_copy()
+    def with_check(self, against: str | None) -> Statement:
+        """The same statement, after it was checked, or after that failed."""
+        found = super().model_copy()
         found._checked = against
+        return found
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Statement:
+        """A copy; one that was changed has not been checked."""
+        found = super().model_copy(update=update, deep=deep)
+        if update:
+            found._checked = None
         return found
 
     def __str__(self) -> str:
