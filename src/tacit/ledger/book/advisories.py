@@ -2,8 +2,10 @@
 which entries it concerns.
 
 `advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
-"text"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions; `methods` are
-names, or `["*"]` for all.
+"text", "early"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions;
+`methods` are names, or `["*"]` for all; `early` is true where only builds are concerned
+that did not yet write into an entry what its neighbours differ in (`relation`), which all
+builds of the released 0.1.0 do.
 """
 
 from __future__ import annotations
@@ -35,9 +37,17 @@ class Advisory(BaseModel):
     versions: tuple[str, ...]
     methods: tuple[str, ...]
     text: str
+    early: bool = False
+    """Only entries without a relation."""
+
+    def touches(self, entry: Entry) -> bool:
+        """Whether an entry is touched."""
+        if self.early and entry.relation is not None:
+            return False
+        return self.concerns(entry.version, entry.method)
 
     def concerns(self, version: str, method: str) -> bool:
-        """Whether an entry of this version and method is touched."""
+        """Whether entries of this version and method are touched."""
         named = "*" in self.methods or method in self.methods
         return named and any(
             all(_holds(version, part) for part in each.split(","))
@@ -82,7 +92,7 @@ def affected(
         (entry, f"{each.id}: {each.text}")
         for entry in made
         for each in known
-        if each.concerns(entry.version, entry.method)
+        if each.touches(entry)
     ]
 
 
