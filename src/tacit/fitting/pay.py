@@ -92,13 +92,18 @@ def pay(
 
 
 def settle(
-    book: Book, receipt: Receipt, statement: Statement, artefact: str
+    book: Book,
+    receipt: Receipt,
+    statement: Statement,
+    artefact: str,
+    drawn: Iterable[Event] | None = None,
 ) -> Statement:
-    """Tell the book what came of a charge; the statement for that artefact, signed by the
-    book that was charged, and so checked."""
+    """Tell the book what came of a charge, and what filled an envelope; the statement for
+    that artefact, signed by the book that was charged, and so checked."""
     from tacit.ledger.statement.sign import signed
 
-    twice(lambda: book.commit(receipt, artefact))
+    filled = None if drawn is None else tuple(drawn)
+    twice(lambda: book.commit(receipt, artefact, filled))
     made = signed(statement, artefact, book.sign, book.signer)
     return made.with_check(CHARGED)
 
