@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
 from tacit.engine import engines, find_engine
@@ -11,6 +12,7 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 from tacit.fitting.start import check_kind, check_start
 from tacit.ledger.account.event import Event, Reserve, Unbounded
+from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
 from tacit.rounds.options import Calibration, How, taken
 from tacit.rounds.plan import Budget
@@ -19,10 +21,10 @@ from tacit.units import Unit
 if TYPE_CHECKING:
     from tacit.model.model import Model
 
-UNDECLARED_DELTA = 1e-3
-"""The largest delta where the number of people is not declared."""
+MOST_DELTA = 1e-4
+"""However few the people: one fit in ten thousand may fail them, and no more."""
 USUAL_DELTA = 1e-6
-"""The default, which an error names where it would do."""
+"""The default where people are few enough, or not declared."""
 
 
 def check(
@@ -46,7 +48,7 @@ def check(
     devices = _devices(method, how)
     budget = None
     if calibration != "none":
-        budget = _budget(method)
+        budget = _budget(method, people)
         check_delta(budget, people)
     order = Order(
         method, unit, calibration, budget, how, settings, devices, start
@@ -92,13 +94,22 @@ def _can_run(engine: str, method: Method) -> bool:
     )
 
 
-def _budget(method: Method) -> Budget:
+def usual_delta(people: int | None) -> float:
+    """The delta of a fit that names none: a tenth of one person among those declared, and
+    never above `USUAL_DELTA`."""
+    if people is None or people < 1:
+        return USUAL_DELTA
+    return min(USUAL_DELTA, SUPPORT / people)
+
+
+def _budget(method: Method, people: int | None) -> Budget:
     if method.epsilon is None:
         raise SettingError(
             "epsilon is missing: how much may the model reveal about one person?",
             remedy="`tacit plan` shows what a budget buys; then give --epsilon",
         )
-    return Budget(float(method.epsilon), float(method.delta))
+    delta = usual_delta(people) if method.delta is None else float(method.delta)
+    return Budget(float(method.epsilon), delta)
 
 
 def _devices(method: Method, how: How) -> Scenario | None:
@@ -138,17 +149,16 @@ def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
         raise SettingError(f"users is {people}; it must be at least 1")
-    most = 1 / people if people is not None else UNDECLARED_DELTA
+    most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
     if budget.delta > most:
         whom = (
             f"one in {people} people"
-            if people is not None
-            else "what people who are not counted can be asked to bear"
+            if people is not None and most < MOST_DELTA
+            else f"{MOST_DELTA:g}, the most that anybody is asked to bear"
         )
-        usual = "; 1e-6 is the default" if most > USUAL_DELTA else ""
         raise SettingError(
             f"delta is {budget.delta:g}, above {whom}",
-            remedy=f"use a delta of at most {most:.1g}{usual}",
+            remedy=f"use {10.0 ** floor(log10(most)):g} or less, or leave --delta out",
         )
 
 

@@ -10,11 +10,12 @@ from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
 from tacit.ledger.account.event import Evaluation, Event
+from tacit.ledger.statement import words
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
-    from tacit.ledger.book.book import Receipt
+    from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.shared import Shared
 
@@ -31,9 +32,15 @@ class Said:
     """Whether the catalogue was given, and not read from the ratings."""
 
     def statement(
-        self, engine: Engine, receipt: Receipt | None, *, private: bool
+        self,
+        engine: Engine,
+        payment: Payment | None,
+        *,
+        private: bool,
+        counted: float | None = None,
     ) -> Statement:
-        """The promise in words and data."""
+        """The promise in words and data. `counted` is the number of people that was
+        released, where none was declared."""
         from tacit.ledger.statement.statement import build_statement
 
         order = self.order
@@ -51,9 +58,15 @@ class Said:
             settings=tuple(self._chosen()),
             public=tuple(self._assumed()),
             purpose=order.how.purpose,
-            receipt=receipt,
+            receipt=payment.receipt if payment else None,
             real_noise=private,
             local=order.method.local,
+            total=payment.total if payment else None,
+            starts=payment.starts if payment else (),
+            chain_epsilon=payment.chain_epsilon if payment else None,
+            supported=None
+            if counted is None or budget is None
+            else words.supported(budget.delta, counted),
         )
 
     def _bounds(self) -> Iterable[str]:

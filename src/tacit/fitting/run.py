@@ -14,6 +14,7 @@ from tacit.fitting.align import align
 from tacit.fitting.check import check
 from tacit.fitting.count import counted
 from tacit.fitting.order import Order
+from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said, purpose, signed
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Event, Unbounded
@@ -25,7 +26,7 @@ from tacit.rounds.shares import for_devices, shared_events
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.ledger.book.book import Receipt
+    from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.shared import Shared
@@ -57,22 +58,20 @@ def fit(
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(NoNoise()), run.statement(None))
-    warning = order.book.fingerprint(run.engine.fingerprint())
-    if warning:
-        warnings.warn(warning, stacklevel=2)
     events = tuple(run.events.values())
-    receipt = order.book.reserve(
+    payment = pay(
+        order,
+        run.engine.fingerprint(),
         events,
-        unit=order.unit,
-        budget=(order.budget.epsilon, order.budget.delta),
-        purpose=purpose(order),
-        method=method.name,
-        limit=run.plan.limited,
-        accept_unbounded=order.how.accept_unbounded,
+        run.plan.limited,
+        purpose(order),
     )
+    receipt = payment.receipt
     shared = run.go(Charge(events, entry=receipt.hash))
-    order.book.commit(receipt, shared.digest())
-    return Model(shared, run.statement(receipt))
+    promise = settle(
+        order.book, receipt, run.statement(payment), shared.digest()
+    )
+    return Model(shared, promise)
 
 
 def trial(
@@ -159,12 +158,19 @@ class _Run:
         nor seen."""
         schema = self.public.schema
         plan = self.method.plan(self.public)
-        sound = self.order.calibration == "sound"  # papers count as they are
-        if schema.users is None and sound and not self.method.local:
+        if self._counts:
             plan = counted(plan)
         if self.order.is_shared and self.order.budget is not None:
             plan = for_devices(plan)
         return replace(plan, limited=schema.max_ratings)
+
+    @property
+    def _counts(self) -> bool:
+        """Whether the people are counted first; papers count as they are."""
+        sound = self.order.calibration == "sound"
+        return (
+            self.public.schema.users is None and sound and not self.method.local
+        )
 
     def go(self, charge: Charge) -> Shared:
         """Run the rounds on the engine and make the shared model."""
@@ -183,6 +189,7 @@ class _Run:
                 released = self.engine.run(round_, loop.state, charge)
                 round_ = loop.step(round_, released)
         self.private = self.order.budget is not None and loop.private
+        self.counted = loop.state.people if self._counts else None
         if self.engine.refused:
             warnings.warn(
                 f"{self.engine.refused:,} answers were not given: the devices' own "
@@ -200,9 +207,11 @@ class _Run:
         usual = self.engine.people if shown else 1
         return float(self.public.schema.users or usual)
 
-    def statement(self, receipt: Receipt | None) -> Statement:
+    def statement(self, payment: Payment | None) -> Statement:
         """The promise in words and data."""
-        return self.said.statement(self.engine, receipt, private=self.private)
+        return self.said.statement(
+            self.engine, payment, private=self.private, counted=self.counted
+        )
 
 
 def _check_cost(events: dict[str, Event], order: Order, budget: Budget) -> None:
