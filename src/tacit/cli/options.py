@@ -13,6 +13,7 @@ from tacit.rounds.options import How, What, names, said
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
+    from tacit.fitting.order import Order
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -208,6 +209,17 @@ def parse_settings(
         except json.JSONDecodeError:
             found[name.strip()] = value.strip()
     return found
+
+
+def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
+    """Refuse, before a rating is read, data options that a unit cannot be kept with."""
+    from tacit.data.read import marks_absent
+    from tacit.fitting.check import check_values
+
+    check_values(order, positive=options["positive"] is not None)
+    if order.unit == "value":
+        absent = marks_absent(path, options["layout"])
+        check_values(order, absent=absent)
 
 
 def read_data(

@@ -20,6 +20,9 @@ class Schema:
     """At most this many ratings of a person are used, chosen at random."""
     positive: float | None = None
     """Ratings of this much and more are likes and all else is dropped; None for rated data."""
+    absent: bool = False
+    """Whether the layout has a number that stands for no rating: then a value decides whether
+    there is a rating at all."""
     source: str = "given"
     """Where the scale comes from: `given`, or the name of the layout that implies it."""
 

@@ -51,6 +51,7 @@ def check(
     order = Order(
         method, unit, calibration, budget, how, settings, devices, start
     )
+    _check_people(order, people)
     if start is not None:
         check_kind(method, start.shared)
         if not owner_only:
@@ -131,6 +132,53 @@ def _unit(method: Method) -> Unit:
             remedy=f"use {' or '.join(method.units)}",
         )
     return unit
+
+
+def _check_people(order: Order, people: int | None) -> None:
+    """Where devices share the noise, how many there are is agreed before they begin: each
+    draws its share for so many. A count could only come after."""
+    if (
+        people is not None
+        or order.calibration != "sound"
+        or order.unit == "value"
+    ):
+        return
+    kind = find_engine(order.engine).like or order.engine
+    if kind in ("federated", "simulate") and not order.method.local:
+        raise SettingError(
+            "in a federation the number of people is declared: devices share the noise, "
+            "and sums over those who came stand for all",
+            remedy="give --users N, as a task gives `people`",
+        )
+
+
+def check_values(
+    order: Order, *, positive: bool = False, absent: bool = False
+) -> None:
+    """Refuse the unit `value` where a value decides whether there is a rating.
+
+    Guarantee: at `value` who rated what is public, so nothing that is read may make a rating
+    come or go with its value. A repeated rating does not: which one is kept, or that their
+    mean is taken, follows from times and the order of rows alone.
+    """
+    if order.unit != "value" or order.budget is None:
+        return
+    other = [unit for unit in order.method.units if unit != "value"]
+    remedy = (
+        f"use --unit {' or '.join(other)}" if other else "use --method bayes"
+    )
+    if positive:
+        raise SettingError(
+            "at the unit value who rated what is public, but with --positive the values "
+            "decide which ratings there are: their values would show",
+            remedy=f"{remedy}, or leave --positive out",
+        )
+    if absent:
+        raise SettingError(
+            "at the unit value who rated what is public, but in this layout a value "
+            "stands for no rating: whether one was given would show",
+            remedy=f"{remedy}, or write the explicit ratings to a csv whose rows are public",
+        )
 
 
 def check_delta(budget: Budget, people: int | None) -> None:
