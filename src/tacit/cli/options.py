@@ -216,10 +216,13 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     from tacit.data.read import marks_absent
     from tacit.fitting.check import check_values
 
-    check_values(order, positive=options["positive"] is not None)
-    if order.unit == "value":
-        absent = marks_absent(path, options["layout"])
-        check_values(order, absent=absent)
+    # A table of likes alone has no values: its people and rows are what they are.
+    positive = options["positive"]
+    least = positive is not None and (
+        positive is not True or order.unit == "value"
+    )
+    check_values(order, positive=least)
+    check_values(order, absent=marks_absent(path, options["layout"]))
 
 
 def read_data(

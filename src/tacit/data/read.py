@@ -21,7 +21,7 @@ from tacit.data.reading.columns import (
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
 from tacit.data.reading.table import Table
-from tacit.data.schema import Schema
+from tacit.data.schema import LIKES, Schema
 from tacit.errors import DataError, SettingError
 
 HEAD = 1 << 16
@@ -112,7 +112,7 @@ class _Ask:
         """The scale that was given, else the layout's; a table of likes needs none."""
         if not rated:
             return Schema(
-                0.0, 1.0, users=self.users, positive=1.0, source="likes"
+                0.0, 1.0, users=self.users, positive=1.0, source=LIKES
             )
         if self.positive is True:
             raise SettingError(

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 from tacit.errors import SettingError
 
+LIKES = "likes"
+"""The source of the scale where a table has no ratings: a row is a like."""
+
 
 @dataclass(frozen=True)
 class Schema:

@@ -143,8 +143,7 @@ def _check_people(order: Order, people: int | None) -> None:
         or order.unit == "value"
     ):
         return
-    kind = find_engine(order.engine).like or order.engine
-    if kind in ("federated", "simulate") and not order.method.local:
+    if _shows_people(order) and not order.method.local:
         raise SettingError(
             "in a federation the number of people is declared: devices share the noise, "
             "and sums over those who came stand for all",
@@ -155,30 +154,49 @@ def _check_people(order: Order, people: int | None) -> None:
 def check_values(
     order: Order, *, positive: bool = False, absent: bool = False
 ) -> None:
-    """Refuse the unit `value` where a value decides whether there is a rating.
+    """Refuse data in which a value decides what a promise takes as public. `positive`: only
+    ratings from some value on are kept; `absent`: a value stands for no rating.
 
-    Guarantee: at `value` who rated what is public, so nothing that is read may make a rating
-    come or go with its value. A repeated rating does not: which one is kept, or that their
-    mean is taken, follows from times and the order of rows alone.
+    Guarantee: at the unit `value` who rated what is public, so nothing that is read may make
+    a rating come or go with its value. Where devices take part, who they are is public, so
+    nothing may make a person come or go with hers. Repeated ratings do neither: which of them
+    is kept, or that their mean is, follows from times and the order of rows alone.
     """
-    if order.unit != "value" or order.budget is None:
+    if order.budget is None or not (positive or absent):
         return
-    other = [unit for unit in order.method.units if unit != "value"]
-    remedy = (
-        f"use --unit {' or '.join(other)}" if other else "use --method bayes"
+    what = (
+        "with --positive the values decide which ratings there are"
+        if positive
+        else "in this layout a value stands for no rating"
     )
-    if positive:
-        raise SettingError(
-            "at the unit value who rated what is public, but with --positive the values "
-            "decide which ratings there are: their values would show",
-            remedy=f"{remedy}, or leave --positive out",
+    mend = (
+        "leave --positive out"
+        if positive
+        else "write the explicit ratings to a csv whose rows are public"
+    )
+    if order.unit == "value":
+        other = [unit for unit in order.method.units if unit != "value"]
+        instead = (
+            f"use --unit {' or '.join(other)}"
+            if other
+            else "use --method bayes"
         )
-    if absent:
         raise SettingError(
-            "at the unit value who rated what is public, but in this layout a value "
-            "stands for no rating: whether one was given would show",
-            remedy=f"{remedy}, or write the explicit ratings to a csv whose rows are public",
+            f"at the unit value who rated what is public, but {what}: some would show",
+            remedy=f"{instead}, or {mend}",
         )
+    if _shows_people(order) and order.calibration == "sound":
+        raise SettingError(
+            f"who takes part is public on the engine {order.engine}, but {what}: who has "
+            "none would show",
+            remedy=f"{mend}, or use --engine threads where the method has it",
+        )
+
+
+def _shows_people(order: Order) -> bool:
+    """Whether servers see who takes part."""
+    kind = find_engine(order.engine).like or order.engine
+    return order.method.local or kind in ("federated", "simulate", "local")
 
 
 def check_delta(budget: Budget, people: int | None) -> None:

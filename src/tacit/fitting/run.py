@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
@@ -108,7 +109,8 @@ class _Run:
             )
         check_values(
             order,
-            positive=schema.positive is not None,
+            positive=schema.positive is not None
+            and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
         self.method = method
