@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -115,7 +116,8 @@ def evaluate(
             "--days needs times, and these ratings have none",
             remedy="leave --days out",
         )
-    book_evaluation(
+    book = partial(
+        book_evaluation,
         options["ledger"],
         options["population"],
         owner_only=options["owner_only"],
@@ -134,6 +136,7 @@ def evaluate(
             items=items,
             days=options["days"],
             progress=bar,
+            ready=book,
         )
     if as_json:
         print_json({"note": "NOT PRIVATE: for the owner only", "cells": cells})

@@ -44,8 +44,6 @@ GRID = tuple(
     for step in range(LEAST * STEPS, MOST * STEPS + 1)
 )
 """The numbers of people for which a plan is made."""
-SURELY = 1 + 1e-12
-"""On an envelope: the sum of its plan's squares is a sum of floats."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,9 @@ class Counting:
         pure = max(price.pure_epsilon for price in prices)
         rest: list[Event] = []
         if mu2:
-            rest.append(Reserve(name="plan", mu=sqrt(mu2) * SURELY))
+            rest.append(Reserve(name="plan", mu=sqrt(mu2)))
         if pure:
-            rest.append(Reserve(name="plan, pure", epsilon=pure * SURELY))
+            rest.append(Reserve(name="plan, pure", epsilon=pure))
         return self.event, *rest
 
     def chosen(self, people: float) -> Planned:

@@ -88,6 +88,18 @@ def trial(
     return Model(run.go(), run.statement(None))
 
 
+def rehearse(
+    method: Method,
+    ratings: Ratings,
+    *,
+    items: Catalogue | None = None,
+    users: int | None = None,
+) -> None:
+    """Plan a fit and run it on invented people, before anything is charged: what would stop
+    it half-way is raised here."""
+    _Run(method, ratings, items, users, None).rehearse()
+
+
 class _Run:
     """One fit from public facts to a shared model."""
 
@@ -174,6 +186,10 @@ class _Run:
         """Before anything is charged: run every plan that may be chosen on invented people."""
         from tacit.fitting.rehearse import rehearse
 
+        if (
+            self.order.calibration != "sound"
+        ):  # papers and twins have no promise to keep
+            return
         plans = [self.planned]
         if self.counting is not None:
             plans = list(self.counting.plans.values())
