@@ -11,6 +11,7 @@ import click
 from tacit.cli.options import (
     MethodOption,
     book_options,
+    check_data,
     data_options,
     json_option,
     ledger_options,
@@ -76,6 +77,7 @@ def fit(
     order = check(method, people=options["users"], start=earlier)
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
+    check_data(order, ratings, options)
     data, items = read_data(ratings, options)
     from tacit.cli.show import print_json, progress
 

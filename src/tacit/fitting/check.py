@@ -53,6 +53,7 @@ def check(
     order = Order(
         method, unit, calibration, budget, how, settings, devices, start
     )
+    _check_people(order, people)
     if start is not None:
         check_kind(method, start.shared)
         if not owner_only:
@@ -143,6 +144,71 @@ def _unit(method: Method) -> Unit:
             remedy=f"use {' or '.join(method.units)}",
         )
     return unit
+
+
+def _check_people(order: Order, people: int | None) -> None:
+    """Where devices share the noise, how many there are is agreed before they begin: each
+    draws its share for so many. A count could only come after."""
+    if (
+        people is not None
+        or order.calibration != "sound"
+        or order.unit == "value"
+    ):
+        return
+    if _shows_people(order) and not order.method.local:
+        raise SettingError(
+            "in a federation the number of people is declared: devices share the noise, "
+            "and sums over those who came stand for all",
+            remedy="give --users N, as a task gives `people`",
+        )
+
+
+def check_values(
+    order: Order, *, positive: bool = False, absent: bool = False
+) -> None:
+    """Refuse data in which a value decides what a promise takes as public. `positive`: only
+    ratings from some value on are kept; `absent`: a value stands for no rating.
+
+    Guarantee: at the unit `value` who rated what is public, so nothing that is read may make
+    a rating come or go with its value. Where devices take part, who they are is public, so
+    nothing may make a person come or go with hers. Repeated ratings do neither: which of them
+    is kept, or that their mean is, follows from times and the order of rows alone.
+    """
+    if order.budget is None or not (positive or absent):
+        return
+    what = (
+        "with --positive the values decide which ratings there are"
+        if positive
+        else "in this layout a value stands for no rating"
+    )
+    mend = (
+        "leave --positive out"
+        if positive
+        else "write the explicit ratings to a csv whose rows are public"
+    )
+    if order.unit == "value":
+        other = [unit for unit in order.method.units if unit != "value"]
+        instead = (
+            f"use --unit {' or '.join(other)}"
+            if other
+            else "use --method bayes"
+        )
+        raise SettingError(
+            f"at the unit value who rated what is public, but {what}: some would show",
+            remedy=f"{instead}, or {mend}",
+        )
+    if _shows_people(order) and order.calibration == "sound":
+        raise SettingError(
+            f"who takes part is public on the engine {order.engine}, but {what}: who has "
+            "none would show",
+            remedy=f"{mend}, or use --engine threads where the method has it",
+        )
+
+
+def _shows_people(order: Order) -> bool:
+    """Whether servers see who takes part."""
+    kind = find_engine(order.engine).like or order.engine
+    return order.method.local or kind in ("federated", "simulate", "local")
 
 
 def check_delta(budget: Budget, people: int | None) -> None:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
 
 
+COUNTED = (
+    "People were not declared: 1 % of the budget counted them, and the released count chose "
+    "the plan below among plans that all cost the same."
+)
+
+
 @dataclass(frozen=True)
 class Said:
     """All that a statement is made of, but the receipt."""
@@ -30,6 +36,8 @@ class Said:
     events: tuple[Event, ...]
     declared_items: bool
     """Whether the catalogue was given, and not read from the ratings."""
+    counted: bool = False
+    """Whether a count of people chose the plan."""
 
     def statement(
         self,
@@ -37,10 +45,12 @@ class Said:
         payment: Payment | None,
         *,
         private: bool,
+        charged: Iterable[Event],
         counted: float | None = None,
     ) -> Statement:
-        """The promise in words and data. `counted` is the number of people that was
-        released, where none was declared."""
+        """The promise in words and data. `charged` is what stands in the book: an envelope,
+        where a count chose what was drawn; `counted` is the number of people that was then
+        released."""
         from tacit.ledger.statement.statement import build_statement
 
         order = self.order
@@ -52,6 +62,7 @@ class Said:
             like=engine.like,
             trust=engine.trust,
             events=self.events,
+            charged=charged,
             calibration=order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None,
             per_person=tuple(self._bounds()),
@@ -80,6 +91,8 @@ class Said:
 
     def _chosen(self) -> Iterable[str]:
         """How settings were chosen."""
+        if self.counted:
+            yield COUNTED
         yield from self.plan.story
         yield from (
             f"{name} = {value}" for name, value in self.order.settings.items()

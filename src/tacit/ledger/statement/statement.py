@@ -182,6 +182,7 @@ def build_statement(
     unit: Unit,
     engine: str,
     events: Iterable[Event],
+    charged: Iterable[Event] = (),
     like: str = "",
     trust: str = "",
     calibration: Calibration = "sound",
@@ -201,7 +202,8 @@ def build_statement(
     supported: str | None = None,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
-    the reservation that paid.
+    the reservation that paid, and `charged` what it reserved, if that is not `events`: an
+    envelope, whose price is stated whichever rounds filled it.
 
     `like` and `trust` are for an engine of another package: the engine whose neighbouring
     data sets it has, and who must be trusted. `real_noise` is False where noise was switched
@@ -215,6 +217,7 @@ def build_statement(
             remedy=f"choose one of {', '.join(words.ENGINES)}",
         )
     listed = EVENTS.validate_python(tuple(events))
+    paid = EVENTS.validate_python(tuple(charged)) or listed
     standing, reason = _standing(
         listed, unit, calibration, budget, receipt, real_noise
     )
@@ -231,7 +234,7 @@ def build_statement(
         trust=words.trust(engine) if known == engine else trust,
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
-        profile=tuple(profile(listed, unit=unit)) if sound else (),
+        profile=tuple(profile(paid, unit=unit)) if sound else (),
         claimed_epsilon=claim[0] if claim else None,
         claimed_delta=claim[1] if claim else None,
         events=listed,
