@@ -1,0 +1,67 @@
+/** Published data: from this device where it is here, from the server otherwise, and kept for the next time. */
+
+import { BASE, MODELS } from "./base.js";
+import { ask, DATA_CACHE, isCut } from "./net.js";
+
+/** @typedef {import("./ledger.js").Entry} Entry */
+
+/**
+ * A `fetch` for data of the server: what was fetched once is not asked for again.
+ * @param {Entry["by"]} by
+ * @returns {(address: RequestInfo | URL, options?: RequestInit) => Promise<Response>}
+ */
+export function fetcher(by) {
+  return async (address, options = {}) => {
+    const request = new Request(address instanceof Request ? address : new URL(address, BASE), options);
+    const key = cacheKey(request);
+    const kept = await stored(key);
+    if (kept) return kept;
+    const response = await ask(request, by, "data");
+    if (response.ok && response.status === 200) await store(key, response.clone());
+    return response;
+  };
+}
+
+/** One address answers in several forms and ranges: each has a key of its own, which is never asked for. @param {Request} request */
+function cacheKey(request) {
+  const key = new URL(request.url);
+  key.searchParams.set("form", request.headers.get("accept") ?? "any");
+  key.searchParams.set("range", request.headers.get("range") ?? "all");
+  return key.href;
+}
+
+/** @param {string} key */
+async function stored(key) {
+  try {
+    return await (await caches.open(DATA_CACHE)).match(key);
+  } catch {
+    return undefined; // no cache here (not a secure place): the network serves
+  }
+}
+
+/** @param {string} key @param {Response} response */
+async function store(key, response) {
+  try {
+    await (await caches.open(DATA_CACHE)).put(key, response);
+  } catch {
+    // A full disk or no cache: the page works, but not without the server.
+  }
+}
+
+/** Forgets the data, so that the next load asks the server. */
+export async function forget() {
+  if (typeof caches !== "undefined") await caches.delete(DATA_CACHE).catch(() => false);
+}
+
+/**
+ * Whether the server publishes another model than the one in use: one small question.
+ * @param {string} digest of the model in use
+ */
+export async function isOutdated(digest) {
+  if (await isCut()) return false;
+  const request = new Request(new URL(MODELS, BASE), { headers: { accept: "application/json" }, cache: "no-cache" });
+  const response = await ask(request, "page", "check");
+  if (!response.ok) return false;
+  const listed = JSON.stringify(await response.json());
+  return /^[0-9a-f]{16,}$/.test(digest) && !listed.includes(digest);
+}
