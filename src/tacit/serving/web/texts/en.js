@@ -56,7 +56,7 @@ export const texts = {
     forAnyone: "For anyone",
     lead: (/** @type {number} */ count) =>
       count === 0
-        ? "What the model would tell everybody. It becomes yours with your first star."
+        ? "The same for everybody, until your first star."
         : `From ${count} ${plural(count, "rating", "ratings")} of yours, computed here.`,
     safe: "Safe",
     explore: "Explore",
@@ -83,8 +83,6 @@ export const texts = {
     unpopular: "rated low by many",
     above: (/** @type {string} */ name) => `you rate ${name} above others`,
     below: (/** @type {string} */ name) => `you rate ${name} below others`,
-    generous: "you give more stars than others",
-    strict: "you give fewer stars than others",
     year: "the time it is from",
     baseline: "where an average film starts",
     rest: "your other ratings together",
@@ -148,6 +146,7 @@ export const texts = {
     legendList: "in your list",
     legendOther: "other films",
     year: "newer films",
+    unnamed: "a taste without a name",
     known: "better known films",
     keys: "Drag to move, scroll or + and − to zoom.",
   },

@@ -219,6 +219,8 @@ export class Drawing {
     pen.textBaseline = "middle";
     /** @type {{left: number, top: number, right: number, bottom: number}[]} */
     const taken = [];
+    const you = this.home.view.point && this.#place(this.home.view.point.x, this.home.view.point.y);
+    if (you) taken.push({ left: you.x - 14, right: you.x + 12 + 3 * size, top: you.y - size, bottom: you.y + size });
     const important = new Set(first);
     // Others fill the room, always the same ones first, so that names do not flicker.
     const step = Math.max(1, Math.floor(map.x.length / 997)) * 2 + 1;

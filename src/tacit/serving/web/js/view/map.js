@@ -1,6 +1,6 @@
 /** A map of tastes: two directions of the model, the films along them, and the person's own point. */
 
-import { attribute, h, put, write } from "../dom.js";
+import { attribute, clean, h, put, write } from "../dom.js";
 import { texts } from "../text.js";
 import { Drawing } from "./drawing.js";
 import { filmRow } from "./row.js";
@@ -76,7 +76,9 @@ export function mapView(home) {
 
 /** @param {string} name */
 function axis(name) {
-  return name === "year" ? texts.map.year : name === "popularity" ? texts.map.known : name;
+  if (name === "year") return texts.map.year;
+  if (name === "popularity") return texts.map.known;
+  return /^taste \d$/.test(name) ? texts.map.unnamed : clean(name);
 }
 
 /** Mouse, touch and keys on the map. @param {HTMLCanvasElement} canvas @param {HTMLElement} tip @param {Drawing} drawing @param {Home} home */

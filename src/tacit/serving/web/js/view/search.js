@@ -46,7 +46,8 @@ export function searchField() {
   input.addEventListener("focus", () => input.value.trim() && find());
   element.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
-      if (!panel.hidden) event.preventDefault();
+      event.preventDefault();
+      input.value = "";
       open(false);
       input.focus();
     }
