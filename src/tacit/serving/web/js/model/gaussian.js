@@ -24,6 +24,7 @@ const STEADY = 1e-6;
  * @property {Float64Array} covariance
  * @property {Float64Array} spread  x'Cov(z)x of every item
  * @property {number} changes  since it was solved anew
+ * @property {{turns: Float64Array, signs: number[]} | null} due  squares that `spread` still lacks
  */
 
 /** @implements {Kind} */
@@ -40,7 +41,9 @@ export class Gaussian {
     this.variance = floats(tables, 'variance', [items]).data;
     this.noise = number(numbers, 'noise', 1e-9);
     if (this.variance.some((v) => v < 0)) throw new ModelError('the array variance is below 0');
-    this.precision = Float64Array.from(this.variance, (v) => 1 / (this.noise + v));
+    /** Variance of a rating around the person's taste. */
+    this.scatter = Float64Array.from(this.variance, (v) => this.noise + v);
+    this.precision = this.scatter.map((v) => 1 / v);
     const lengths = new Float64Array(items);
     for (let i = 0, at = 0; i < items; i++, at += this.width) {
       lengths[i] = dot(this.loadings, at, this.loadings, at, this.width);
@@ -51,6 +54,7 @@ export class Gaussian {
       covariance: identity(this.width),
       spread: lengths,
       changes: 0,
+      due: null,
     };
     this.last = this.prior;
   }
@@ -62,21 +66,19 @@ export class Gaussian {
 
   /** @param {Own} own */
   gaussian(own) {
-    const posterior = this.posterior(own);
-    const { covariance } = posterior;
     const width = this.width;
+    const posterior = this.posterior(own);
+    const { covariance, spread } = posterior;
     const point = times(
       covariance,
       this.pulled(own, () => true),
       width,
       width,
     );
-    const mean = new Float64Array(this.items);
+    const mean = this.swept(posterior, point);
     const sd = new Float64Array(this.items);
-    for (let i = 0, at = 0; i < this.items; i++, at += width) {
-      mean[i] = this.baseline[i] + dot(this.loadings, at, point, 0, width);
-      sd[i] = Math.sqrt(Math.max(posterior.spread[i], 0) + 1 / this.precision[i]);
-    }
+    for (let i = 0; i < this.items; i++)
+      sd[i] = Math.sqrt(Math.max(spread[i], 0) + this.scatter[i]);
     return {
       mean,
       sd,
@@ -156,7 +158,7 @@ export class Gaussian {
       ...[...from.items].filter((item) => !now.has(item)).map((item) => ({ item, sign: 1 })),
     );
     if (!steps.length) return from;
-    const covariance = Float64Array.from(from.covariance);
+    const covariance = from.covariance.slice();
     const turns = new Float64Array(steps.length * width);
     for (let k = 0; k < steps.length; k++) {
       const { item, sign } = steps[k];
@@ -172,14 +174,29 @@ export class Gaussian {
         for (let b = 0; b < width; b++) covariance[a * width + b] += left * turns[k * width + b];
       }
     }
-    const spread = Float64Array.from(from.spread);
+    const signs = steps.map((step) => step.sign);
+    const changes = from.changes + steps.length;
+    return { items: now, covariance, spread: from.spread.slice(), changes, due: { turns, signs } };
+  }
+
+  /**
+   * Expected ratings; and the squares that the last changes add to every item's spread, in one pass.
+   * @param {Posterior} posterior @param {Float64Array} point
+   */
+  swept(posterior, point) {
+    const { spread, due } = posterior;
+    const { width, loadings } = this;
+    const mean = new Float64Array(this.items);
+    const more = due ? due.signs.length : 0;
     for (let i = 0, at = 0; i < this.items; i++, at += width) {
-      for (let k = 0; k < steps.length; k++) {
-        const along = dot(this.loadings, at, turns, k * width, width);
-        spread[i] += steps[k].sign * along * along;
+      mean[i] = this.baseline[i] + dot(loadings, at, point, 0, width);
+      for (let k = 0; due && k < more; k++) {
+        const along = dot(loadings, at, due.turns, k * width, width);
+        spread[i] += due.signs[k] * along * along;
       }
     }
-    return { items: now, covariance, spread, changes: from.changes + steps.length };
+    posterior.due = null;
+    return mean;
   }
 
   /** @param {Set<number>} now @returns {Posterior} */
@@ -187,7 +204,12 @@ export class Gaussian {
     const width = this.width;
     const system = identity(width);
     for (const item of now) this.added(system, item);
-    return { items: now, ...spreads(system, width, this.loadings, this.items), changes: 0 };
+    return {
+      items: now,
+      ...spreads(system, width, this.loadings, this.items),
+      changes: 0,
+      due: null,
+    };
   }
 
   /**

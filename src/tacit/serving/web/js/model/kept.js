@@ -52,7 +52,7 @@ export class KeptNeighbours extends Staged {
         }
         if (steady(part, count)) {
           const told = Float64Array.from(right.slice(0, count));
-          const weights = substitute(part, count, Float64Array.from(told));
+          const weights = substitute(part, count, told.slice());
           return { used, weights, explained: dot(weights, 0, told, 0, count) };
         }
         used = used.slice(0, count >> 1);

@@ -40,7 +40,7 @@ export class LikedFactors {
   /** @param {import('./kind.js').Own} own @returns {import('./kind.js').State} */
   fold(own) {
     const { width, factors } = this;
-    const system = Float64Array.from(this.everywhere);
+    const system = this.everywhere.slice();
     for (const item of own.items) this.added(system, item, this.weight);
     if (!cholesky(system, width))
       throw new ModelError('the model cannot be solved for these likes');

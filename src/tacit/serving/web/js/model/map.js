@@ -79,12 +79,13 @@ function nameAxis(along, features, otherwise) {
   const total = dot(along, 0, along, 0, count);
   const cross = new Float64Array(features.width);
   const square = new Float64Array(features.width);
-  features.has.forEach((cells, i) => {
-    for (const [column, value] of cells) {
-      cross[column] += value * along[i];
-      square[column] += value * value;
+  const { start, column, value } = features;
+  for (let i = 0; i < count; i++) {
+    for (let cell = start[i]; cell < start[i + 1]; cell++) {
+      cross[column[cell]] += value[cell] * along[i];
+      square[column[cell]] += value[cell] ** 2;
     }
-  });
+  }
   let best = { name: otherwise, flip: false, share: ALIGNED };
   for (let f = 0; f < features.width; f++) {
     const spread = square[f] - count * features.mean[f] ** 2;
@@ -105,9 +106,11 @@ function plainMap(features, weight) {
     Math.log1p(Math.max(weight?.[i] ?? 0, 0)),
   );
   const year = features.names.indexOf('year');
-  const y = Float32Array.from(
-    features.has,
-    (cells) => cells.find(([column]) => column === year)?.[1] ?? 0,
-  );
+  const y = new Float32Array(features.items);
+  for (let i = 0; i < features.items; i++) {
+    for (let cell = features.start[i]; cell < features.start[i + 1]; cell++) {
+      if (features.column[cell] === year) y[i] = features.value[cell];
+    }
+  }
   return { map: { x, y, xName: 'popularity', yName: 'year' }, place: () => ({ x: 0, y: 0 }) };
 }

@@ -33,7 +33,7 @@ export class Neighbourhood extends Gaussian {
   /** @param {import('./kind.js').Own} own @returns {import('./kind.js').State} */
   fold(own) {
     const state = this.gaussian(own);
-    const mean = Float64Array.from(state.mean);
+    const mean = state.mean.slice();
     const sd = new Float64Array(this.items);
     /** What the Gaussian model leaves of my ratings, NaN where there is none. */
     const rest = new Float64Array(this.items).fill(NaN);

@@ -17,9 +17,13 @@ export function erfc(x) {
   const z = Math.abs(x);
   const t = 2 / (2 + z);
   const twice = 4 * t - 2;
-  let [next, after] = [0, 0];
-  for (let k = SERIES.length - 1; k > 0; k--)
-    [next, after] = [twice * next - after + SERIES[k], next];
+  let next = 0;
+  let after = 0;
+  for (let k = SERIES.length - 1; k > 0; k--) {
+    const before = next;
+    next = twice * next - after + SERIES[k];
+    after = before;
+  }
   const tail = t * Math.exp(-z * z + SERIES[0] + (twice / 2) * next - after);
   return x >= 0 ? tail : 2 - tail;
 }

@@ -73,13 +73,19 @@ export class Person {
   predict() {
     const { mean, sd } = this.state;
     const { middle, unit } = this.model;
-    const inside = (/** @type {number} */ value) => this.model.inside(middle + unit * value);
-    return {
-      rating: Float32Array.from(mean, inside),
-      error: Float32Array.from(sd, (value) => value * unit),
-      low: Float32Array.from(mean, (value, i) => inside(value - REACH_80 * sd[i])),
-      high: Float32Array.from(mean, (value, i) => inside(value + REACH_80 * sd[i])),
-    };
+    const count = mean.length;
+    const rating = new Float32Array(count);
+    const error = new Float32Array(count);
+    const low = new Float32Array(count);
+    const high = new Float32Array(count);
+    for (let i = 0; i < count; i++) {
+      const centre = middle + unit * mean[i];
+      error[i] = unit * sd[i];
+      rating[i] = this.model.inside(centre);
+      low[i] = this.model.inside(centre - REACH_80 * unit * sd[i]);
+      high[i] = this.model.inside(centre + REACH_80 * unit * sd[i]);
+    }
+    return { rating, error, low, high };
   }
 
   /** @param {RankOptions} options @returns {Line[]} */

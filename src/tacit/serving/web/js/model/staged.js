@@ -35,7 +35,7 @@ export class Staged extends Gaussian {
   /** @param {Own} own @returns {import('./kind.js').State} */
   fold(own) {
     const state = this.gaussian(own);
-    const mean = Float64Array.from(state.mean);
+    const mean = state.mean.slice();
     const variance = state.sd.map((sd) => sd * sd);
     const rest = Float64Array.from(own.items, (item, j) => own.values[j] - state.mean[item]);
     const weigh = this.weigher(own);
@@ -127,7 +127,7 @@ export class FactorNeighbours extends Staged {
       system[j * size + j] += this.doubt[item];
     });
     cholesky(system, size);
-    const solved = substitute(system, size, Float64Array.from(rest));
+    const solved = substitute(system, size, rest.slice());
     const told = new Float64Array(rank);
     /** L^-1 R: its squares are what is explained. */
     const turned = new Float64Array(size * rank);
@@ -188,5 +188,5 @@ export function ridge(gram, size, used, doubt, right) {
     system[a * count + a] += doubt(used[a]);
   }
   cholesky(system, count);
-  return substitute(system, count, Float64Array.from(right));
+  return substitute(system, count, right.slice());
 }
