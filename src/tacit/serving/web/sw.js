@@ -1,65 +1,85 @@
-/**
- * The service worker: after the first visit the page comes from this device, with or without a network.
- *
- * Files of the page are answered from the copy that was made when this worker was installed; the copy
- * changes only as a whole, with a new VERSION. Published data are left to `js/data.js`, which keeps its
- * own copy. Whatever does go out passes `js/net.js` and is in the ledger.
- */
+/** Begins the service worker. The browser looks here for a change: `scripts/page-files` writes it. */
 
-import { BASE } from "./js/base.js";
-import { ask, isCut, isData } from "./js/net.js";
+import { serve } from "./js/service.js";
 
-/** A digest of all FILES, so that a changed file is a changed worker: `scripts/page-files` writes both. */
-const VERSION = "none";
-const FILES = ["./"];
+/** A digest of all files of the page, so that a changed file is a changed worker. */
+const VERSION = "3c9e2483ceb2ba24";
+const FILES = [
+  "icons/star-empty.svg",
+  "icons/star.svg",
+  "icons/tacit-maskable.svg",
+  "icons/tacit.svg",
+  "./",
+  "js/app.js",
+  "js/base.js",
+  "js/data.js",
+  "js/device/room.js",
+  "js/dom.js",
+  "js/engine.js",
+  "js/home.js",
+  "js/interval.js",
+  "js/ledger.js",
+  "js/model/catalogue.js",
+  "js/model/check.js",
+  "js/model/descent.js",
+  "js/model/ease.js",
+  "js/model/factors.js",
+  "js/model/features.js",
+  "js/model/format.js",
+  "js/model/gaussian.js",
+  "js/model/kept.js",
+  "js/model/kind.js",
+  "js/model/liked.js",
+  "js/model/linear.js",
+  "js/model/load.js",
+  "js/model/map.js",
+  "js/model/mean.js",
+  "js/model/model.js",
+  "js/model/neighbours.js",
+  "js/model/normal.js",
+  "js/model/person.js",
+  "js/model/rank.js",
+  "js/model/sparse.js",
+  "js/model/staged.js",
+  "js/model/statement.js",
+  "js/model/weighted.js",
+  "js/net.js",
+  "js/offline.js",
+  "js/person/csv.js",
+  "js/person/database.js",
+  "js/person/exporting.js",
+  "js/person/importing.js",
+  "js/person/matching.js",
+  "js/person/store.js",
+  "js/scale.js",
+  "js/search.js",
+  "js/service.js",
+  "js/stars.js",
+  "js/text.js",
+  "js/trusted.js",
+  "js/view/drawing.js",
+  "js/view/entries.js",
+  "js/view/files.js",
+  "js/view/film.js",
+  "js/view/header.js",
+  "js/view/ledger.js",
+  "js/view/map.js",
+  "js/view/modal.js",
+  "js/view/odds.js",
+  "js/view/promise.js",
+  "js/view/reasons.js",
+  "js/view/recommendations.js",
+  "js/view/row.js",
+  "js/view/search.js",
+  "js/view/start.js",
+  "js/view/states.js",
+  "js/view/yours.js",
+  "js/worker.js",
+  "manifest.webmanifest",
+  "style/base.css",
+  "style/parts.css",
+  "style/views.css",
+  "texts/en.js",
+];
 
-const CACHE = `tacit page ${BASE.pathname} ${VERSION}`;
-/** @type {any} */
-const worker = self;
-
-worker.addEventListener("install", (/** @type {any} */ event) => event.waitUntil(copy()));
-
-worker.addEventListener("activate", (/** @type {any} */ event) => event.waitUntil(settle()));
-
-worker.addEventListener("fetch", (/** @type {any} */ event) => {
-  const url = new URL(event.request.url);
-  if (url.origin !== BASE.origin) return event.respondWith(Response.error());
-  event.respondWith(isData(url) ? data(event.request) : answer(event.request, url));
-});
-
-/** A whole copy of the page, or none. */
-async function copy() {
-  const cache = await caches.open(CACHE);
-  const fetched = await Promise.all(FILES.map(async (file) => {
-    const request = new Request(new URL(file, BASE), { cache: "no-cache" });
-    const response = await ask(request, "service", "page");
-    if (!response.ok) throw new Error(`${file} is missing`);
-    return { request, response };
-  }));
-  for (const { request, response } of fetched) await cache.put(request.url, response);
-}
-
-async function settle() {
-  const old = (await caches.keys()).filter((name) => name.startsWith(`tacit page ${BASE.pathname} `) && name !== CACHE);
-  await Promise.all(old.map((name) => caches.delete(name)));
-  await worker.clients.claim();
-}
-
-/** Data was written down by whoever asks for it; here only the cut is kept. @param {Request} request */
-async function data(request) {
-  return (await isCut()) ? Response.error() : fetch(request);
-}
-
-/** @param {Request} request @param {URL} url */
-async function answer(request, url) {
-  const cache = await caches.open(CACHE);
-  const plain = new URL(url.pathname === `${BASE.pathname}index.html` ? BASE : url);
-  plain.search = plain.hash = "";
-  const kept = await cache.match(plain.href);
-  if (kept) return kept;
-  try {
-    return await ask(request.mode === "navigate" ? new Request(url.href) : request, "service", "other");
-  } catch {
-    return (request.mode === "navigate" && (await cache.match(BASE.href))) || Response.error();
-  }
-}
+serve(VERSION, FILES);

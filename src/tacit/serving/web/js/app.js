@@ -1,12 +1,12 @@
 /** The page begins here: the frame at once, then what was rated, then the model. */
 
-import { h, put } from "./dom.js";
+import { clean, h, put } from "./dom.js";
 import { Engine, TooLong } from "./engine.js";
 import { Home } from "./home.js";
-import { forget, isOutdated } from "./data.js";
+import { folderOf, forget, published } from "./data.js";
 import { Cut } from "./net.js";
 import { keepOffline, ownLoads } from "./offline.js";
-import { setting } from "./person/database.js";
+import { keep, setting } from "./person/database.js";
 import { Store } from "./person/store.js";
 import { bytes, chooseLanguage, texts } from "./text.js";
 import { deviceRoom } from "./device/room.js";
@@ -36,7 +36,8 @@ const atlas = h("div", { class: "map-view" });
 const panes = { films: { element: films }, yours: { element: films }, map: { element: atlas }, promise, ledger };
 const main = h("main", { id: "content", tabindex: -1 });
 const notice = h("div", { class: "notice", role: "status", hidden: true });
-document.body.append(top.element, main, notice, h("footer", null, texts.footer.words), h("div", { id: "announcer", class: "unseen", role: "status" }));
+const footer = h("footer", null, h("span", null, texts.footer.words));
+document.body.append(top.element, main, notice, footer, h("div", { id: "announcer", class: "unseen", role: "status" }));
 
 /** @type {ViewName | null} */
 let current = null;
@@ -73,14 +74,15 @@ function hero() {
 async function begin() {
   const engine = new Engine();
   try {
-    const [about] = await Promise.all([engine.load(), store.read()]);
+    const folder = folderOf(await setting("model", "").catch(() => ""));
+    const [about] = await Promise.all([engine.load(folder), store.read()]);
     const home = new Home(engine, store);
     home.explore = await setting("explore", 0.5).catch(() => 0.5);
     furnish(home);
     await home.finder.read(home.items);
     search.use(home);
-    void promise.use(about);
-    void news(about.digest);
+    void promise.use(about, folder);
+    void news(about.digest, folder);
   } catch (error) {
     engine.stop(new Error("ended"));
     fail(error);
@@ -115,15 +117,30 @@ function fail(error) {
   }));
 }
 
-/** Asks once a visit whether a newer model was published; using it is the person's wish. @param {string} digest */
-async function news(digest) {
-  const newer = await isOutdated(digest).catch(() => false);
-  if (!newer) return;
-  put(notice, texts.state.newer, " ", h("button", { class: "quiet", type: "button", on: { click: async () => {
-    await forget();
-    location.reload();
-  } } }, texts.state.useIt));
+/** Asks once a visit what is published. A newer model, or another one, is used when the person wishes. @param {string} digest @param {string} folder */
+async function news(digest, folder) {
+  const { first, models } = await published().catch(() => ({ first: "", models: [] }));
+  const own = models.find((one) => (folder === "" ? one.name === first : one.base === folder));
+  if (models.length > 1) footer.append(chooser(models, own?.base ?? ""));
+  if (!own || own.digest === digest) return;
+  put(notice, texts.state.newer, " ", h("button", { class: "quiet", type: "button", on: { click: change } }, texts.state.useIt));
   notice.hidden = false;
+}
+
+/** @param {import("./data.js").Listed[]} models @param {string} base */
+function chooser(models, base) {
+  const select = h("select", null, ...models.map((one) => h("option", { value: one.base, selected: one.base === base }, clean(one.name))));
+  select.addEventListener("change", async () => {
+    await keep("model", folderOf(select.value)).catch(() => undefined);
+    await change();
+  });
+  return h("label", { class: "models" }, texts.models.label, " ", h("span", { class: "select" }, select));
+}
+
+/** Begins anew with what the server has now. */
+async function change() {
+  await forget();
+  location.reload();
 }
 
 void ownLoads();

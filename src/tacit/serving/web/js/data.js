@@ -5,6 +5,9 @@ import { ask, DATA_CACHE, isCut } from "./net.js";
 
 /** @typedef {import("./ledger.js").Entry} Entry */
 
+/** Models that one can choose among. */
+const MOST_MODELS = 50;
+
 /**
  * A `fetch` for data of the server: what was fetched once is not asked for again.
  * @param {Entry["by"]} by
@@ -53,15 +56,22 @@ export async function forget() {
   if (typeof caches !== "undefined") await caches.delete(DATA_CACHE).catch(() => false);
 }
 
-/**
- * Whether the server publishes another model than the one in use: one small question.
- * @param {string} digest of the model in use
- */
-export async function isOutdated(digest) {
-  if (await isCut()) return false;
+/** @typedef {{name: string, base: string, digest: string}} Listed */
+
+/** Where a model may lie, below the page's own address: the first one, or one by its name. */
+const FOLDER = /^(|models\/[\w.-]+\/)$/;
+
+/** A folder that was kept as a setting, if it still looks like one. @param {unknown} folder */
+export function folderOf(folder) {
+  return typeof folder === "string" && FOLDER.test(folder) ? folder : "";
+}
+
+/** What the server publishes now; nothing while the network is cut. @returns {Promise<{first: string, models: Listed[]}>} */
+export async function published() {
+  if (await isCut()) return { first: "", models: [] };
   const request = new Request(new URL(MODELS, BASE), { headers: { accept: "application/json" }, cache: "no-cache" });
-  const response = await ask(request, "page", "check");
-  if (!response.ok) return false;
-  const listed = JSON.stringify(await response.json());
-  return /^[0-9a-f]{16,}$/.test(digest) && !listed.includes(digest);
+  const told = await (await ask(request, "page", "check")).json();
+  const models = Array.isArray(told?.models) ? told.models.slice(0, MOST_MODELS) : [];
+  const sound = models.filter((/** @type {any} */ one) => FOLDER.test(one?.base) && [one.name, one.digest].every((word) => typeof word === "string"));
+  return { first: String(told?.default ?? ""), models: sound };
 }

@@ -43,9 +43,9 @@ export class Engine {
     this.#worker.addEventListener("error", () => this.stop(new Error("the worker failed")));
   }
 
-  /** Fetches the model and takes in its catalogue. @returns {Promise<About>} */
-  async load() {
-    await this.ask("load", null, LOAD_PATIENCE);
+  /** Fetches the model and takes in its catalogue. @param {string} folder @returns {Promise<About>} */
+  async load(folder) {
+    await this.ask("load", folder, LOAD_PATIENCE);
     if (!this.about) throw new Error("no model came");
     return this.about;
   }

@@ -42,28 +42,28 @@ export class Finder {
   }
 
   /**
-   * Items that fit every word of the query, best first.
-   * @param {string} query @param {number} most
+   * Items that fit every word of the query, best first; among equals those of more worth.
+   * @param {string} query @param {number} most @param {Float32Array} worth of each item
    * @returns {number[]}
    */
-  find(query, most) {
+  find(query, most, worth) {
     const words = fold(query.slice(0, 100)).split(" ").filter(Boolean).slice(0, 8);
     if (!words.length) return [];
-    const exact = this.#match(words.map((word) => [word]), words.join(" "), most);
+    const exact = this.#match(words.map((word) => [word]), words.join(" "), most, worth);
     if (exact.length) return exact;
     const near = words.map((word) => [word, ...this.#near(word)]);
-    return this.#match(near, words.join(" "), most);
+    return this.#match(near, words.join(" "), most, worth);
   }
 
-  /** @param {string[][]} wanted for each word of the query its forms @param {string} whole @param {number} most */
-  #match(wanted, whole, most) {
+  /** @param {string[][]} wanted for each word of the query its forms @param {string} whole @param {number} most @param {Float32Array} worth */
+  #match(wanted, whole, most, worth) {
     /** @type {{row: number, score: number}[]} */
     const found = [];
     for (let row = 0; row < this.titles.length; row++) {
       const score = this.#score(row, wanted, whole);
       if (score > 0) found.push({ row, score });
     }
-    found.sort((one, other) => other.score - one.score || one.row - other.row);
+    found.sort((one, other) => other.score - one.score || (worth[other.row] ?? 0) - (worth[one.row] ?? 0) || one.row - other.row);
     return found.slice(0, most).map(({ row }) => row);
   }
 
@@ -74,13 +74,13 @@ export class Finder {
     let score = 0;
     for (const forms of wanted) {
       let best = 0;
-      for (const form of forms) best = Math.max(best, worth(title, facts, form));
+      for (const form of forms) best = Math.max(best, fit(title, facts, form));
       if (!best) return 0;
       score += best;
     }
     if (title === ` ${whole} ` || title === ` the ${whole} `) score += 20;
     else if (title.startsWith(` ${whole}`) || title.startsWith(` the ${whole}`)) score += 8;
-    return score + 1 / (1 + title.length);
+    return score;
   }
 
   /** Words of titles that are one slip away from a word. @param {string} word */
@@ -96,7 +96,7 @@ export class Finder {
 }
 
 /** @param {string} title @param {string} facts @param {string} word */
-function worth(title, facts, word) {
+function fit(title, facts, word) {
   if (title.includes(` ${word} `)) return 5;
   if (title.includes(` ${word}`)) return 4;
   if (facts.includes(` ${word}`)) return 2;

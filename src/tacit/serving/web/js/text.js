@@ -42,6 +42,11 @@ export function percent(share, digits = 0) {
   return `${number(100 * share, digits)} %`;
 }
 
+/** A count of bytes for a table. @param {number} count */
+export function shortBytes(count) {
+  return count < 1000 ? `${number(count)} B` : bytes(count);
+}
+
 /** A count of bytes in words. @param {number} count */
 export function bytes(count) {
   if (count < 1000) return texts.bytes(number(count), count);

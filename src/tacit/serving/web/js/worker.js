@@ -15,24 +15,18 @@ const MOST_ITEMS = 250_000;
 /** Films among which the first suggestions are chosen. */
 const STARTERS = 200;
 
-/** @type {any} */
+/** The model in use, and the person of the last ratings. @type {any} */
 let model = null;
-/** The person of the last ratings. @type {any} */
+/** @type {any} */
 let person = null;
-let prediction = null;
 
 /**
  * @param {{ratings: [number, number][], rank: object}} order
  */
 function update({ ratings, rank }) {
   person = model.person(new Map(ratings));
-  prediction = person.predict();
-  return { list: listed(rank), point: person.point(), ...copies(prediction) };
-}
-
-/** @param {{rating: Float32Array, low: Float32Array, high: Float32Array}} arrays */
-function copies({ rating, low, high }) {
-  return { rating: rating.slice(), low: low.slice(), high: high.slice() };
+  const { rating, low, high } = person.predict();
+  return { list: listed(rank), point: person.point(), rating, low, high };
 }
 
 /** @param {any} rank */
@@ -59,8 +53,9 @@ const ANSWERS = {
   known,
 };
 
-async function load() {
-  model = await loadModel(BASE, { fetcher: fetcher("worker") });
+/** @param {string} folder of the model, below the page's own address */
+async function load(folder) {
+  model = await loadModel(new URL(folder, BASE), { fetcher: fetcher("worker") });
   const { name, method, kind, digest, scale, positive, items } = model;
   if (items.length > MOST_ITEMS) throw new RangeError("too many items");
   postMessage({ event: "model", about: { name, method, kind, digest, scale, positive, count: items.length } });
@@ -71,7 +66,7 @@ async function load() {
 
 addEventListener("message", async ({ data: { id, what, given } }) => {
   try {
-    if (what === "load") await load();
+    if (what === "load") await load(given);
     const answer = what === "load" ? null : ANSWERS[what]?.(given);
     postMessage({ id, answer });
   } catch (error) {

@@ -219,6 +219,7 @@ export const texts = {
     failed: "no answer",
     underWay: "under way",
     unknown: "unknown",
+    group: (/** @type {number} */ count) => `${count} files of the page`,
     note: "“Left” counts what the page itself wrote: method, address and body. Your browser adds headers of its own to every request (its name, the languages it reads), which no page can see or count. It may also ask, by itself, whether the service worker of this page (sw.js) has changed; that carries nothing of yours.",
     how: "How to check it",
     howWords: "Open the network panel of your browser’s developer tools and rate a film. Or cut the network and see that nothing is missing.",
@@ -227,12 +228,11 @@ export const texts = {
   },
 
   network: {
-    label: "Network",
     on: "Network on",
     cut: "Network cut",
     cutWords: "The page makes no request until you let it.",
+    onWords: "Cut this page from the network: it goes on working.",
     offline: "No network",
-    switchLabel: "Cut this page from the network",
   },
 
   data: {
@@ -281,6 +281,10 @@ export const texts = {
     positive: "likes",
     privacy: "NOT PRIVATE",
     offline: "You are offline. Everything goes on working.",
+  },
+
+  models: {
+    label: "Model",
   },
 
   footer: {

@@ -40,10 +40,11 @@ export class Drawing {
 
   /** Takes a map; false where there is nothing to draw. @param {TasteMap} map */
   use(map) {
-    const box = { ...frameOf(map.x, "x"), ...frameOf(map.y, "y") };
-    if (!(box.width > 0 && box.height > 0)) return false;
+    const across = frameOf(map.x);
+    const up = frameOf(map.y);
+    if (!(across.size > 0 && up.size > 0)) return false;
     this.#map = map;
-    this.#box = /** @type {any} */ (box);
+    this.#box = { x: across.low, y: up.low, width: across.size, height: up.size };
     this.#you = this.home.view.point ?? this.#you;
     this.draw();
     return true;
@@ -268,13 +269,13 @@ export class Drawing {
   }
 }
 
-/** The range of an axis without its few farthest films; 0 is always in it. @param {Float32Array} values @param {"x" | "y"} name */
-function frameOf(values, name) {
+/** The range of an axis without its few farthest films; 0 is always in it. @param {Float32Array} values */
+function frameOf(values) {
   const sorted = Float32Array.from(values).filter(Number.isFinite).sort();
   const out = Math.floor(sorted.length * OUTER);
   const low = Math.min(0, sorted[out] ?? 0);
   const high = Math.max(0, sorted[sorted.length - 1 - out] ?? 0);
-  return name === "x" ? { x: low, width: high - low } : { y: low, height: high - low };
+  return { low, size: high - low };
 }
 
 /** @param {string} title */

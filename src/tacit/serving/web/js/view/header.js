@@ -36,19 +36,19 @@ export function header(search) {
   };
 }
 
-/** The switch: the page makes no request while it is cut, and says so. */
-export function networkSwitch() {
+/** The switch: the page makes no request while it is off, and says so. */
+function networkSwitch() {
   const words = h("span", { class: "words" }, texts.network.on);
-  const button = h("button", { type: "button", role: "switch", class: "network", "aria-checked": "false", "aria-label": texts.network.switchLabel },
+  const button = h("button", { type: "button", role: "switch", class: "network", "aria-checked": "true" },
     h("span", { class: "track", "aria-hidden": "true" }), words);
   const show = (/** @type {boolean} */ cut) => {
-    attribute(button, "aria-checked", cut ? "true" : "false");
+    attribute(button, "aria-checked", cut ? "false" : "true");
     write(words, cut ? texts.network.cut : navigator.onLine ? texts.network.on : texts.network.offline);
-    document.documentElement.classList.toggle("cut", cut);
+    attribute(button, "title", cut ? texts.network.cutWords : texts.network.onWords);
   };
   const look = async () => show(await isCut());
   button.addEventListener("click", async () => {
-    const cut = button.getAttribute("aria-checked") !== "true";
+    const cut = button.getAttribute("aria-checked") === "true";
     show(cut);
     await setCut(cut);
   });

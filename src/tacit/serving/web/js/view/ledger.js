@@ -2,6 +2,7 @@
 
 import { h, put, write } from "../dom.js";
 import { entries, onLedger } from "../ledger.js";
+import { grouped, lines } from "./entries.js";
 import { bytes, number, texts } from "../text.js";
 
 /** @typedef {import("../ledger.js").Entry} Entry */
@@ -58,8 +59,9 @@ export function ledgerView() {
     write(received.value, bytes(sum.received));
     write(requests.value, number(sum.requests));
     write(refused, sum.refused ? texts.ledger.refused(sum.refused) : "");
-    put(body, ...all.slice(-shown).reverse().map(line));
-    older.hidden = all.length <= shown;
+    const groups = grouped(all);
+    put(body, ...groups.slice(0, shown).flatMap(lines));
+    older.hidden = groups.length <= shown;
   };
   const soon = () => (asked ||= requestAnimationFrame(show));
   older.addEventListener("click", () => {
@@ -80,19 +82,4 @@ export function ledgerView() {
       void show();
     },
   };
-}
-
-/** @param {Entry} entry */
-function line(entry) {
-  const time = new Date(entry.at);
-  const clock = time.toLocaleTimeString(texts.language, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-  const day = time.toDateString() === new Date().toDateString() ? "" : `${time.toLocaleDateString(texts.language, { day: "numeric", month: "short" })} `;
-  const came = entry.cut ? texts.ledger.cutState : entry.status === null ? texts.ledger.underWay
-    : entry.status === 0 ? texts.ledger.failed : entry.received === null ? texts.ledger.unknown : bytes(entry.received);
-  return h("tr", { class: entry.cut ? "refused" : "" },
-    h("td", null, day + clock),
-    h("td", null, h("code", null, entry.address.slice(0, 80)), " ", h("span", { class: "facts" }, texts.ledger.why[entry.why])),
-    h("td", null, texts.ledger.by[entry.by]),
-    h("td", { class: "amount" }, bytes(entry.asked + entry.body)),
-    h("td", { class: "amount" }, came));
 }

@@ -14,6 +14,8 @@ import { oddsPanel } from "./odds.js";
 const MOST_LINES = 30;
 const MOST_LETTERS = 600;
 const fetched = fetcher("page");
+/** Where the model in use lies. */
+let folder = "";
 
 /** @param {HTMLElement} room for taking part */
 export function promiseView(room) {
@@ -47,9 +49,10 @@ export function promiseView(room) {
       void show();
     },
     leave: () => void (front = false),
-    /** Once the model is here. @param {About} ready */
-    async use(ready) {
+    /** Once the model is here. @param {About} ready @param {string} base its folder */
+    async use(ready, base) {
       about = ready;
+      folder = base;
       shown = false;
       if (front) return show();
       // Asked for while there is a network, so that it is here when there is none.
@@ -60,7 +63,7 @@ export function promiseView(room) {
 
 /** @param {string} form */
 async function answer(form) {
-  const response = await fetched(STATEMENT, { headers: { accept: form } });
+  const response = await fetched(folder + STATEMENT, { headers: { accept: form } });
   if (!response.ok) throw new Error("no statement");
   return response;
 }

@@ -31,7 +31,7 @@ export function searchField() {
     const query = input.value.trim();
     const finder = home;
     if (!finder || !query) return open(false);
-    const found = finder.finder.find(query, MOST + 1);
+    const found = finder.finder.find(query, MOST + 1, finder.view.rating);
     const shown = found.slice(0, MOST);
     rows = shown.map((row) => filmRow(finder, row));
     put(list, ...rows.map((row) => row.element));
