@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,17 @@ class Place:
 
     def paths(self) -> list[str]:
         return [each.path for each in self.seen]
+
+    def wait_for(self, path: str, times: int, seconds: float = 20.0) -> None:
+        """Until it was asked for so often, and no more requests follow at once."""
+        end = time.monotonic() + seconds
+        while self.paths().count(path) < times:
+            assert time.monotonic() < end, f"{path} was not asked for {times} times"
+            time.sleep(0.02)
+        count = -1
+        while count != len(self.seen):
+            count = len(self.seen)
+            time.sleep(0.3)
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -3,7 +3,7 @@
 import { serve } from "./js/service.js";
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = "3c9e2483ceb2ba24";
+const VERSION = "54fd14c7dfa2f571";
 const FILES = [
   "icons/star-empty.svg",
   "icons/star.svg",

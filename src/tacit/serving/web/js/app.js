@@ -108,7 +108,7 @@ function furnish(home) {
 /** @param {unknown} error */
 function fail(error) {
   const kind = error instanceof TooLong ? "tooLong" : error instanceof Cut || /^Cut:/.test(String(/** @type {any} */ (error)?.message)) ? "cut"
-    : !navigator.onLine ? "offline" : /ModelError|RangeError|SyntaxError/.test(String(/** @type {any} */ (error)?.message)) ? "broken" : "server";
+    : !navigator.onLine ? "offline" : /server answered/.test(String(/** @type {any} */ (error)?.message)) ? "server" : /ModelError|RangeError|SyntaxError/.test(String(/** @type {any} */ (error)?.message)) ? "broken" : "server";
   const [first] = films.children;
   put(films, first, trouble(kind, async () => {
     await forget();

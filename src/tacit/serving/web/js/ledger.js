@@ -9,7 +9,7 @@ import { within } from "./person/database.js";
  * @property {number} at when, in milliseconds
  * @property {"page" | "worker" | "service" | "browser"} by who asked
  * @property {string} address relative to the page where it is the page's own server
- * @property {"page" | "data" | "check" | "other"} why
+ * @property {"page" | "data" | "check" | "worker" | "other"} why
  * @property {number} asked bytes of method and address, as the page wrote them
  * @property {number} body bytes of the body that was sent with it
  * @property {number | null} received bytes that came back, where that is known

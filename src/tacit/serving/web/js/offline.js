@@ -1,12 +1,23 @@
 /** The page without its server: the service worker, and what the browser loaded before there was one. */
 
+import { BASE } from "./base.js";
 import { lineBytes, record, shown } from "./ledger.js";
 import { isData } from "./net.js";
 import { trustedScript } from "./trusted.js";
 
-/** Registers the service worker, once the page has what it needs. */
+/** @typedef {import("./ledger.js").Entry} Entry */
+
+/** The service worker and the modules that it imports: the browser itself fetches and re-fetches these. */
+const WORKER_FILES = ["sw.js", "js/base.js", "js/ledger.js", "js/net.js", "js/person/database.js", "js/service.js"];
+
+/**
+ * Registers the service worker, once. From then on the browser looks at every visit whether it has
+ * changed. That passes no script, so it is written down here, each time, as if it had happened.
+ */
 export async function keepOffline() {
   if (!("serviceWorker" in navigator)) return;
+  if (navigator.onLine) for (const file of WORKER_FILES) void record(ofBrowser(new URL(file, BASE), Date.now(), "worker", null));
+  if (navigator.serviceWorker.controller) return;
   try {
     await navigator.serviceWorker.register(trustedScript("sw.js"), { type: "module", updateViaCache: "none" });
   } catch {
@@ -27,18 +38,16 @@ export async function ownLoads() {
   }).observe({ type: "resource" });
 }
 
-const noted = new Set();
-
 /** @param {PerformanceResourceTiming} load */
 function note(load) {
   const url = new URL(load.name);
   const ours = load.initiatorType === "fetch" || isData(url); // those went through net.js, which wrote them down
-  if (ours || noted.has(load.name) || !url.protocol.startsWith("http")) return;
-  noted.add(load.name);
-  const { transferSize, responseStatus } = load;
-  if (transferSize === 0 && load.decodedBodySize > 0) return; // from the browser's own cache: nothing left
-  void record({
-    at: Math.round(performance.timeOrigin + load.startTime), by: "browser", why: "page", address: shown(url),
-    asked: lineBytes("GET", url), body: 0, received: transferSize, status: responseStatus || 200, cut: false,
-  });
+  if (ours || !url.protocol.startsWith("http")) return;
+  if (load.transferSize === 0 && load.decodedBodySize > 0) return; // from the browser's own cache: nothing left
+  void record(ofBrowser(url, Math.round(performance.timeOrigin + load.startTime), "page", load.transferSize));
+}
+
+/** @param {URL} url @param {number} at @param {Entry["why"]} why @param {number | null} received @returns {Entry} */
+function ofBrowser(url, at, why, received) {
+  return { at, by: "browser", why, address: shown(url), asked: lineBytes("GET", url), body: 0, received, status: 200, cut: false };
 }

@@ -8,6 +8,8 @@ import { breathe } from "./dom.js";
 const SLICE = 1500;
 /** A slip is looked for in words of this length and more: in shorter ones it would find anything. */
 const SLIP_FROM = 4;
+/** What a word is worth that begins a word of the title. */
+const IN_TITLE = 4;
 const MARKS = /\p{M}+/gu;
 const OTHER = /[^\p{L}\p{N}]+/gu;
 
@@ -72,12 +74,15 @@ export class Finder {
     const title = this.titles[row] ?? "";
     const facts = this.facts[row] ?? "";
     let score = 0;
+    let inTitle = 0;
     for (const forms of wanted) {
       let best = 0;
       for (const form of forms) best = Math.max(best, fit(title, facts, form));
       if (!best) return 0;
       score += best;
+      if (best >= IN_TITLE) inTitle++;
     }
+    if (inTitle) score += inTitle / (title.split(" ").length - 2); // the more of a title is named the better
     if (title === ` ${whole} ` || title === ` the ${whole} `) score += 20;
     else if (title.startsWith(` ${whole}`) || title.startsWith(` the ${whole}`)) score += 8;
     return score;
@@ -97,8 +102,8 @@ export class Finder {
 
 /** @param {string} title @param {string} facts @param {string} word */
 function fit(title, facts, word) {
-  if (title.includes(` ${word} `)) return 5;
-  if (title.includes(` ${word}`)) return 4;
+  if (title.includes(` ${word} `)) return IN_TITLE + 1;
+  if (title.includes(` ${word}`)) return IN_TITLE;
   if (facts.includes(` ${word}`)) return 2;
   return word.length > 2 && title.includes(word) ? 1 : 0;
 }

@@ -20,7 +20,9 @@ export function grouped(all) {
   /** The group of page files that each part of the page is in. @type {Map<string, Entry[]>} */
   const current = new Map();
   for (const entry of all) {
-    const group = entry.why === "page" && !entry.cut ? current.get(entry.by) : undefined;
+    const key = `${entry.by} ${entry.why}`;
+    const joins = !entry.cut && (entry.why === "page" || entry.why === "worker");
+    const group = joins ? current.get(key) : undefined;
     const last = group?.at(-1);
     if (group && last && Math.abs(entry.at - last.at) < TOGETHER) {
       group.push(entry);
@@ -28,7 +30,7 @@ export function grouped(all) {
     }
     const fresh = [entry];
     groups.push(fresh);
-    if (entry.why === "page" && !entry.cut) current.set(entry.by, fresh);
+    if (joins) current.set(key, fresh);
   }
   return groups.flatMap((group) => (group.length < FEW ? group.map((entry) => [entry]) : [group])).reverse();
 }
@@ -38,10 +40,10 @@ export function lines(group) {
   const [first] = group;
   if (!first) return [];
   if (group.length === 1) return [line(first)];
-  const key = `${first.by} ${first.at}`;
+  const key = `${first.by} ${first.why} ${first.at}`;
   const parts = group.map(line);
   const total = (/** @type {(entry: Entry) => number} */ of) => group.reduce((sum, entry) => sum + of(entry), 0);
-  const button = h("button", { class: "quiet", type: "button" }, texts.ledger.group(group.length));
+  const button = h("button", { class: "quiet", type: "button" }, texts.ledger.group[first.why === "worker" ? "worker" : "page"](group.length));
   const show = () => {
     attribute(button, "aria-expanded", open.has(key) ? "true" : "false");
     for (const part of parts) part.hidden = !open.has(key);

@@ -40,7 +40,7 @@ export function ledgerView() {
   const element = h("section", { class: "ledger", "aria-labelledby": "ledger-title" },
     h("h1", { id: "ledger-title" }, texts.ledger.title), h("p", { class: "lead" }, texts.ledger.lead),
     h("dl", { class: "figures" }, ratings.element, sent.element, received.element, requests.element), refused,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-labelledby": "ledger-title" }, table), h("div", { class: "after" }, older),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": texts.ledger.table }, table), h("div", { class: "after" }, older),
     h("h2", null, texts.ledger.how), h("p", null, texts.ledger.howWords), h("p", { class: "note" }, texts.ledger.note));
   let shown = PAGE;
   let front = false;

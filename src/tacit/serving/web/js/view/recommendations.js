@@ -76,6 +76,7 @@ export function recommendations(home) {
     const count = home.rated().length;
     write(heading, count ? texts.list.forYou : texts.list.forAnyone);
     write(lead, texts.list.lead(count));
+    performance.mark("tacit list"); // for whoever measures: the list is new from here on
     void explain(home, ranked, lines);
   };
 
