@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +37,9 @@ class Tools:
 @pytest.fixture(scope="session")
 def tools() -> Tools:
     """Installed if they are missing and this user may."""
-    done = subprocess.run([ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         pytest.skip(f"no browser here: {done.stderr.strip()[-200:]}")
     chromium, modules = done.stdout.split()
@@ -82,13 +85,20 @@ class Visitor:
     def settled(self) -> Page:
         """Waits until the service worker has its copy and serves the page."""
         self.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-        self.page.wait_for_function("navigator.serviceWorker.controller !== null")
-        self.page.wait_for_function(
+        self.until("navigator.serviceWorker.controller !== null")
+        self.until(
             "caches.keys().then(async names => { for (const name of names) {"
             " if (!name.startsWith('tacit data')) continue;"
             " return (await (await caches.open(name)).keys()).length >= 4 } return false })"
         )
         return self.page
+
+    def until(self, condition: str) -> None:
+        """Until it holds. Playwright's own waiting evaluates strings in the page, which its policy forbids."""
+        end = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < end, f"this never came true: {condition}"
+            time.sleep(0.02)
 
     def rate(self, title: str, stars: int) -> None:
         """By the keyboard, from the search."""
@@ -114,7 +124,9 @@ def meet(browser: Browser) -> Iterator[Meet]:
         visitor = Visitor(context, context.new_page())
         context.on("request", lambda asked: visitor.requests.append(asked))
         context.on("weberror", lambda fault: visitor.faults.append(str(fault.error)))
-        context.on("console", lambda said: said.type == "error" and visitor.faults.append(said.text))
+        context.on(
+            "console", lambda said: said.type == "error" and visitor.faults.append(said.text)
+        )
         met.append(visitor)
         return visitor
 

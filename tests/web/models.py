@@ -33,7 +33,9 @@ STATEMENT = {
 }
 
 
-def published(titles: Sequence[tuple[str, str, int, Sequence[str]]], factors: int = 8) -> dict[str, bytes]:
+def published(
+    titles: Sequence[tuple[str, str, int, Sequence[str]]], factors: int = 8
+) -> dict[str, bytes]:
     """What the server answers for films of (id, title, year, genres); tastes follow genres."""
     tags = sorted({genre for *_, genres in titles for genre in genres})
     tagged = [[tags.index(genre) for genre in genres] for *_, genres in titles]
@@ -45,7 +47,10 @@ def published(titles: Sequence[tuple[str, str, int, Sequence[str]]], factors: in
         "tags": tags,
         "tagged": tagged,
     }
-    listed = {"default": "test", "models": [{"name": "test", "base": "models/test/", "digest": DIGEST}]}
+    listed = {
+        "default": "test",
+        "models": [{"name": "test", "base": "models/test/", "digest": DIGEST}],
+    }
     return {
         "model": gaussian(tagged, len(tags), factors),
         "catalogue": json.dumps(catalogue).encode(),
@@ -59,14 +64,17 @@ def films() -> dict[str, bytes]:
     """The films of the embedded sample."""
     text = files("tacit.data").joinpath("films.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    return published([(row["id"], row["title"], int(row["year"]), row["genres"].split("|")) for row in rows])
+    return published(
+        [(row["id"], row["title"], int(row["year"]), row["genres"].split("|")) for row in rows]
+    )
 
 
 def many(count: int, factors: int) -> dict[str, bytes]:
     """As many films as a speed is measured at."""
     genres = ["Drama", "Comedy", "Horror", "Action", "Romance"]
     return published(
-        [(f"f{row}", f"Film {row}", 1920 + row % 100, [genres[row % 5]]) for row in range(count)], factors
+        [(f"f{row}", f"Film {row}", 1920 + row % 100, [genres[row % 5]]) for row in range(count)],
+        factors,
     )
 
 
@@ -94,7 +102,9 @@ def pack(kind: str, items: int, arrays: dict[str, NDArray[np.float64]]) -> bytes
     listed, body = [], b""
     for name, array in arrays.items():
         data = array.astype("<f4").tobytes()
-        listed.append({"name": name, "type": "f32", "shape": array.shape, "at": len(body), "error": 0.0})
+        listed.append(
+            {"name": name, "type": "f32", "shape": array.shape, "at": len(body), "error": 0.0}
+        )
         body += data + bytes(-len(data) % 8)
     facts = {
         "name": "test",

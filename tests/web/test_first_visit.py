@@ -28,10 +28,16 @@ def test_the_list_is_there_and_says_that_it_is_for_anyone(visitor: Visitor, plac
 
 def test_the_first_view_comes_within_a_second(meet: Meet, place: Place, full: bool) -> None:
     taken = []
-    for _ in range(3):  # each with an empty browser; the best is the page's own time on a busy machine
+    for _ in range(
+        3
+    ):  # each with an empty browser; the best is the page's own time on a busy machine
         page = meet().visit(place.address)
-        taken.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
-        taken[-1] = max(taken[-1], page.evaluate("performance.getEntriesByName('tacit list')[0].startTime"))
+        taken.append(
+            page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        )
+        taken[-1] = max(
+            taken[-1], page.evaluate("performance.getEntriesByName('tacit list')[0].startTime")
+        )
     assert min(taken) < (1000 if full else 3000)
 
 
@@ -49,7 +55,12 @@ def test_nothing_jumps_and_the_policy_is_kept(visitor: Visitor, place: Place) ->
         page.mouse.move(box["x"] + box["width"] * share / 100, box["y"] + box["height"] / 2)
         page.wait_for_timeout(20)
     page.mouse.up()
-    for name, ready in (("Map", "aside .film"), ("Promise", ".odds"), ("Ledger", "tbody tr"), ("For you", ".rec")):
+    for name, ready in (
+        ("Map", "aside .film"),
+        ("Promise", ".odds"),
+        ("Ledger", "tbody tr"),
+        ("For you", ".rec"),
+    ):
         page.get_by_role("link", name=name, exact=True).click()
         page.locator(ready).first.wait_for()
         page.wait_for_timeout(550)  # what moves after the half second in which a browser excuses it
@@ -64,8 +75,11 @@ def test_no_width_makes_the_page_scroll_sideways(visitor: Visitor, place: Place)
         page.set_viewport_size({"width": width, "height": height})
         for name in ("films", "yours", "map", "promise", "ledger"):
             page.evaluate(f"location.hash = '{name}'")
-            page.wait_for_function(f"document.documentElement.dataset.view === '{name}'")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (width, name)
+            visitor.until(f"document.documentElement.dataset.view === '{name}'")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+                width,
+                name,
+            )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -91,7 +105,11 @@ def test_axe_finds_nothing(meet: Meet, place: Place, tools: Tools, scheme: str) 
     page.get_by_role("button", name="Import").click()
     check("import")
     page.keyboard.press("Escape")
-    for name, ready in (("map", ".atlas aside .film"), ("promise", ".odds"), ("ledger", ".ledger tbody tr")):
+    for name, ready in (
+        ("map", ".atlas aside .film"),
+        ("promise", ".odds"),
+        ("ledger", ".ledger tbody tr"),
+    ):
         page.evaluate(f"location.hash = '{name}'")
         page.locator(ready).first.wait_for()
         check(name)

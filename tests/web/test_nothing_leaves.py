@@ -62,9 +62,14 @@ def test_the_server_cannot_tell_two_people_apart(meet: object, place: Place) -> 
         live(visitor, rated)
         visitor.visit(place.address)
         expect(visitor.page.locator(".yours .film")).to_have_count(3)
-        visitor.page.wait_for_function("performance.getEntriesByName('tacit list').length > 0")
-        told.append(sorted({(bare(each), tuple(sorted(each.headers.items()))) for each in place.seen}))
-        assert all(each.body == b"" and each.method == "GET" and "?" not in each.path for each in place.seen)
+        visitor.until("performance.getEntriesByName('tacit list').length > 0")
+        told.append(
+            sorted({(bare(each), tuple(sorted(each.headers.items()))) for each in place.seen})
+        )
+        assert all(
+            each.body == b"" and each.method == "GET" and "?" not in each.path
+            for each in place.seen
+        )
         visitor.context.close()
     assert told[0] == told[1]
 
@@ -75,9 +80,9 @@ def test_the_ledger_has_every_request_that_arrived(visitor: Visitor, place: Plac
     live(visitor, RATED)
     visitor.visit(place.address)
     page = visitor.page
-    page.wait_for_function("document.querySelectorAll('.rec').length === 12")
+    visitor.until("document.querySelectorAll('.rec').length === 12")
     place.wait_for("/sw.js", 2)  # the browser's own look, some seconds after the second visit began
-    page.wait_for_function(f"{ENTRIES}.then(all => all.every(entry => entry.status !== null))")
+    visitor.until(f"{ENTRIES}.then(all => all.every(entry => entry.status !== null))")
     entries = page.evaluate(ENTRIES)
     written = Counter(entry["address"].removeprefix("./") for entry in entries if not entry["cut"])
     arrived = Counter(path.removeprefix("/") for path in place.paths())

@@ -8,7 +8,9 @@ from .conftest import Meet, Visitor
 from .serve import Place, serving
 
 
-def test_after_one_visit_the_server_is_not_needed(visitor: Visitor, films: dict[str, bytes]) -> None:
+def test_after_one_visit_the_server_is_not_needed(
+    visitor: Visitor, films: dict[str, bytes]
+) -> None:
     visitor.expected = ("ERR_CONNECTION_REFUSED", "Failed to fetch")
     with serving(dict(films), prefix="/some/where/") as place:
         visitor.visit(place.address)
@@ -37,13 +39,21 @@ def test_the_switch_cuts_the_page_and_it_works_on(visitor: Visitor, place: Place
         page.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
     # The browser may look whether sw.js has changed: no page can keep it from that.
-    assert {path for path in place.paths()[asked:]} <= {"/sw.js", "/js/service.js", "/js/base.js", "/js/net.js",
-        "/js/ledger.js", "/js/person/database.js"}
+    assert {path for path in place.paths()[asked:]} <= {
+        "/sw.js",
+        "/js/service.js",
+        "/js/base.js",
+        "/js/net.js",
+        "/js/ledger.js",
+        "/js/person/database.js",
+    }
     page.get_by_role("switch").click()
     expect(page.get_by_role("switch")).to_have_text("Network on")
 
 
-def test_a_first_visit_that_finds_no_server_says_so_and_tries_again(meet: Meet, place: Place) -> None:
+def test_a_first_visit_that_finds_no_server_says_so_and_tries_again(
+    meet: Meet, place: Place
+) -> None:
     visitor = meet()
     visitor.expected = ("503",)
     place.status = 503

@@ -22,7 +22,9 @@ def names(page: Page) -> list[str]:
     return page.locator(".rec bdi").all_inner_texts()
 
 
-def test_a_click_gives_the_star_under_it_and_the_list_is_new(visitor: Visitor, place: Place) -> None:
+def test_a_click_gives_the_star_under_it_and_the_list_is_new(
+    visitor: Visitor, place: Place
+) -> None:
     page = visitor.visit(place.address)
     before = names(page)
     row = page.locator(".rec").first
@@ -31,7 +33,10 @@ def test_a_click_gives_the_star_under_it_and_the_list_is_new(visitor: Visitor, p
     expect(page.get_by_role("heading", name="For you")).to_be_visible()
     # It stays under the pointer, so that a second click cannot hit the next film ...
     expect(page.locator(".rec.done bdi")).to_have_text(title)
-    assert page.get_by_label(f"Your rating of {title}").first.get_attribute("aria-valuetext") == "4 of 5 stars"
+    assert (
+        page.get_by_label(f"Your rating of {title}").first.get_attribute("aria-valuetext")
+        == "4 of 5 stars"
+    )
     page.mouse.move(5, 5)  # ... and goes when the pointer does.
     expect(page.locator(".rec.done")).to_have_count(0)
     assert title not in names(page)
@@ -96,7 +101,9 @@ def test_reasons_add_up_and_name_what_was_rated(visitor: Visitor, place: Place) 
     page = visitor.visit(place.address)
     visitor.rate("Alien", 5)
     visitor.rate("The Shining", 5)
-    expect(page.locator(".rec .reason").filter(has_text=re.compile("ou liked")).first).to_be_visible()
+    expect(
+        page.locator(".rec .reason").filter(has_text=re.compile("ou liked")).first
+    ).to_be_visible()
     page.locator(".rec .name").first.click()
     points = page.locator(".waterfall .points")
     expect(page.locator(".waterfall .total")).to_be_visible()
@@ -114,7 +121,9 @@ def test_why_a_film_is_not_there(visitor: Visitor, place: Place) -> None:
     listed = names(page)
     page.fill("#search", "horror")
     missing = next(
-        name for name in page.locator(".found bdi").all_inner_texts()[::-1] if name not in (*listed, "Alien")
+        name
+        for name in page.locator(".found bdi").all_inner_texts()[::-1]
+        if name not in (*listed, "Alien")
     )
     page.locator(".found").get_by_role("button", name=missing, exact=True).click()
     expect(page.locator(".sheet .standing")).to_contain_text("Not in your list: it would be number")
@@ -140,7 +149,7 @@ def test_the_slider_and_the_genre_change_the_list(visitor: Visitor, place: Place
         count = "performance.getEntriesByName('tacit list').length"
         before = page.evaluate(count)
         slider.press(key)
-        page.wait_for_function(f"{count} > {before}")
+        visitor.until(f"{count} > {before}")
         ends = "all => all.map(e => e.style.getPropertyValue('--high') - e.style.getPropertyValue('--low'))"
         return sum(page.locator(".rec .interval").evaluate_all(ends))
 

@@ -26,7 +26,9 @@ def test_the_best_match_is_first(visitor: Visitor, place: Place) -> None:
         page.fill("#search", query)
         expect(first, query).to_have_text(title)
     page.fill("#search", "zzzzqq")
-    expect(page.locator(".found .count")).to_have_text("No film here has such a title, year or genre.")
+    expect(page.locator(".found .count")).to_have_text(
+        "No film here has such a title, year or genre."
+    )
     expect(page.locator("#announcer")).to_have_text("No film found")
 
 
