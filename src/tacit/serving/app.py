@@ -245,6 +245,8 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
         return told
 
     refusals: dict[int | str, dict[str, Any]] = {
+        400: {"description": "not JSON"},
+        408: {"description": "too slow"},
         413: {"description": "too long"},
         422: {"description": "not a question"},
     }

@@ -88,7 +88,7 @@ def _population(facts: Mapping[str, Any]) -> str:
 
 def _total(total: Mapping[str, Any]) -> str:
     about = UNITS[total["unit"]]
-    told = f"epsilon {total['epsilon']:.4g} at delta {total['delta']:g}, {total['entries']} fits"
+    told = f"epsilon {total['epsilon']:.4g} at delta {total['delta']:g}, {total['entries']} charged"
     if total["cap"] is None:
         told += "; no cap is set"
     else:

@@ -15,8 +15,8 @@ from tacit.model.model import Model, Recommendation
 
 REACH_80 = 1.2815515655446004
 """Standard deviations on each side of an interval that holds 80 %."""
-MOST_RATINGS = 5_000
-Name = Annotated[str, Field(min_length=1, max_length=500)]
+MOST_RATINGS = 2_000
+Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Rated(BaseModel):

@@ -17,7 +17,7 @@ HEADER_SECONDS = 10.0
 class BodyLimits:
     """Of the messages that are read at all."""
 
-    size: int = 256 << 10
+    size: int = 1 << 20
     seconds: float = 10.0
 
 
@@ -94,7 +94,8 @@ class Guarded(HttpToolsProtocol):
         """Within their limits, or refused."""
         self._relax()
         self._head, self._reading = 0, False
-        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        lines = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
+        size = len(self.url) + lines
         if self._refused or size > HEADER_BYTES:
             self._refuse()
             return
