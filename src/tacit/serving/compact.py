@@ -143,7 +143,8 @@ def _levels(array: NDArray[Any], exact: NDArray[np.float32]) -> _Coded:
     """Each column on its own 255 levels."""
     steps = np.abs(exact).max(axis=0, initial=0.0).astype(np.float32) / np.float32(LEVELS)
     whole = np.rint(exact / np.where(steps > 0, steps, np.float32(1.0))).astype(np.int8)
-    error = float(np.abs(whole * steps.astype(np.float64) - array).max(initial=0.0))
+    seen = whole.astype(np.float32) * steps  # as readers do it
+    error = float(np.abs(seen.astype(np.float64) - array).max(initial=0.0))
     return _Coded("i8", whole, error, steps)
 
 

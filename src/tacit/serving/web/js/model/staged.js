@@ -7,6 +7,7 @@ import { floats, number } from './check.js';
 import { Gaussian, cosines } from './gaussian.js';
 import { cholesky, dot, substitute } from './linear.js';
 import { explained } from './neighbours.js';
+import { SmallSystems, grams, ridge } from './systems.js';
 
 /** @typedef {import('./check.js').Tables} Tables */
 /** @typedef {import('./kind.js').Own} Own */
@@ -113,12 +114,11 @@ export class FactorNeighbours extends Staged {
    * Where every item uses all own ratings one system serves all of them.
    * @param {Own} own @param {Float64Array} rest @param {Float64Array} mean
    * @param {Float64Array} variance
-   * @param {(item: number) => Weights} weigh
    */
-  second(own, rest, mean, variance, weigh) {
+  second(own, rest, mean, variance) {
     const size = own.items.length;
     if (size > this.neighbours) {
-      super.second(own, rest, mean, variance, weigh);
+      this.each(own, rest, mean, variance);
       return;
     }
     const { factor, rank } = this;
@@ -146,6 +146,30 @@ export class FactorNeighbours extends Staged {
     }
   }
 
+  /**
+   * Where each item has its own neighbours: a system for every item.
+   * @param {Own} own @param {Float64Array} rest @param {Float64Array} mean
+   * @param {Float64Array} variance
+   */
+  each(own, rest, mean, variance) {
+    const { factor, rank } = this;
+    const size = own.items.length;
+    const doubt = Float64Array.from(own.items, (item) => this.doubt[item]);
+    const roots = doubt.map(Math.sqrt);
+    const small = new SmallSystems(grams(factor, rank, own.items), doubt, rest, this.neighbours);
+    const covariance = new Float64Array(size);
+    const strength = new Float64Array(size);
+    for (let i = 0; i < this.items; i++) {
+      for (let j = 0; j < size; j++) {
+        covariance[j] = dot(factor, own.items[j] * rank, factor, i * rank, rank);
+        strength[j] = Math.abs(covariance[j]) / roots[j];
+      }
+      small.solve(strength, covariance);
+      mean[i] += small.told;
+      variance[i] -= small.explained;
+    }
+  }
+
   /** Cosine of what items share beyond the personal level. @param {number} item */
   similar(item) {
     const { width, rank } = this;
@@ -157,36 +181,4 @@ export class FactorNeighbours extends Staged {
     }
     return cosines(rows, this.items, wide, 0, item);
   }
-}
-
-/**
- * Products of the rows of some items.
- * @param {Float32Array} rows @param {number} width @param {Int32Array} items
- */
-export function grams(rows, width, items) {
-  const size = items.length;
-  const out = new Float64Array(size * size);
-  for (let j = 0; j < size; j++) {
-    for (let k = 0; k <= j; k++) {
-      out[j * size + k] = dot(rows, items[j] * width, rows, items[k] * width, width);
-      out[k * size + j] = out[j * size + k];
-    }
-  }
-  return out;
-}
-
-/**
- * Weights of the used own ratings: (gram + doubt)^-1 right.
- * @param {Float64Array} gram @param {number} size @param {number[]} used
- * @param {(index: number) => number} doubt @param {Float64Array} right
- */
-export function ridge(gram, size, used, doubt, right) {
-  const count = used.length;
-  const system = new Float64Array(count * count);
-  for (let a = 0; a < count; a++) {
-    for (let b = 0; b <= a; b++) system[a * count + b] = gram[used[a] * size + used[b]];
-    system[a * count + a] += doubt(used[a]);
-  }
-  cholesky(system, count);
-  return substitute(system, count, right.slice());
 }

@@ -3,7 +3,8 @@
 import { floats, number } from './check.js';
 import { Gaussian } from './gaussian.js';
 import { dot } from './linear.js';
-import { MOST_NEIGHBOURS, grams, ridge } from './staged.js';
+import { MOST_NEIGHBOURS } from './staged.js';
+import { SmallSystems, grams, ridge } from './systems.js';
 
 /** @typedef {import('./check.js').Tables} Tables */
 /** @typedef {import('./kind.js').Own} Own */
@@ -34,12 +35,23 @@ export class WeightedNeighbours extends Gaussian {
     if (own.items.length <= this.neighbours) return { ...state, explain };
     const mean = Float64Array.from(this.baseline);
     const sd = new Float64Array(this.items);
+    const size = own.items.length;
+    const { width, loadings, scatter } = this;
+    const rest = Float64Array.from(own.items, (item, j) => own.values[j] - this.baseline[item]);
+    const doubt = Float64Array.from(own.items, (item) => scatter[item]);
+    const gram = grams(loadings, width, own.items);
+    const small = new SmallSystems(gram, doubt, rest, this.neighbours);
+    const near = new Float64Array(size);
+    const covariance = new Float64Array(size);
     for (let i = 0; i < this.items; i++) {
-      const { used, weights, left } = weigh(i);
-      used.forEach((j, k) => {
-        mean[i] += weights[k] * (own.values[j] - this.baseline[own.items[j]]);
-      });
-      sd[i] = Math.sqrt(left + this.noise + this.variance[i]);
+      for (let j = 0; j < size; j++) {
+        near[j] = this.closeness[i * this.items + own.items[j]];
+        covariance[j] = dot(loadings, own.items[j] * width, loadings, i * width, width);
+      }
+      small.solve(near, covariance);
+      mean[i] += small.told;
+      const whole = dot(loadings, i * width, loadings, i * width, width);
+      sd[i] = Math.sqrt(Math.max(whole - small.explained, 0) + scatter[i]);
     }
     return { mean, sd, explain, vector: state.vector };
   }
@@ -58,8 +70,7 @@ export class WeightedNeighbours extends Gaussian {
       );
       const doubt = (/** @type {number} */ j) => this.noise + this.variance[own.items[j]];
       const weights = ridge(gram, own.items.length, used, doubt, right);
-      const whole = dot(loadings, item * width, loadings, item * width, width);
-      return { used, weights, left: Math.max(whole - dot(weights, 0, right, 0, used.length), 0) };
+      return { used, weights };
     };
   }
 }
