@@ -28,7 +28,7 @@ PATIENCE = 15_000.0
 
 @dataclass(frozen=True)
 class Tools:
-    """Where Chromium is, and the folder of typescript and axe-core."""
+    """Where Chromium is, and the folder of axe-core."""
 
     chromium: str
     modules: Path
@@ -84,7 +84,6 @@ class Visitor:
 
     def settled(self) -> Page:
         """Waits until the service worker has its copy and serves the page."""
-        self.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
         self.until("navigator.serviceWorker.controller !== null")
         self.until(
             "caches.keys().then(async names => { for (const name of names) {"
@@ -94,7 +93,7 @@ class Visitor:
         return self.page
 
     def until(self, condition: str) -> None:
-        """Until it holds. Playwright's own waiting evaluates strings in the page, which its policy forbids."""
+        """Until it holds. Playwright's own waiting evaluates strings, which the policy forbids."""
         end = time.monotonic() + PATIENCE / 1000
         while not self.page.evaluate(condition):
             assert time.monotonic() < end, f"this never came true: {condition}"
@@ -142,6 +141,13 @@ def meet(browser: Browser) -> Iterator[Meet]:
 
 @pytest.fixture
 def visitor(meet: Meet) -> Visitor:
+    """Without a service worker: most tests do not need the copy, and it doubles the work."""
+    return meet(service_workers="block")
+
+
+@pytest.fixture
+def resident(meet: Meet) -> Visitor:
+    """Whose browser keeps a copy of the page."""
     return meet()
 
 
@@ -150,7 +156,7 @@ Module = Callable[..., object]
 
 @pytest.fixture(scope="session")
 def module(browser: Browser) -> Iterator[Module]:
-    """Calls a function of one of the page's modules in the browser: `module(path, name, *arguments)`."""
+    """Calls a function of one of the page's modules: `module(path, name, *arguments)`."""
     with serve.serving({}) as place:
         page = browser.new_page()
         page.goto(f"{place.address}texts/en.js")  # any document of that origin

@@ -79,7 +79,7 @@ def many(count: int, factors: int) -> dict[str, bytes]:
 
 
 def gaussian(tagged: Sequence[Sequence[int]], tags: int, factors: int) -> bytes:
-    """The packed personal Gaussian model: a level that all share, and a taste for each group of genres."""
+    """The packed personal Gaussian model: a level that all share, and a taste for each genre."""
     world = np.random.default_rng(7)
     items = len(tagged)
     groups = world.normal(size=(max(tags, 1), factors - 1))

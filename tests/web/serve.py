@@ -1,4 +1,4 @@
-"""A plain server of the page for its tests: files from the package, data from memory, every request counted."""
+"""A plain server of the page for its tests: files, data from memory, every request counted."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
+from tacit.serving.slim import slim
+
 WEB = Path(__file__).parents[2] / "src" / "tacit" / "serving" / "web"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 mimetypes.add_type("text/javascript", ".js")
 mimetypes.add_type("application/manifest+json", ".webmanifest")
+
+
+@cache
+def content(file: Path) -> bytes:
+    """As the server sends it."""
+    body = file.read_bytes()
+    return slim(body.decode()).encode() if file.suffix == ".js" else body
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,7 @@ class Handler(BaseHTTPRequestHandler):
         if not file.is_file() or WEB not in file.parents:
             return 404, "text/plain", b"not here"
         kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        return 200, kind, file.read_bytes()
+        return 200, kind, content(file)
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent."""

@@ -9,12 +9,13 @@ from .serve import Place
 
 WATCH = """
 window.shifts = []; window.tasks = []; window.broken = [];
-new PerformanceObserver(list => { for (const e of list.getEntries()) if (!e.hadRecentInput) shifts.push(
-  [e.value, e.sources.map(s => s.node?.className ?? s.node?.nodeName).join()]) })
-  .observe({type: 'layout-shift', buffered: true});
-new PerformanceObserver(list => { for (const e of list.getEntries()) tasks.push([e.startTime, e.duration]) })
-  .observe({type: 'longtask', buffered: true});
-addEventListener('securitypolicyviolation', e => broken.push(e.violatedDirective + ' ' + e.blockedURI));
+const watch = (type, note) =>
+  new PerformanceObserver(list => list.getEntries().forEach(note)).observe({type, buffered: true});
+watch('layout-shift', e => e.hadRecentInput || shifts.push(
+  [e.value, e.sources.map(s => s.node?.className ?? s.node?.nodeName).join()]));
+watch('longtask', e => tasks.push([e.startTime, e.duration]));
+addEventListener('securitypolicyviolation',
+  e => broken.push(e.violatedDirective + ' ' + e.blockedURI));
 """
 
 

@@ -12,8 +12,13 @@ BAD = "<img src=x onerror=window.broken=1><script>window.broken=1</script>"
 
 
 def test_a_title_is_text_whatever_it_holds(visitor: Visitor) -> None:
-    rows = [(f"{BAD}{row}", f"{BAD} {row}", 1999, [BAD, "javascript:broken=1"]) for row in range(40)]
-    rows += [("long", "A" * 400, 2000, ["Drama"]), ("turned", "\u202egnp.exe\u0007", 2001, ["Drama"])]
+    rows = [
+        (f"{BAD}{row}", f"{BAD} {row}", 1999, [BAD, "javascript:broken=1"]) for row in range(40)
+    ]
+    rows += [
+        ("long", "A" * 400, 2000, ["Drama"]),
+        ("turned", "\u202egnp.exe\u0007", 2001, ["Drama"]),
+    ]
     with serving(models.published(rows)) as place:
         page = visitor.visit(place.address)
         page.fill("#search", "img")
@@ -35,7 +40,9 @@ def test_a_model_that_never_answers_does_not_freeze_the_page(meet: Meet, place: 
     visitor = meet(service_workers="block")
     page = visitor.page
     endless = "export async function loadModel() { for (;;); }"
-    page.route("**/js/model/load.js", lambda it: it.fulfill(body=endless, content_type="text/javascript"))
+    page.route(
+        "**/js/model/load.js", lambda it: it.fulfill(body=endless, content_type="text/javascript")
+    )
     page.clock.install()
     page.goto(place.address)
     page.get_by_role("link", name="Ledger").click()  # the page goes on

@@ -1,4 +1,4 @@
-"""Nothing derived from ratings leaves: by the browser's recorder, by the server's count, by the ledger."""
+"""Nothing derived from ratings leaves: the browser's recorder, the server's count, the ledger."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ new Promise((resolve, reject) => {
 """
 
 
-def live(visitor: Visitor, rated: tuple[tuple[str, int], ...]) -> None:
+def live(resident: Visitor, rated: tuple[tuple[str, int], ...]) -> None:
     """An evening with the page; only the ratings differ from one person to the next."""
-    page = visitor.page
+    page = resident.page
     for title, stars in rated:
-        visitor.rate(title, stars)
+        resident.rate(title, stars)
     page.locator(".rec .name").first.click()
     page.locator(".waterfall .total").wait_for()
     page.keyboard.press("Escape")
@@ -41,14 +41,14 @@ def bare(seen: Seen) -> tuple[str, str, bytes]:
     return seen.method, seen.path, seen.body
 
 
-def test_rating_asks_for_nothing(visitor: Visitor, place: Place) -> None:
-    visitor.visit(place.address)
-    visitor.settled()
-    served, recorded = len(place.seen), len(visitor.requests)
-    live(visitor, RATED)
+def test_rating_asks_for_nothing(resident: Visitor, place: Place) -> None:
+    resident.visit(place.address)
+    resident.settled()
+    served, recorded = len(place.seen), len(resident.requests)
+    live(resident, RATED)
     assert [bare(each) for each in place.seen[served:]] == []
     # The browser looks at its icon again and again: answered by the copy on the device.
-    out = [each for each in visitor.requests[recorded:] if not each.response().from_service_worker]
+    out = [each for each in resident.requests[recorded:] if not each.response().from_service_worker]
     assert [each.url for each in out] == []
 
 
@@ -74,15 +74,15 @@ def test_the_server_cannot_tell_two_people_apart(meet: object, place: Place) -> 
     assert told[0] == told[1]
 
 
-def test_the_ledger_has_every_request_that_arrived(visitor: Visitor, place: Place) -> None:
-    visitor.visit(place.address)
-    visitor.settled()
-    live(visitor, RATED)
-    visitor.visit(place.address)
-    page = visitor.page
-    visitor.until("document.querySelectorAll('.rec').length === 12")
+def test_the_ledger_has_every_request_that_arrived(resident: Visitor, place: Place) -> None:
+    resident.visit(place.address)
+    resident.settled()
+    live(resident, RATED)
+    resident.visit(place.address)
+    page = resident.page
+    resident.until("document.querySelectorAll('.rec').length === 12")
     place.wait_for("/sw.js", 2)  # the browser's own look, some seconds after the second visit began
-    visitor.until(f"{ENTRIES}.then(all => all.every(entry => entry.status !== null))")
+    resident.until(f"{ENTRIES}.then(all => all.every(entry => entry.status !== null))")
     entries = page.evaluate(ENTRIES)
     written = Counter(entry["address"].removeprefix("./") for entry in entries if not entry["cut"])
     arrived = Counter(path.removeprefix("/") for path in place.paths())
@@ -93,17 +93,17 @@ def test_the_ledger_has_every_request_that_arrived(visitor: Visitor, place: Plac
     assert int(count) == written.total()
 
 
-def test_the_recorder_sees_the_service_worker_too(visitor: Visitor, place: Place) -> None:
-    visitor.visit(place.address)
-    visitor.settled()
-    by_worker = [each for each in visitor.requests if each.service_worker]
+def test_the_recorder_sees_the_service_worker_too(resident: Visitor, place: Place) -> None:
+    resident.visit(place.address)
+    resident.settled()
+    by_worker = [each for each in resident.requests if each.service_worker]
     assert by_worker, "the recorder is blind: a request of the service worker must be among these"
     host = urlsplit(place.address).netloc
-    assert {urlsplit(each.url).netloc for each in visitor.requests} == {host}
+    assert {urlsplit(each.url).netloc for each in resident.requests} == {host}
 
 
-def test_the_one_way_out_refuses_to_send(visitor: Visitor, place: Place) -> None:
-    page = visitor.visit(place.address)
+def test_the_one_way_out_refuses_to_send(resident: Visitor, place: Place) -> None:
+    page = resident.visit(place.address)
     tries = {
         "new Request('./model', {method: 'POST', body: 'alien=5'})": "only asks",
         "new Request('./model?alien=5')": "without a query",
@@ -111,7 +111,8 @@ def test_the_one_way_out_refuses_to_send(visitor: Visitor, place: Place) -> None
     }
     for request, words in tries.items():
         told = page.evaluate(
-            f"import('./js/net.js').then(net => net.ask({request}, 'page', 'other')).then(() => 'sent', e => e.message)"
+            f"import('./js/net.js').then(net => net.ask({request}, 'page', 'other'))"
+            ".then(() => 'sent', e => e.message)"
         )
         assert words in told
     assert all("alien" not in each.path and not each.body for each in place.seen)

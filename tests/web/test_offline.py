@@ -9,16 +9,16 @@ from .serve import Place, serving
 
 
 def test_after_one_visit_the_server_is_not_needed(
-    visitor: Visitor, films: dict[str, bytes]
+    resident: Visitor, films: dict[str, bytes]
 ) -> None:
-    visitor.expected = ("ERR_CONNECTION_REFUSED", "Failed to fetch")
+    resident.expected = ("ERR_CONNECTION_REFUSED", "Failed to fetch")
     with serving(dict(films), prefix="/some/where/") as place:
-        visitor.visit(place.address)
-        visitor.settled()
-        visitor.rate("Alien", 5)
-    page = visitor.visit(place.address)  # the server is gone
+        resident.visit(place.address)
+        resident.settled()
+        resident.rate("Alien", 5)
+    page = resident.visit(place.address)  # the server is gone
     expect(page.locator(".yours .film bdi")).to_have_text(["Alien"])
-    visitor.rate("Heat", 4)
+    resident.rate("Heat", 4)
     expect(page.locator(".yours .film")).to_have_count(2)
     page.get_by_role("link", name="Promise").click()
     expect(page.locator(".seal .standing")).to_have_text("Certified")
@@ -26,15 +26,15 @@ def test_after_one_visit_the_server_is_not_needed(
     expect(page.locator(".whole pre")).to_contain_text("Privacy statement")
 
 
-def test_the_switch_cuts_the_page_and_it_works_on(visitor: Visitor, place: Place) -> None:
-    page = visitor.visit(place.address)
-    visitor.settled()
+def test_the_switch_cuts_the_page_and_it_works_on(resident: Visitor, place: Place) -> None:
+    page = resident.visit(place.address)
+    resident.settled()
     network = page.get_by_role("switch")
     network.click()
     expect(network).to_have_text("Network cut")
     asked = len(place.seen)
-    page = visitor.visit(place.address)
-    visitor.rate("Alien", 5)
+    page = resident.visit(place.address)
+    resident.rate("Alien", 5)
     for name in ("Map", "Promise", "Ledger"):
         page.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
@@ -64,10 +64,10 @@ def test_a_first_visit_that_finds_no_server_says_so_and_tries_again(
     expect(visitor.page.locator(".rec")).to_have_count(12)
 
 
-def test_a_newer_model_is_offered_and_not_forced(visitor: Visitor, place: Place) -> None:
-    visitor.visit(place.address)
-    visitor.settled()
+def test_a_newer_model_is_offered_and_not_forced(resident: Visitor, place: Place) -> None:
+    resident.visit(place.address)
+    resident.settled()
     place.data["models"] = place.data["models"].replace(b"5f5f", b"6a6a")
-    page = visitor.visit(place.address)
+    page = resident.visit(place.address)
     expect(page.get_by_role("status").filter(has_text="A newer model")).to_be_visible()
     assert "/model" not in place.paths()[-3:]

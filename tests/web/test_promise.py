@@ -45,9 +45,9 @@ def test_a_changed_statement_is_exposed(visitor: Visitor, place: Place) -> None:
 
 def test_what_is_not_private_says_so(visitor: Visitor, place: Place) -> None:
     statement = place.data["statement"]
-    place.data["statement"] = statement.replace(b'"certified": "certified"', b'"certified": "not private"').replace(
-        b'"epsilon": 0.2', b'"epsilon": null'
-    )
+    place.data["statement"] = statement.replace(
+        b'"certified": "certified"', b'"certified": "not private"'
+    ).replace(b'"epsilon": 0.2', b'"epsilon": null')
     page = visitor.visit(place.address)
     page.get_by_role("link", name="Promise").click()
     expect(page.locator(".seal .standing")).to_have_text("Not private")

@@ -150,7 +150,10 @@ def test_the_slider_and_the_genre_change_the_list(visitor: Visitor, place: Place
         before = page.evaluate(count)
         slider.press(key)
         visitor.until(f"{count} > {before}")
-        ends = "all => all.map(e => e.style.getPropertyValue('--high') - e.style.getPropertyValue('--low'))"
+        ends = (
+            "all => all.map(e => e.style.getPropertyValue('--high')"
+            " - e.style.getPropertyValue('--low'))"
+        )
         return sum(page.locator(".rec .interval").evaluate_all(ends))
 
     assert widths("Home") < widths("End")

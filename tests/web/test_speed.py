@@ -1,4 +1,4 @@
-"""After a click the list is new at once, and nothing holds the page up. Judged sizes with `--full`."""
+"""After a click the list is new at once, and nothing holds the page up."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def test_a_click_makes_a_new_list(
         page = visitor.visit(place.address)
         visitor.until("document.querySelector('#search').value = 'Film 7', true")
         page.locator("#search").dispatch_event("input")
-        page.locator(".found .film").first.wait_for()  # the search has read the catalogue: loading is over
+        page.locator(
+            ".found .film"
+        ).first.wait_for()  # the search has read the catalogue: loading is over
         loaded = page.evaluate("performance.now()")
         times = page.evaluate(TIME_CLICKS, CLICKS)
         held = [task for task in page.evaluate("tasks") if task[0] > loaded]

@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from tacit.serving.http.answer import Asset, Variants
+from tacit.serving.slim import slim
 
 KINDS = {
     ".html": "text/html; charset=utf-8",
@@ -38,7 +39,10 @@ def page_files(folder: Path | None = None) -> dict[str, Asset | Variants]:
         hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
         if not path.is_file() or path.suffix not in KINDS or path.name in UNSERVED or hidden:
             continue
-        found[f"/{name}"] = Asset("page", KINDS[path.suffix], path.read_bytes())
+        body = path.read_bytes()
+        if path.suffix == ".js":
+            body = slim(body.decode()).encode()
+        found[f"/{name}"] = Asset("page", KINDS[path.suffix], body)
     if f"/{FRONT}" in found:
         found["/"] = found[f"/{FRONT}"]
     style = Path(str(files("tacit.serving"))) / "pages" / "plain.css"

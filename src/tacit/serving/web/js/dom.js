@@ -1,4 +1,6 @@
-/** Building the document: elements and text nodes only, so that no name of a film is ever markup. */
+/**
+ * Building the document: elements and text nodes only, so that no name of a film is ever markup.
+ */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /**
@@ -8,8 +10,10 @@
  */
 /** @typedef {Extra & {[attribute: string]: any}} Props */
 
-const SVG = "http://www.w3.org/2000/svg";
-/** The longest text of a catalogue that is shown; chosen by eye, no film of the sample is near it. */
+const SVG = 'http://www.w3.org/2000/svg';
+/**
+ * The longest text of a catalogue that is shown; chosen by eye, no film of the sample is near it.
+ */
 const LONGEST = 160;
 /** Control characters, and those that turn the direction of what follows. */
 // eslint-disable-next-line no-control-regex
@@ -64,14 +68,14 @@ function fill(element, { on = {}, vars = {}, ...attributes }, children) {
 export function attribute(element, name, value) {
   if (REFUSED.test(name)) throw new Error(`the attribute ${name} is never set by the page`);
   if (value === false || value === null || value === undefined) element.removeAttribute(name);
-  else element.setAttribute(name, value === true ? "" : String(value));
+  else element.setAttribute(name, value === true ? '' : String(value));
 }
 
 /** @param {Element} element @param {Child[]} children */
 export function append(element, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(typeof child === "number" ? String(child) : child);
+    element.append(typeof child === 'number' ? String(child) : child);
   }
 }
 
@@ -81,7 +85,11 @@ export function put(element, ...children) {
   append(element, children);
 }
 
-/** Writes only what changed: an equal text costs no layout. @param {Element} element @param {string} text */
+/**
+ * Writes only what changed: an equal text costs no layout.
+ * @param {Element} element
+ * @param {string} text
+ */
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -91,13 +99,16 @@ export function write(element, text) {
  * @param {unknown} text
  */
 export function clean(text) {
-  const flat = String(text ?? "").slice(0, 4 * LONGEST).replace(UNSEEN, " ").trim();
+  const flat = String(text ?? '')
+    .slice(0, 4 * LONGEST)
+    .replace(UNSEEN, ' ')
+    .trim();
   return flat.length > LONGEST ? `${flat.slice(0, LONGEST - 1)}…` : flat;
 }
 
 /** Says something to a screen reader, politely. @param {string} text */
 export function announce(text) {
-  const place = document.getElementById("announcer");
+  const place = document.getElementById('announcer');
   if (place) write(place, text);
 }
 

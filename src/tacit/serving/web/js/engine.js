@@ -1,13 +1,23 @@
-/** The page's side of the worker: questions as promises, a watchman for a model that never answers. */
+/**
+ * The page's side of the worker: questions as promises, a watchman for a model that never answers.
+ */
 
-import { trustedScript } from "./trusted.js";
+import { trustedScript } from './trusted.js';
 
-/** @typedef {{item: number, rating: number, error: number, low: number, high: number, score: number}} Ranked */
+/**
+ * @typedef {{item: number, rating: number, error: number, low: number, high: number, score:
+ *   number}} Ranked
+ */
 /** @typedef {{id: string, title: string, year: number | null, genres: string[]}} Item */
 /**
  * @typedef {object} About
- * @property {string} name @property {string} method @property {string} kind @property {string} digest
- * @property {{low: number, high: number}} scale @property {any} positive @property {number} count
+ * @property {string} name
+ * @property {string} method
+ * @property {string} kind
+ * @property {string} digest
+ * @property {{low: number, high: number}} scale
+ * @property {any} positive
+ * @property {number} count
  */
 /**
  * @typedef {object} View what one set of ratings leads to
@@ -15,9 +25,13 @@ import { trustedScript } from "./trusted.js";
  * @property {{x: number, y: number} | null} point
  * @property {Float32Array} rating @property {Float32Array} low @property {Float32Array} high
  */
-/** @typedef {{resolve: (value: any) => void, reject: (error: Error) => void, timer: number}} Waiting */
+/**
+ * @typedef {{resolve: (value: any) => void, reject: (error: Error) => void, timer: number}} Waiting
+ */
 
-/** Longest silence, in milliseconds, after which a worker is stopped: a hundred times a slow answer. */
+/**
+ * Longest silence, in milliseconds, after which a worker is stopped: a hundred times a slow answer.
+ */
 const PATIENCE = 15_000;
 /** A first load may come over a slow line. */
 const LOAD_PATIENCE = 180_000;
@@ -30,7 +44,7 @@ export class Engine {
   items = [];
   /** @type {About | null} */
   about = null;
-  #worker = new Worker(trustedScript("js/worker.js"), { type: "module", name: "tacit" });
+  #worker = new Worker(trustedScript('js/worker.js'), { type: 'module', name: 'tacit' });
   /** @type {Map<number, Waiting>} */
   #waiting = new Map();
   #next = 1;
@@ -39,14 +53,18 @@ export class Engine {
   #busy = false;
 
   constructor() {
-    this.#worker.addEventListener("message", ({ data }) => this.#hear(data));
-    this.#worker.addEventListener("error", () => this.stop(new Error("the worker failed")));
+    this.#worker.addEventListener('message', ({ data }) => this.#hear(data));
+    this.#worker.addEventListener('error', () => this.stop(new Error('the worker failed')));
   }
 
-  /** Fetches the model and takes in its catalogue. @param {string} folder @returns {Promise<About>} */
+  /**
+   * Fetches the model and takes in its catalogue.
+   * @param {string} folder
+   * @returns {Promise<About>}
+   */
   async load(folder) {
-    await this.ask("load", folder, LOAD_PATIENCE);
-    if (!this.about) throw new Error("no model came");
+    await this.ask('load', folder, LOAD_PATIENCE);
+    if (!this.about) throw new Error('no model came');
     return this.about;
   }
 
@@ -54,20 +72,28 @@ export class Engine {
   ask(what, given, patience = PATIENCE) {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const timer = window.setTimeout(() => this.stop(new TooLong("no answer")), patience);
+      const timer = window.setTimeout(() => this.stop(new TooLong('no answer')), patience);
       this.#waiting.set(id, { resolve, reject, timer });
       this.#worker.postMessage({ id, what, given });
     });
   }
 
   /**
-   * Asks for a new view; while one is under way only the newest wish is kept, so a slider never queues.
-   * @param {"update" | "rank"} what @param {any} given @param {(view: any) => void} show
+   * Asks for a new view; while one is under way only the newest wish is kept, so a slider never
+   * queues.
+   * @param {"update" | "rank"} what
+   * @param {any} given
+   * @param {(view: any) => void} show
    */
   async refresh(what, given, show) {
     const earlier = this.#queued;
-    this.#queued = { what: earlier?.what === "update" && what === "rank" ? "update" : what, given, show };
-    if (earlier?.what === "update" && what === "rank") this.#queued.given = { ...earlier.given, rank: given };
+    this.#queued = {
+      what: earlier?.what === 'update' && what === 'rank' ? 'update' : what,
+      given,
+      show,
+    };
+    if (earlier?.what === 'update' && what === 'rank')
+      this.#queued.given = { ...earlier.given, rank: given };
     if (this.#busy) return;
     this.#busy = true;
     try {
@@ -93,8 +119,8 @@ export class Engine {
 
   /** @param {any} data */
   #hear(data) {
-    if (data.event === "model") this.about = data.about;
-    if (data.event === "items") for (const item of data.items) this.items.push(item);
+    if (data.event === 'model') this.about = data.about;
+    if (data.event === 'items') for (const item of data.items) this.items.push(item);
     const waiting = this.#waiting.get(data.id);
     if (!waiting) return;
     this.#waiting.delete(data.id);

@@ -1,10 +1,13 @@
-/** What the views share: the catalogue, the person's ratings, what follows from them, and the wishes for the list. */
+/**
+ * What the views share: the catalogue, the person's ratings, what follows from them, and the wishes
+ * for the list.
+ */
 
-import { announce, clean } from "./dom.js";
-import { valuesOf } from "./scale.js";
-import { Finder } from "./search.js";
-import { wording } from "./stars.js";
-import { texts } from "./text.js";
+import { announce, clean } from './dom.js';
+import { valuesOf } from './scale.js';
+import { Finder } from './search.js';
+import { wording } from './stars.js';
+import { texts } from './text.js';
 
 /** @typedef {import("./engine.js").Engine} Engine */
 /** @typedef {import("./engine.js").Item} Item */
@@ -23,7 +26,13 @@ export class Home extends EventTarget {
   rows = new Map();
   finder = new Finder();
   /** @type {View} */
-  view = { list: [], point: null, rating: new Float32Array(), low: new Float32Array(), high: new Float32Array() };
+  view = {
+    list: [],
+    point: null,
+    rating: new Float32Array(),
+    low: new Float32Array(),
+    high: new Float32Array(),
+  };
   /** 0 is safe, 1 explores; the middle is neutral. */
   explore = 0.5;
   /** @type {string | null} */
@@ -35,15 +44,15 @@ export class Home extends EventTarget {
   constructor(engine, store) {
     super();
     const about = engine.about;
-    if (!about) throw new Error("the model is not loaded");
+    if (!about) throw new Error('the model is not loaded');
     this.engine = engine;
     this.store = store;
     this.about = about;
     this.likes = Boolean(about.positive);
     this.values = valuesOf(about.scale, this.likes);
     engine.items.forEach((item, row) => this.rows.set(item.id, row));
-    store.addEventListener("change", () => {
-      this.dispatchEvent(new Event("own"));
+    store.addEventListener('change', () => {
+      this.dispatchEvent(new Event('own'));
       void this.refresh();
     });
   }
@@ -55,7 +64,7 @@ export class Home extends EventTarget {
 
   /** @param {number} row @returns {Item} */
   item(row) {
-    return this.items[row] ?? { id: "", title: "", year: null, genres: [] };
+    return this.items[row] ?? { id: '', title: '', year: null, genres: [] };
   }
 
   /** The title as it may be shown. @param {number} row */
@@ -66,7 +75,7 @@ export class Home extends EventTarget {
   /** Year and genres in one line. @param {number} row */
   facts(row) {
     const { year, genres } = this.item(row);
-    return [year ? String(year) : "", ...genres.slice(0, 4).map(clean)].filter(Boolean).join(" · ");
+    return [year ? String(year) : '', ...genres.slice(0, 4).map(clean)].filter(Boolean).join(' · ');
   }
 
   /** @param {number} row @returns {number | null} */
@@ -79,7 +88,10 @@ export class Home extends EventTarget {
     return this.store.hidden.has(this.item(row).id);
   }
 
-  /** Ratings of films that the model knows, newest first, with their places. @returns {{row: number, rating: Rating}[]} */
+  /**
+   * Ratings of films that the model knows, newest first, with their places.
+   * @returns {{row: number, rating: Rating}[]}
+   */
   rated() {
     const known = [];
     for (const rating of this.store.ratings.values()) {
@@ -98,18 +110,18 @@ export class Home extends EventTarget {
 
   /** @param {number} row */
   open(row) {
-    this.dispatchEvent(new CustomEvent("film", { detail: row }));
+    this.dispatchEvent(new CustomEvent('film', { detail: row }));
   }
 
   /** New predictions and a new list, from all ratings. */
   refresh() {
     const ratings = this.rated().map(({ row, rating }) => [row, rating.rating]);
-    return this.#ask("update", { ratings, rank: this.#wish() });
+    return this.#ask('update', { ratings, rank: this.#wish() });
   }
 
   /** A new list from the same predictions. */
   rank() {
-    return this.#ask("rank", this.#wish());
+    return this.#ask('rank', this.#wish());
   }
 
   /** Whether something newer was asked since; for answers that come in pieces. */
@@ -118,14 +130,15 @@ export class Home extends EventTarget {
   }
 
   #wish() {
-    return { by: "rating", n: this.shown, safety: 1 - this.explore, exclude: this.#excluded() };
+    return { by: 'rating', n: this.shown, safety: 1 - this.explore, exclude: this.#excluded() };
   }
 
   /** @returns {number[]} */
   #excluded() {
     const rows = [...this.store.hidden].flatMap((id) => this.rows.get(id) ?? []);
     const { genre } = this;
-    if (genre !== null) this.items.forEach((item, row) => item.genres.includes(genre) || rows.push(row));
+    if (genre !== null)
+      this.items.forEach((item, row) => item.genres.includes(genre) || rows.push(row));
     return rows;
   }
 
@@ -135,8 +148,8 @@ export class Home extends EventTarget {
     return this.engine
       .refresh(what, given, (view) => {
         Object.assign(this.view, view);
-        this.dispatchEvent(new Event("view"));
+        this.dispatchEvent(new Event('view'));
       })
-      .catch((error) => this.dispatchEvent(new CustomEvent("failed", { detail: error })));
+      .catch((error) => this.dispatchEvent(new CustomEvent('failed', { detail: error })));
   }
 }

@@ -1,7 +1,7 @@
 /** The ledger of the device: what left it, written before it leaves. */
 
-import { BASE } from "./base.js";
-import { within } from "./person/database.js";
+import { BASE } from './base.js';
+import { within } from './person/database.js';
 
 /**
  * @typedef {object} Entry
@@ -19,17 +19,20 @@ import { within } from "./person/database.js";
 
 /** Entries kept; older ones go first. A visit makes about ten. */
 const MOST = 2000;
-const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(`tacit ledger ${BASE.pathname}`);
+const channel =
+  typeof BroadcastChannel === 'undefined'
+    ? null
+    : new BroadcastChannel(`tacit ledger ${BASE.pathname}`);
 const listeners = new Set();
 /** What could not be stored (no database): kept while the page lives. @type {Entry[]} */
 const memory = [];
 
-channel?.addEventListener("message", () => tell(false));
+channel?.addEventListener('message', () => tell(false));
 
 /** @param {boolean} others */
 function tell(others) {
   for (const listener of listeners) listener();
-  if (others) channel?.postMessage("new");
+  if (others) channel?.postMessage('new');
 }
 
 /** Calls back after every change, made here or elsewhere. @param {() => void} listener */
@@ -37,10 +40,14 @@ export function onLedger(listener) {
   listeners.add(listener);
 }
 
-/** Writes an entry or, with its number, writes it anew. @param {Entry} entry @returns {Promise<void>} */
+/**
+ * Writes an entry or, with its number, writes it anew.
+ * @param {Entry} entry
+ * @returns {Promise<void>}
+ */
 export async function record(entry) {
   try {
-    entry.number = Number(await within("ledger", "readwrite", (store) => store.put(entry)));
+    entry.number = Number(await within('ledger', 'readwrite', (store) => store.put(entry)));
     if (entry.number % 100 === 0) await trim(entry.number - MOST);
   } catch {
     if (!memory.includes(entry)) memory.push(entry);
@@ -50,13 +57,14 @@ export async function record(entry) {
 
 /** @param {number} last the newest number that goes */
 async function trim(last) {
-  if (last > 0) await within("ledger", "readwrite", (store) => store.delete(IDBKeyRange.upperBound(last)));
+  if (last > 0)
+    await within('ledger', 'readwrite', (store) => store.delete(IDBKeyRange.upperBound(last)));
 }
 
 /** All entries, oldest first. @returns {Promise<Entry[]>} */
 export async function entries() {
   try {
-    return [...(await within("ledger", "readonly", (store) => store.getAll())), ...memory];
+    return [...(await within('ledger', 'readonly', (store) => store.getAll())), ...memory];
   } catch {
     return [...memory];
   }
@@ -70,5 +78,5 @@ export function lineBytes(method, url) {
 /** An address as the ledger shows it. @param {URL} url */
 export function shown(url) {
   const own = url.origin === BASE.origin && url.pathname.startsWith(BASE.pathname);
-  return own ? url.pathname.slice(BASE.pathname.length) + url.search || "./" : url.href;
+  return own ? url.pathname.slice(BASE.pathname.length) + url.search || './' : url.href;
 }

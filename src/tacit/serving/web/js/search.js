@@ -1,22 +1,40 @@
-/** Finding films as one types: words in any order, any case, with or without accents, one slip allowed. */
+/**
+ * Finding films as one types: words in any order, any case, with or without accents, one slip
+ * allowed.
+ */
 
-import { breathe } from "./dom.js";
+import { breathe } from './dom.js';
 
 /** @typedef {import("./engine.js").Item} Item */
 
 /** Items folded before the page may draw again. */
 const SLICE = 1500;
-/** A slip is looked for in words of this length and more: in shorter ones it would find anything. */
+/**
+ * A slip is looked for in words of this length and more: in shorter ones it would find anything.
+ */
 const SLIP_FROM = 4;
 /** What a word is worth that begins a word of the title. */
 const IN_TITLE = 4;
 const MARKS = /\p{M}+/gu;
 const OTHER = /[^\p{L}\p{N}]+/gu;
 
-/** Lower case without accents and punctuation: the form in which texts are compared. @param {string} text */
+/**
+ * Lower case without accents and punctuation: the form in which texts are compared.
+ * @param {string} text
+ */
 export function fold(text) {
-  return text.normalize("NFKD").replace(MARKS, "").toLowerCase().replace(/ß/g, "ss").replace(/ø/g, "o")
-    .replace(/æ/g, "ae").replace(/ł/g, "l").replace(/&/g, " and ").replace(/['’]/g, "").replace(OTHER, " ").trim();
+  return text
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replace(/ß/g, 'ss')
+    .replace(/ø/g, 'o')
+    .replace(/æ/g, 'ae')
+    .replace(/ł/g, 'l')
+    .replace(/&/g, ' and ')
+    .replace(/['’]/g, '')
+    .replace(OTHER, ' ')
+    .trim();
 }
 
 export class Finder {
@@ -39,8 +57,13 @@ export class Finder {
   #add(item) {
     const title = fold(item.title.slice(0, 200));
     this.titles.push(` ${title} `);
-    this.facts.push(` ${item.year ?? ""} ${item.genres.slice(0, 12).map((genre) => fold(genre.slice(0, 40))).join(" ")} `);
-    for (const word of title.split(" ")) if (word.length >= SLIP_FROM) this.#words.add(word);
+    this.facts.push(
+      ` ${item.year ?? ''} ${item.genres
+        .slice(0, 12)
+        .map((genre) => fold(genre.slice(0, 40)))
+        .join(' ')} `,
+    );
+    for (const word of title.split(' ')) if (word.length >= SLIP_FROM) this.#words.add(word);
   }
 
   /**
@@ -49,15 +72,25 @@ export class Finder {
    * @returns {number[]}
    */
   find(query, most, worth) {
-    const words = fold(query.slice(0, 100)).split(" ").filter(Boolean).slice(0, 8);
+    const words = fold(query.slice(0, 100)).split(' ').filter(Boolean).slice(0, 8);
     if (!words.length) return [];
-    const exact = this.#match(words.map((word) => [word]), words.join(" "), most, worth);
+    const exact = this.#match(
+      words.map((word) => [word]),
+      words.join(' '),
+      most,
+      worth,
+    );
     if (exact.length) return exact;
     const near = words.map((word) => [word, ...this.#near(word)]);
-    return this.#match(near, words.join(" "), most, worth);
+    return this.#match(near, words.join(' '), most, worth);
   }
 
-  /** @param {string[][]} wanted for each word of the query its forms @param {string} whole @param {number} most @param {Float32Array} worth */
+  /**
+   * @param {string[][]} wanted for each word of the query its forms
+   * @param {string} whole
+   * @param {number} most
+   * @param {Float32Array} worth
+   */
   #match(wanted, whole, most, worth) {
     /** @type {{row: number, score: number}[]} */
     const found = [];
@@ -65,14 +98,19 @@ export class Finder {
       const score = this.#score(row, wanted, whole);
       if (score > 0) found.push({ row, score });
     }
-    found.sort((one, other) => other.score - one.score || (worth[other.row] ?? 0) - (worth[one.row] ?? 0) || one.row - other.row);
+    found.sort(
+      (one, other) =>
+        other.score - one.score ||
+        (worth[other.row] ?? 0) - (worth[one.row] ?? 0) ||
+        one.row - other.row,
+    );
     return found.slice(0, most).map(({ row }) => row);
   }
 
   /** @param {number} row @param {string[][]} wanted @param {string} whole */
   #score(row, wanted, whole) {
-    const title = this.titles[row] ?? "";
-    const facts = this.facts[row] ?? "";
+    const title = this.titles[row] ?? '';
+    const facts = this.facts[row] ?? '';
     let score = 0;
     let inTitle = 0;
     for (const forms of wanted) {
@@ -82,7 +120,8 @@ export class Finder {
       score += best;
       if (best >= IN_TITLE) inTitle++;
     }
-    if (inTitle) score += inTitle / (title.split(" ").length - 2); // the more of a title is named the better
+    // The more of a title is named the better.
+    if (inTitle) score += inTitle / (title.split(' ').length - 2);
     if (title === ` ${whole} ` || title === ` the ${whole} `) score += 20;
     else if (title.startsWith(` ${whole}`) || title.startsWith(` the ${whole}`)) score += 8;
     return score;
@@ -108,7 +147,11 @@ function fit(title, facts, word) {
   return word.length > 2 && title.includes(word) ? 1 : 0;
 }
 
-/** Whether two words differ by one letter put in, left out, changed or exchanged with its neighbour. @param {string} one @param {string} other */
+/**
+ * Whether two words differ by one letter put in, left out, changed or exchanged with its neighbour.
+ * @param {string} one
+ * @param {string} other
+ */
 export function oneSlip(one, other) {
   let start = 0;
   while (start < one.length && one[start] === other[start]) start++;

@@ -1,6 +1,9 @@
-/** The language of the page: one file of texts for each. A new one is a file beside `en.js` and its name here. */
+/**
+ * The language of the page: one file of texts for each. A new one is a file beside `en.js` and its
+ * name here.
+ */
 
-import { texts as english } from "../texts/en.js";
+import { texts as english } from '../texts/en.js';
 
 /** @typedef {typeof english} Texts */
 
@@ -14,7 +17,7 @@ export let texts = english;
 export async function chooseLanguage() {
   for (const wanted of navigator.languages) {
     const code = wanted.slice(0, 2).toLowerCase();
-    if (code === "en") break;
+    if (code === 'en') break;
     const other = OTHERS[code];
     if (!other) continue;
     texts = (await other()).texts;
@@ -23,7 +26,11 @@ export async function chooseLanguage() {
   }
 }
 
-/** A number with a fixed count of digits, as the language writes it. @param {number} value @param {number} digits */
+/**
+ * A number with a fixed count of digits, as the language writes it.
+ * @param {number} value
+ * @param {number} digits
+ */
 export function number(value, digits = 0) {
   return value.toLocaleString(texts.language, {
     minimumFractionDigits: digits,
@@ -34,7 +41,7 @@ export function number(value, digits = 0) {
 /** A number of points with its sign. @param {number} value */
 export function signed(value) {
   const rounded = Math.round(value * 10) / 10;
-  return `${rounded < 0 ? "−" : "+"}${number(Math.abs(rounded), 1)}`;
+  return `${rounded < 0 ? '−' : '+'}${number(Math.abs(rounded), 1)}`;
 }
 
 /** A share as per cent. @param {number} share @param {number} digits */

@@ -1,15 +1,17 @@
 /**
- * The personal mathematics, off the page's own thread: however large or strange a model is, the page
- * goes on drawing and taking input, and can stop this worker.
+ * The personal mathematics, off the page's own thread: however large or strange a model is, the
+ * page goes on drawing and taking input, and can stop this worker.
  */
 
-import { BASE } from "./base.js";
-import { fetcher } from "./data.js";
-import { loadModel } from "./model/load.js";
+import { BASE } from './base.js';
+import { fetcher } from './data.js';
+import { loadModel } from './model/load.js';
 
 /** Items told to the page at once: a few milliseconds of copying. */
 const CHUNK = 2000;
-/** The most items that the page takes; chosen at four times the largest public catalogue of films. */
+/**
+ * The most items that the page takes; chosen at four times the largest public catalogue of films.
+ */
 const MOST_ITEMS = 250_000;
 
 /** Films among which the first suggestions are chosen. */
@@ -34,10 +36,17 @@ function listed(rank) {
   return person.rank({ ...rank, exclude: new Set(rank.exclude) });
 }
 
-/** Films to begin with: those that most people know where the model says so, else those it rates highest. */
+/**
+ * Films to begin with: those that most people know where the model says so, else those it rates
+ * highest.
+ */
 function known() {
   const { weight } = model;
-  if (!weight) return model.person(new Map()).rank({ by: "rating", n: STARTERS }).map((/** @type {any} */ one) => one.item);
+  if (!weight)
+    return model
+      .person(new Map())
+      .rank({ by: 'rating', n: STARTERS })
+      .map((/** @type {any} */ one) => one.item);
   const rows = Array.from(weight, (/** @type {number} */ _, /** @type {number} */ row) => row);
   return rows.sort((one, other) => weight[other] - weight[one]).slice(0, STARTERS);
 }
@@ -55,21 +64,27 @@ const ANSWERS = {
 
 /** @param {string} folder of the model, below the page's own address */
 async function load(folder) {
-  model = await loadModel(new URL(folder, BASE), { fetcher: fetcher("worker") });
+  model = await loadModel(new URL(folder, BASE), { fetcher: fetcher('worker') });
   const { name, method, kind, digest, scale, positive, items } = model;
-  if (items.length > MOST_ITEMS) throw new RangeError("too many items");
-  postMessage({ event: "model", about: { name, method, kind, digest, scale, positive, count: items.length } });
+  if (items.length > MOST_ITEMS) throw new RangeError('too many items');
+  postMessage({
+    event: 'model',
+    about: { name, method, kind, digest, scale, positive, count: items.length },
+  });
   for (let from = 0; from < items.length; from += CHUNK) {
-    postMessage({ event: "items", items: items.slice(from, from + CHUNK) });
+    postMessage({ event: 'items', items: items.slice(from, from + CHUNK) });
   }
 }
 
-addEventListener("message", async ({ data: { id, what, given } }) => {
+addEventListener('message', async ({ data: { id, what, given } }) => {
   try {
-    if (what === "load") await load(given);
-    const answer = what === "load" ? null : ANSWERS[what]?.(given);
+    if (what === 'load') await load(given);
+    const answer = what === 'load' ? null : ANSWERS[what]?.(given);
     postMessage({ id, answer });
   } catch (error) {
-    postMessage({ id, error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
+    postMessage({
+      id,
+      error: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+    });
   }
 });

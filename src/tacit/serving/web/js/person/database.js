@@ -1,20 +1,21 @@
 /**
  * The browser's own store: what a person rated, and what has left the device.
  *
- * One database for each address of the page, so that two servers on one origin never share a person.
- * Opened by the page, its worker and its service worker; every one of them may be the first.
+ * One database for each address of the page, so that two servers on one origin never share a
+ * person. Opened by the page, its worker and its service worker; every one of them may be the
+ * first.
  */
 
-import { BASE } from "../base.js";
+import { BASE } from '../base.js';
 
 export const NAME = `tacit ${BASE.pathname}`;
 /** A change here takes a new step at the end: a step that was shipped is never edited. */
 const STEPS = [
   /** @param {IDBDatabase} db */
   (db) => {
-    db.createObjectStore("ratings", { keyPath: "item" });
-    db.createObjectStore("settings");
-    db.createObjectStore("ledger", { keyPath: "number", autoIncrement: true });
+    db.createObjectStore('ratings', { keyPath: 'item' });
+    db.createObjectStore('settings');
+    db.createObjectStore('ledger', { keyPath: 'number', autoIncrement: true });
   },
 ];
 
@@ -70,15 +71,21 @@ export async function within(store, mode, act) {
   });
 }
 
-/** One setting, or what it is when nobody set it. @template T @param {string} name @param {T} otherwise @returns {Promise<T>} */
+/**
+ * One setting, or what it is when nobody set it.
+ * @template T
+ * @param {string} name
+ * @param {T} otherwise
+ * @returns {Promise<T>}
+ */
 export async function setting(name, otherwise) {
-  const found = await within("settings", "readonly", (store) => store.get(name));
+  const found = await within('settings', 'readonly', (store) => store.get(name));
   return found === undefined ? otherwise : found;
 }
 
 /** @param {string} name @param {unknown} value */
 export function keep(name, value) {
-  return within("settings", "readwrite", (store) => store.put(value, name));
+  return within('settings', 'readwrite', (store) => store.put(value, name));
 }
 
 /** Deletes the database itself. @returns {Promise<void>} */

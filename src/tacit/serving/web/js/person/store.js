@@ -1,7 +1,7 @@
 /** What a person rated, in memory for the page and in the database for the next visit. */
 
-import { BASE } from "../base.js";
-import { destroy, keep, setting, within } from "./database.js";
+import { BASE } from '../base.js';
+import { destroy, keep, setting, within } from './database.js';
 
 /**
  * @typedef {object} Rating
@@ -11,7 +11,10 @@ import { destroy, keep, setting, within } from "./database.js";
  * @property {string} title for a list when no catalogue knows the id
  */
 
-/** A person's own things. Emits `change` when ratings or hidden films change, here or in another tab. */
+/**
+ * A person's own things. Emits `change` when ratings or hidden films change, here or in another
+ * tab.
+ */
 export class Store extends EventTarget {
   /** @type {Map<string, Rating>} */
   ratings = new Map();
@@ -19,11 +22,14 @@ export class Store extends EventTarget {
   hidden = new Set();
   /** Whether the browser lets us keep anything. */
   durable = true;
-  #channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(`tacit own ${BASE.pathname}`);
+  #channel =
+    typeof BroadcastChannel === 'undefined'
+      ? null
+      : new BroadcastChannel(`tacit own ${BASE.pathname}`);
 
   constructor() {
     super();
-    this.#channel?.addEventListener("message", async () => {
+    this.#channel?.addEventListener('message', async () => {
       await this.read();
       this.#changed();
     });
@@ -33,22 +39,27 @@ export class Store extends EventTarget {
   async read() {
     try {
       /** @type {Rating[]} */
-      const rows = await within("ratings", "readonly", (store) => store.getAll());
+      const rows = await within('ratings', 'readonly', (store) => store.getAll());
       rows.sort((one, other) => one.at - other.at);
       this.ratings = new Map(rows.map((row) => [row.item, row]));
-      this.hidden = new Set(await setting("hidden", /** @type {string[]} */ ([])));
+      this.hidden = new Set(await setting('hidden', /** @type {string[]} */ ([])));
     } catch {
       this.durable = false;
     }
   }
 
-  /** Gives a rating, or takes it back with null. @param {string} item @param {number | null} rating @param {string} title */
+  /**
+   * Gives a rating, or takes it back with null.
+   * @param {string} item
+   * @param {number | null} rating
+   * @param {string} title
+   */
   rate(item, rating, title) {
     this.ratings.delete(item); // so that the newest is last
     if (rating !== null) this.ratings.set(item, { item, rating, at: Date.now(), title });
     this.#changed();
     const row = this.ratings.get(item);
-    this.#write("ratings", (store) => (row ? store.put(row) : store.delete(item)));
+    this.#write('ratings', (store) => (row ? store.put(row) : store.delete(item)));
   }
 
   /** Takes in many at once; those that are there already are replaced. @param {Rating[]} rows */
@@ -58,7 +69,7 @@ export class Store extends EventTarget {
       this.ratings.set(row.item, row);
     }
     this.#changed();
-    for (const row of rows) await this.#write("ratings", (store) => store.put(row));
+    for (const row of rows) await this.#write('ratings', (store) => store.put(row));
   }
 
   /** @param {string} item @param {boolean} hide */
@@ -66,7 +77,7 @@ export class Store extends EventTarget {
     if (hide) this.hidden.add(item);
     else this.hidden.delete(item);
     this.#changed();
-    this.#write("settings", (store) => store.put([...this.hidden], "hidden"));
+    this.#write('settings', (store) => store.put([...this.hidden], 'hidden'));
   }
 
   /** Forgets everything, here and in the database: ratings, settings, the ledger. */
@@ -75,7 +86,7 @@ export class Store extends EventTarget {
     this.hidden = new Set();
     await destroy().catch(() => undefined);
     this.#changed();
-    this.#channel?.postMessage("changed");
+    this.#channel?.postMessage('changed');
   }
 
   /** @param {string} name @param {unknown} value */
@@ -84,18 +95,18 @@ export class Store extends EventTarget {
   }
 
   #changed() {
-    this.dispatchEvent(new Event("change"));
+    this.dispatchEvent(new Event('change'));
   }
 
   /** @param {string} store @param {(store: IDBObjectStore) => IDBRequest} act */
   async #write(store, act) {
     try {
-      await within(store, "readwrite", act);
-      this.#channel?.postMessage("changed");
+      await within(store, 'readwrite', act);
+      this.#channel?.postMessage('changed');
     } catch {
       if (this.durable) {
         this.durable = false;
-        this.dispatchEvent(new Event("forgetful"));
+        this.dispatchEvent(new Event('forgetful'));
       }
     }
   }

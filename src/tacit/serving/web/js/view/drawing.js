@@ -1,6 +1,6 @@
 /** The map on its canvas: films as points, some with names, the person among them. */
 
-import { texts } from "../text.js";
+import { texts } from '../text.js';
 
 /** @typedef {import("../home.js").Home} Home */
 /** @typedef {{x: Float32Array, y: Float32Array, xName: string, yName: string}} TasteMap */
@@ -13,7 +13,7 @@ const NAMES = 44;
 const OUTER = 0.005;
 const MARGIN = 34;
 const MOVE = 420;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Drawing {
   /** @type {TasteMap | null} */
@@ -33,9 +33,10 @@ export class Drawing {
   constructor(canvas, home) {
     this.canvas = canvas;
     this.home = home;
-    this.pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    this.pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     new ResizeObserver(() => this.#draw()).observe(canvas);
-    for (const query of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) matchMedia(query).addEventListener("change", () => this.draw());
+    for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)'])
+      matchMedia(query).addEventListener('change', () => this.draw());
   }
 
   /** Takes a map; false where there is nothing to draw. @param {TasteMap} map */
@@ -94,7 +95,12 @@ export class Drawing {
     this.draw();
   }
 
-  /** The film at a place of the canvas. @param {number} x @param {number} y @returns {number | null} */
+  /**
+   * The film at a place of the canvas.
+   * @param {number} x
+   * @param {number} y
+   * @returns {number | null}
+   */
   at(x, y) {
     if (!this.#map) return null;
     let best = null;
@@ -107,13 +113,18 @@ export class Drawing {
     return best;
   }
 
-  /** The films nearest to the person that she has not rated. @param {number} count @returns {number[]} */
+  /**
+   * The films nearest to the person that she has not rated.
+   * @param {number} count
+   * @returns {number[]}
+   */
   nearest(count) {
     const map = this.#map;
     const you = this.home.view.point;
     if (!map || !you) return [];
     const { width, height } = this.#box;
-    const far = (/** @type {number} */ row) => (((map.x[row] ?? 0) - you.x) / width) ** 2 + (((map.y[row] ?? 0) - you.y) / height) ** 2;
+    const far = (/** @type {number} */ row) =>
+      (((map.x[row] ?? 0) - you.x) / width) ** 2 + (((map.y[row] ?? 0) - you.y) / height) ** 2;
     /** @type {{row: number, far: number}[]} */
     const best = [];
     for (let row = 0; row < map.x.length; row++) {
@@ -144,7 +155,10 @@ export class Drawing {
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!map || !width || !height) return;
     const sharp = Math.min(3, devicePixelRatio || 1);
-    if (canvas.width !== Math.round(width * sharp) || canvas.height !== Math.round(height * sharp)) {
+    if (
+      canvas.width !== Math.round(width * sharp) ||
+      canvas.height !== Math.round(height * sharp)
+    ) {
       canvas.width = Math.round(width * sharp);
       canvas.height = Math.round(height * sharp);
     }
@@ -152,8 +166,8 @@ export class Drawing {
     pen.clearRect(0, 0, width, height);
     const style = getComputedStyle(canvas);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    this.#cross(width, height, colour("--line"));
-    this.#crowd(map, width, height, colour("--dot"));
+    this.#cross(width, height, colour('--line'));
+    this.#crowd(map, width, height, colour('--dot'));
     this.#special(map, style, colour);
     this.#person(style, colour);
   }
@@ -171,17 +185,29 @@ export class Drawing {
     this.pen.stroke();
   }
 
-  /** All films, one path. @param {TasteMap} map @param {number} width @param {number} height @param {string} fill */
+  /**
+   * All films, one path.
+   * @param {TasteMap} map
+   * @param {number} width
+   * @param {number} height
+   * @param {string} fill
+   */
   #crowd(map, width, height, fill) {
     const size = map.x.length > 10_000 ? 1.5 : map.x.length > 2000 ? 2 : 3;
     this.pen.fillStyle = fill;
     for (let row = 0; row < map.x.length; row++) {
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
-      if (x > -4 && y > -4 && x < width + 4 && y < height + 4) this.pen.fillRect(x - size / 2, y - size / 2, size, size);
+      if (x > -4 && y > -4 && x < width + 4 && y < height + 4)
+        this.pen.fillRect(x - size / 2, y - size / 2, size, size);
     }
   }
 
-  /** Films that were rated, that are in the list, and names where there is room. @param {TasteMap} map @param {CSSStyleDeclaration} style @param {(name: string) => string} colour */
+  /**
+   * Films that were rated, that are in the list, and names where there is room.
+   * @param {TasteMap} map
+   * @param {CSSStyleDeclaration} style
+   * @param {(name: string) => string} colour
+   */
   #special(map, style, colour) {
     const { pen, home } = this;
     const rated = home.rated();
@@ -191,13 +217,13 @@ export class Drawing {
       pen.beginPath();
       pen.arc(x, y, radius, 0, 7);
     };
-    pen.fillStyle = colour("--ink");
+    pen.fillStyle = colour('--ink');
     for (const row of listed) {
       disc(row, 3);
       pen.fill();
     }
-    pen.strokeStyle = colour("--accent");
-    pen.fillStyle = colour("--paper");
+    pen.strokeStyle = colour('--accent');
+    pen.fillStyle = colour('--paper');
     pen.lineWidth = 2;
     const { low, high } = home.about.scale;
     for (const { row, rating } of rated.slice(0, 2000)) {
@@ -209,23 +235,46 @@ export class Drawing {
       disc(this.#pointed, 6);
       pen.stroke();
     }
-    this.#names(map, [...(this.#pointed === null ? [] : [this.#pointed]), ...rated.slice(0, 30).map(({ row }) => row), ...listed], style, colour);
+    this.#names(
+      map,
+      [
+        ...(this.#pointed === null ? [] : [this.#pointed]),
+        ...rated.slice(0, 30).map(({ row }) => row),
+        ...listed,
+      ],
+      style,
+      colour,
+    );
   }
 
-  /** @param {TasteMap} map @param {number[]} first @param {CSSStyleDeclaration} style @param {(name: string) => string} colour */
+  /**
+   * @param {TasteMap} map
+   * @param {number[]} first
+   * @param {CSSStyleDeclaration} style
+   * @param {(name: string) => string} colour
+   */
   #names(map, first, style, colour) {
     const { pen, canvas } = this;
     const size = parseFloat(style.fontSize) * 0.75;
     pen.font = `${size}px ${style.fontFamily}`;
-    pen.textBaseline = "middle";
+    pen.textBaseline = 'middle';
     /** @type {{left: number, top: number, right: number, bottom: number}[]} */
     const taken = [];
     const you = this.home.view.point && this.#place(this.home.view.point.x, this.home.view.point.y);
-    if (you) taken.push({ left: you.x - 14, right: you.x + 12 + 3 * size, top: you.y - size, bottom: you.y + size });
+    if (you)
+      taken.push({
+        left: you.x - 14,
+        right: you.x + 12 + 3 * size,
+        top: you.y - size,
+        bottom: you.y + size,
+      });
     const important = new Set(first);
     // Others fill the room, always the same ones first, so that names do not flicker.
     const step = Math.max(1, Math.floor(map.x.length / 997)) * 2 + 1;
-    const others = Array.from({ length: Math.min(400, map.x.length) }, (_, place) => (place * step * 7) % map.x.length);
+    const others = Array.from(
+      { length: Math.min(400, map.x.length) },
+      (_, place) => (place * step * 7) % map.x.length,
+    );
     for (const row of [...important, ...others]) {
       if (taken.length >= NAMES + important.size) break;
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
@@ -233,10 +282,24 @@ export class Drawing {
       const title = short(this.home.title(row));
       const width = pen.measureText(title).width;
       const left = x + 9 + width > canvas.clientWidth ? x - 9 - width : x + 9;
-      const box = { left: left - 3, right: left + width + 3, top: y - size * 0.8, bottom: y + size * 0.8 };
-      if (taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) continue;
+      const box = {
+        left: left - 3,
+        right: left + width + 3,
+        top: y - size * 0.8,
+        bottom: y + size * 0.8,
+      };
+      if (
+        taken.some(
+          (other) =>
+            box.left < other.right &&
+            other.left < box.right &&
+            box.top < other.bottom &&
+            other.top < box.bottom,
+        )
+      )
+        continue;
       taken.push(box);
-      pen.fillStyle = colour(important.has(row) ? "--ink" : "--faint");
+      pen.fillStyle = colour(important.has(row) ? '--ink' : '--faint');
       pen.fillText(title, left, y);
     }
   }
@@ -247,11 +310,14 @@ export class Drawing {
     if (!goal) return;
     const passed = this.#from.at < 0 ? 1 : Math.min(1, (performance.now() - this.#from.at) / MOVE);
     const eased = 1 - (1 - passed) ** 3;
-    this.#you = { x: this.#from.x + (goal.x - this.#from.x) * eased, y: this.#from.y + (goal.y - this.#from.y) * eased };
+    this.#you = {
+      x: this.#from.x + (goal.x - this.#from.x) * eased,
+      y: this.#from.y + (goal.y - this.#from.y) * eased,
+    };
     if (passed === 1) this.#you = goal;
     const { x, y } = this.#place(this.#you.x, this.#you.y);
     const { pen } = this;
-    pen.fillStyle = colour("--accent");
+    pen.fillStyle = colour('--accent');
     pen.globalAlpha = 0.16;
     pen.beginPath();
     pen.arc(x, y, 20, 0, 7);
@@ -262,14 +328,17 @@ export class Drawing {
     pen.fill();
     pen.font = `600 ${parseFloat(style.fontSize) * 0.85}px ${style.fontFamily}`;
     pen.lineWidth = 4;
-    pen.strokeStyle = colour("--paper");
+    pen.strokeStyle = colour('--paper');
     pen.strokeText(texts.map.you, x + 12, y);
     pen.fillText(texts.map.you, x + 12, y);
     if (passed < 1) this.draw();
   }
 }
 
-/** The range of an axis without its few farthest films; 0 is always in it. @param {Float32Array} values */
+/**
+ * The range of an axis without its few farthest films; 0 is always in it.
+ * @param {Float32Array} values
+ */
 function frameOf(values) {
   const sorted = Float32Array.from(values).filter(Number.isFinite).sort();
   const out = Math.floor(sorted.length * OUTER);

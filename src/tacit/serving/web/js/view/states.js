@@ -1,14 +1,30 @@
 /** The page while it has nothing to show yet, and when it cannot. */
 
-import { h } from "../dom.js";
-import { texts } from "../text.js";
+import { h } from '../dom.js';
+import { texts } from '../text.js';
 
 /** Shapes of what is to come, in the places where it will be. */
 export function skeleton() {
-  const rows = (/** @type {number} */ count) => Array.from({ length: count }, () => h("li"));
-  return h("div", { class: "columns waiting", "aria-busy": "true", "aria-label": texts.state.loading, role: "img" },
-    h("div", { class: "side" }, h("ul", { class: "shapes films", "aria-hidden": "true" }, ...rows(6))),
-    h("div", { class: "list" }, h("ul", { class: "shapes ranked", "aria-hidden": "true" }, ...rows(8))));
+  const rows = (/** @type {number} */ count) => Array.from({ length: count }, () => h('li'));
+  return h(
+    'div',
+    {
+      class: 'columns waiting',
+      'aria-busy': 'true',
+      'aria-label': texts.state.loading,
+      role: 'img',
+    },
+    h(
+      'div',
+      { class: 'side' },
+      h('ul', { class: 'shapes films', 'aria-hidden': 'true' }, ...rows(6)),
+    ),
+    h(
+      'div',
+      { class: 'list' },
+      h('ul', { class: 'shapes ranked', 'aria-hidden': 'true' }, ...rows(8)),
+    ),
+  );
 }
 
 const WORDS = {
@@ -22,6 +38,11 @@ const WORDS = {
 /** @param {keyof typeof WORDS} kind @param {() => void} again */
 export function trouble(kind, again) {
   const [title, words] = WORDS[kind]();
-  return h("div", { class: "trouble", role: "alert" }, h("h2", null, title), h("p", null, words),
-    h("button", { class: "main", type: "button", on: { click: again } }, texts.state.again));
+  return h(
+    'div',
+    { class: 'trouble', role: 'alert' },
+    h('h2', null, title),
+    h('p', null, words),
+    h('button', { class: 'main', type: 'button', on: { click: again } }, texts.state.again),
+  );
 }
