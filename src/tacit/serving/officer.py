@@ -65,7 +65,7 @@ class Officer:
 
     def admits(self, header: str | None) -> bool:
         """Whether `Authorization` holds the token: as a bearer, or as a browser's password."""
-        scheme, given = ((header or "").split(" ", 1) + [""])[:2]
+        scheme, given = [*(header or "").split(" ", 1), ""][:2]
         secret = given.strip().encode()
         if scheme.lower() == "basic":
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +72,8 @@ class Shelf:
     reloads: int = 0
     failures: int = 0
     _old: dict[str, tuple[float, Asset | Variants]] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    """A signal and the watch may come at the same time."""
 
     def load(self) -> None:
         """All models, at the start: one that cannot be read is an error."""
@@ -78,6 +81,10 @@ class Shelf:
 
     def refresh(self, *, force: bool = False) -> list[str]:
         """Read what changed and say what happened. Never raises for a model: the old one stays."""
+        with self._turn:
+            return self._refresh(force)
+
+    def _refresh(self, force: bool) -> list[str]:
         told = list[str]()
         models = dict(self.models)
         for source in self.sources:

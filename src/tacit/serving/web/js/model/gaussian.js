@@ -180,7 +180,7 @@ export class Gaussian {
   }
 
   /**
-   * Expected ratings; and the squares that the last changes add to every item's spread, in one pass.
+   * Expected ratings, and the squares that the last changes add to every spread, in one pass.
    * @param {Posterior} posterior @param {Float64Array} point
    */
   swept(posterior, point) {
