@@ -39,7 +39,7 @@ def test_the_switch_cuts_the_page_and_it_works_on(resident: Visitor, place: Plac
         page.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
     # The browser may look whether sw.js has changed: no page can keep it from that.
-    assert {path for path in place.paths()[asked:]} <= {
+    assert set(place.paths()[asked:]) <= {
         "/sw.js",
         "/js/service.js",
         "/js/base.js",

@@ -51,7 +51,8 @@ def test_a_slim_script_means_the_same(source: str) -> None:
 def test_every_slim_script_parses(tmp_path: Path) -> None:
     for place, path in enumerate(sorted(WEB.rglob("*.js"))):
         (tmp_path / f"{place}.mjs").write_text(slim(path.read_text(encoding="utf-8")))
-    every = "import fs from 'fs'; import vm from 'vm'; for (const f of fs.readdirSync('.')) " + (
+    every = (
+        "import fs from 'fs'; import vm from 'vm'; for (const f of fs.readdirSync('.')) "
         "new vm.SourceTextModule(fs.readFileSync(f, 'utf8'), {identifier: f});"
     )
     command = [

@@ -1,8 +1,8 @@
 """Scripts of the page without what only readers need: comments, indentation, spaces beside signs.
 
-The sources stay as they are written; a server slims them once, when it reads them. Strings, templates
-and regular expressions are copied letter by letter, and line breaks stay, so a slimmed script means
-what its source means.
+The sources stay as they are written; a server slims them once, when it reads them. Strings,
+templates and regular expressions are copied letter by letter, and line breaks stay, so a slimmed
+script means what its source means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _TIGHT = frozenset("(){}[];,:?=<>!&|")
 """Signs beside which a space says nothing."""
 _BEFORE_VALUE = frozenset("(,=:[!&|?{};+-*%<>~^\n")
 """After one of these a slash begins a regular expression."""
-_WORDS_BEFORE_VALUE = frozenset("return typeof case in of delete void throw new await yield".split())
+_WORDS_BEFORE_VALUE = frozenset(
+    "return typeof case in of delete void throw new await yield".split()
+)
 
 
 def slim(source: str) -> str:
@@ -34,7 +36,7 @@ def slim(source: str) -> str:
 
 
 def _slim(source: str, at: int, end: str | None) -> tuple[str, int]:
-    """From `at` to the brace `end` that closes a template's expression, or to the end of the text."""
+    """From `at` to the brace `end` that closes a template's expression, or to the end."""
     out = list[str]()
     depth = 0
     while at < len(source):
@@ -56,9 +58,7 @@ def _slim(source: str, at: int, end: str | None) -> tuple[str, int]:
             out.append(text)
             continue
         at = piece.end()
-        if kind == "comment":
-            out.append("\n" if "\n" in piece.group() else " ")
-        elif kind == "space":
+        if kind in ("comment", "space"):
             out.append("\n" if "\n" in piece.group() else " ")
         else:
             out.append(piece.group())
@@ -85,7 +85,7 @@ def _template(source: str, at: int) -> tuple[str, int]:
 
 def _begins_value(out: list[str]) -> bool:
     before = next((piece for piece in reversed(out) if piece not in (" ", "\n")), "\n")
-    return before in _WORDS_BEFORE_VALUE or before[-1] in _BEFORE_VALUE and len(before) == 1
+    return before in _WORDS_BEFORE_VALUE or (before[-1] in _BEFORE_VALUE and len(before) == 1)
 
 
 def _tightened(pieces: list[str]) -> str:
