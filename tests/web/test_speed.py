@@ -12,6 +12,9 @@ from .serve import serving
 from .test_first_visit import WATCH
 
 CLICKS = 15
+SHARED = 5.0
+LONG_TASK = 50.0
+"""Milliseconds: what holds the page up longer is felt."""
 TIME_CLICKS = """
 async clicks => {
   const times = [];
@@ -54,6 +57,8 @@ def test_a_click_makes_a_new_list(
         loaded = page.evaluate("performance.now()")
         times = page.evaluate(TIME_CLICKS, CLICKS)
         held = [task for task in page.evaluate("tasks") if task[0] > loaded]
-    slack = 1.0 if full else 8.0  # other tests share the two cores
-    assert median(times) < most * slack
-    assert [round(length) for _, length in held if length > 50 * slack] == []
+    # Judged is the median on a free machine. Where other work shares the cores the best click is
+    # nearest to the page's own time, and even that may wait.
+    assert (median(times) if full else min(times) / SHARED) < most
+    if full:
+        assert [round(length) for _, length in held if length > LONG_TASK] == []

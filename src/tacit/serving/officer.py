@@ -22,7 +22,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from tacit.errors import SettingError
-from tacit.ledger.book.book import SHOWN_DELTA, Book
+from tacit.ledger.book.book import Book
 from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.rules import State
 from tacit.ledger.book.store import open_store

@@ -1,8 +1,8 @@
 """Scripts of the page without what only readers need: comments, indentation, spaces beside signs.
 
 The sources stay as they are written; a server slims them once, when it reads them. Strings,
-templates and regular expressions are copied letter by letter, and line breaks stay, so a slimmed
-script means what its source means.
+templates and regular expressions are copied letter by letter, and a line break stays wherever it
+could end a statement, so a slimmed script means what its source means.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _EXPRESSION = re.compile(
 )
 _TIGHT = frozenset("(){}[];,:?=<>!&|")
 """Signs beside which a space says nothing."""
+_OPEN = frozenset("({[,;:?=&|")
+"""After one of these a line break ends nothing."""
+_CLOSING = frozenset(")]}.")
+"""Before one of these a line break ends nothing that the sign itself does not."""
 _BEFORE_VALUE = frozenset("(,=:[!&|?{};+-*%<>~^\n")
 """After one of these a slash begins a regular expression."""
 _WORDS_BEFORE_VALUE = frozenset(
@@ -103,10 +107,10 @@ def _tightened(pieces: list[str]) -> str:
                 continue
             if out[-1] == " ":
                 out[-1] = piece if piece == "\n" else " "
-            elif piece == "\n" or out[-1] not in _TIGHT:
+            elif out[-1] not in (_OPEN if piece == "\n" else _TIGHT):
                 out.append(piece)
         else:
-            if piece in _TIGHT and out and out[-1] == " ":
+            if out and piece in {" ": _TIGHT, "\n": _CLOSING}.get(out[-1], ()):
                 out.pop()
             out.append(piece)
     return "".join(out)
