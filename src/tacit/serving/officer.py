@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from tacit.errors import SettingError
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.entry import Entry
+from tacit.ledger.book.receipts import SHOWN_DELTA
 from tacit.ledger.book.rules import State
 from tacit.ledger.book.store import open_store
 from tacit.serving.shelf import Served
