@@ -7,17 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from tacit.bound import PersonCount, Rows
-from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
 COUNT_SHARE = 0.01
 """Of the budget. A count within a per cent of many people needs no more."""
-
-
-def counted(plan: Plan) -> Plan:
-    """The plan after a first event that counts the people."""
-    return plan.after(count_people(), COUNT_SHARE)
 
 
 def count_people() -> Round:

@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.engine import make_engine
-from tacit.errors import Failure
 from tacit.fitting.align import align
 from tacit.fitting.check import check
-from tacit.fitting.count import counted
 from tacit.fitting.order import Order
+from tacit.fitting.planned import check_cost
+from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
-from tacit.ledger.account import account
-from tacit.ledger.account.event import Event, Unbounded
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
-from tacit.rounds.people import Turns
-from tacit.rounds.plan import Budget, Plan
-from tacit.rounds.shares import for_devices, shared_events
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -31,9 +26,6 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
     from tacit.noise.release import Charge
     from tacit.rounds.options import Progress
-
-ROUNDING = 1e-9
-"""By how much the accountant may differ from the planner, since both add up floats."""
 
 
 def fit(
@@ -124,28 +116,13 @@ class _Run:
         own = order.budget if sound and method.local else None
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
         catalogue = align(order, schema, ratings, items, self.engine)
-        pattern = None
-        if (
-            order.unit == "value"
-        ):  # which cells are kept is settled before the plan
-            if schema.max_ratings is not None:
-                self.engine.limit(schema.max_ratings)
-            pattern = self.engine.pattern()
-        self.public = Public(
-            schema,
-            catalogue,
-            order.unit,
-            order.calibration,
-            order.budget,
-            pattern,
-            None if order.start is None else order.start.shared,
-        )
-        self.plan = self._plan()
+        pattern = seen_pattern(order, schema, self.engine)
+        made = priced(order, facts(order, schema, catalogue, pattern))
+        self.public = made.public
+        self.plan = made.plan
         self.engine.check(self.plan)
-        self.events: dict[str, Event] = {}
-        if order.budget is not None:
-            self.events = _events(self.plan, order, order.budget)
-            _check_cost(self.events, order, order.budget)
+        self.events = made.events
+        check_cost(self.events.values(), order)
         self.said = Said(
             order,
             self.public,
@@ -153,18 +130,6 @@ class _Run:
             tuple(self.events.values()),
             declared_items=items is not None,
         )
-
-    def _plan(self) -> Plan:
-        """The method's plan, after a count of people where their number is neither declared
-        nor seen."""
-        schema = self.public.schema
-        plan = self.method.plan(self.public)
-        sound = self.order.calibration == "sound"  # papers count as they are
-        if schema.users is None and sound and not self.method.local:
-            plan = counted(plan)
-        if self.order.is_shared and self.order.budget is not None:
-            plan = for_devices(plan)
-        return replace(plan, limited=schema.max_ratings)
 
     def go(self, charge: Charge) -> Shared:
         """Run the rounds on the engine and make the shared model."""
@@ -203,26 +168,3 @@ class _Run:
     def statement(self, receipt: Receipt | None) -> Statement:
         """The promise in words and data."""
         return self.said.statement(self.engine, receipt, private=self.private)
-
-
-def _check_cost(events: dict[str, Event], order: Order, budget: Budget) -> None:
-    """The last word before the ledger: the accountant, not the planner, says what all
-    rounds cost together."""
-    asked = tuple(events.values())
-    if any(isinstance(event, Unbounded) for event in asked):
-        return
-    cost = account.epsilon(asked, budget.delta, unit=order.unit)
-    if cost > budget.epsilon * (1 + ROUNDING):
-        raise Failure(
-            f"the plan costs epsilon {cost:.6g}, more than the {budget.epsilon:g} "
-            "that was asked for"
-        )
-
-
-def _events(plan: Plan, order: Order, budget: Budget) -> dict[str, Event]:
-    """The plan's events; where devices add the noise, in laws that can be shared among them."""
-    if order.is_shared or any(
-        isinstance(r.takes_part, Turns) for r in plan.rounds
-    ):
-        return shared_events(plan, budget)
-    return plan.events(budget)
