@@ -7,49 +7,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tacit.auditing.hunt import hunt
+from tacit.auditing.hunt import gram_contribution, hunt
 from tacit.bound import (
     CellClip,
     CentredCells,
     CountedGram,
     EntryGram,
     FactorGram,
-    Rows,
 )
-from tacit.engine.kernels import arrange, entry_band, factor_band
 
 ITEMS, SIZE = 24, 16
 
 
 def contribution(bound):
-    """One person's upper triangle, as the engine sums it; items beyond SIZE are outside the
-    matrix."""
-
-    def contribute(person):
-        items, values = person
-        order = np.argsort(items, kind="stable")
-        index = np.minimum(items[order], SIZE).astype(np.uint32)
-        rows = Rows(
-            np.array([0, len(items)], np.int64),
-            index,
-            values[order].reshape(-1, 1),
-        )
-        q = bound.apply(rows)
-        weights = bound.weights(rows, q)
-        inside = index < SIZE
-        ptr = np.array([0, inside.sum()], np.int64)
-        cells = arrange(ptr, index[inside], q[inside, 0].astype(np.int32), SIZE)
-        out = np.empty((SIZE, SIZE), np.int64)
-        if weights is None:
-            factor_band(cells, 0, SIZE, out)
-        else:
-            entry_band(cells, weights, 0, SIZE, out)
-        above = np.triu_indices(
-            SIZE, 0 if getattr(bound, "diagonal", False) else 1
-        )
-        return out[above]
-
-    return contribute
+    return gram_contribution(bound, SIZE)
 
 
 BOUNDS = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import Bound, Rows
+from tacit.bound.base import Bound, GramBound, Rows
 from tacit.units import Unit
 
 Person = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -34,8 +34,11 @@ def hunt(
     starts: int = 40,
     climbs: int = 120,
     seed: int = 0,
+    swap: bool = False,
 ) -> Worst:
     """Maximise the move of one person's integer contribution between neighbours at `unit`.
+
+    `swap`: at `rating` with a cap, the new cell takes the place of another one.
 
     Values start at the extremes as often as not, because that is where bounds break, and
     may exceed the scale: a bound must hold whatever comes.
@@ -52,7 +55,10 @@ def hunt(
             changed = rng.integers(0, size + 1, max(1, size // 4))
             trial[changed] = _draw(rng, len(changed), span)
             other = float(_draw(rng, 1, span)[0])
-            move = _move(contribution, unit, pick, trial, other)
+            if swap:
+                move = _swapped(contribution, pick, trial)
+            else:
+                move = _move(contribution, unit, pick, trial, other)
             l2 = float(np.sqrt((move.astype(np.float64) ** 2).sum()))
             worst_l1 = max(worst_l1, float(np.abs(move).sum()))
             worst_l2 = max(worst_l2, l2)
@@ -78,6 +84,40 @@ def bound_contribution(
     return contribute
 
 
+def gram_contribution(
+    bound: GramBound, size: int
+) -> Callable[[Person], NDArray[np.int64]]:
+    """One person's upper triangle, as the engine sums it; items beyond `size` are outside
+    the matrix."""
+    from tacit.engine.kernels import arrange, entry_band, factor_band
+
+    def contribute(person: Person) -> NDArray[np.int64]:
+        items, values = person
+        order = np.argsort(items, kind="stable")
+        index = np.minimum(items[order], size).astype(np.uint32)
+        rows = Rows(
+            np.array([0, len(items)], np.int64),
+            index,
+            values[order].reshape(-1, 1),
+        )
+        q = bound.apply(rows)
+        weights = bound.weights(rows, q)
+        inside = index < size
+        ptr = np.array([0, inside.sum()], np.int64)
+        cells = arrange(ptr, index[inside], q[inside, 0].astype(np.int32), size)
+        out = np.empty((size, size), np.int64)
+        if weights is None:
+            factor_band(cells, 0, size, out)
+        else:
+            entry_band(cells, weights, 0, size, out)
+        above: NDArray[np.int64] = out[
+            np.triu_indices(size, 0 if bound.diagonal else 1)
+        ]
+        return above
+
+    return contribute
+
+
 def _draw(
     rng: np.random.Generator, size: int, span: float
 ) -> NDArray[np.float64]:
@@ -85,6 +125,16 @@ def _draw(
     return np.where(
         rng.random(size) < 0.6, extreme, rng.uniform(-span, span, size)
     )
+
+
+def _swapped(
+    contribution: Callable[[Person], NDArray[np.int64]],
+    pick: NDArray[np.uint32],
+    values: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """The first cell gives way to the last one."""
+    after = contribution((pick[1:], values[1:]))
+    return after - contribution((pick[:-1], values[:-1]))
 
 
 def _move(

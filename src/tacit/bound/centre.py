@@ -16,13 +16,18 @@ from tacit.units import Unit
 
 
 def mean_shift(
-    cells: NDArray[np.float64], top: int, shrink: int, unit: Unit
+    cells: NDArray[np.float64],
+    top: int,
+    shrink: int,
+    unit: Unit,
+    limited: int | None = None,
 ) -> NDArray[np.float64]:
     """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is
-    added to c others (`rating`), or one of c + 1 cells changes its value (`value`).
-    Truncation adds at most one step to the real shift.
+    added to c others (`rating`), or one of c + 1 cells changes its value (`value`), or gives
+    way to another (`rating` with a cap: a swap). A swap moves it at least as far as an
+    addition to as many others. Truncation adds at most one step to the real shift.
     """
-    if unit == "value":
+    if unit == "value" or limited:
         shift = 2 * top / (cells + 1 + shrink)
     else:  # |v0 - sum/(c+b)| / (c+1+b)
         shift = top * (1 + cells / (cells + shrink)) / (cells + 1 + shrink)
@@ -41,8 +46,15 @@ class CentredCells:
     c/(c+b))/(c+1+b), b = shrink; truncation adds at most one step; clamping is 1-Lipschitz.
     So each of the c old cells moves by at most d_c = min(floor(that) + 1, 2Y), the new one by
     Y, and L2^2 <= max_c Y^2 + c d_c^2, L1 <= max_c Y + c d_c, over c < catalogue. (`value`:
-    one cell moves by 2Y, the others by the mean's 2V/(c+b), plus one step.) `user` has no
+    one cell moves by 2Y, the others by the mean's 2V/(c+1+b), plus one step.) `user` has no
     bound here.
+
+    With a cap of k ratings a new cell may take another one's place: one row loses at most
+    Y, another gains at most Y, and the c others keep their number, so their sum moves by at
+    most 2V and they by e_c = min(floor(2V/(c+1+b)) + 1, 2Y). So L2^2 <= max_c 2Y^2 + c e_c^2
+    and L1 <= max_c 2Y + c e_c over c < min(k, catalogue). The largest over c, and not c = k - 1
+    alone: a contribution may leave cells out by a public rule, and e_c is larger for fewer.
+    This covers an addition below the cap too: d_c <= e_c (docs/proofs/bounds.md, 4).
     """
 
     catalogue: int
@@ -77,13 +89,16 @@ class CentredCells:
         v, y = floor(self.steps * self.clip), floor(self.steps * self.limit)
         others = min(self.catalogue, limited or self.catalogue)
         cells = np.arange(others, dtype=np.float64)
-        moved = np.minimum(mean_shift(cells, v, self.shrink, unit), 2 * y)
-        own = 2.0 * y if unit == "value" else float(y)
-        one = Sensitivity(
-            float((own + cells * moved).max()),
-            float(np.sqrt((own**2 + cells * moved**2).max())),
+        shift = mean_shift(cells, v, self.shrink, unit, limited)
+        moved = np.minimum(shift, 2 * y)
+        # One cell appears, or changes from end to end; in a swap two rows move.
+        own, rows = (2.0 * y, 1) if unit == "value" else (float(y), 1)
+        if limited and unit == "rating":
+            rows = 2
+        return Sensitivity(
+            float((rows * own + cells * moved).max()),
+            float(np.sqrt((rows * own**2 + cells * moved**2).max())),
         )
-        return one.times(2) if limited and unit == "rating" else one
 
     def words(self) -> str:
         """For the statement."""
@@ -101,8 +116,8 @@ class OwnMeans:
 
     Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one
     value, by what `mean_shift` says at worst (for clip 2 and shrink 5 that is a third, at
-    one or two cells). The rows come in as one number a cell, all pointing to row 0; each
-    person's mean stands in her first cell.
+    one or two cells); a swap under a cap, by 2V/(1+b), at one cell. The rows come in as one
+    number a cell, all pointing to row 0; each person's mean stands in her first cell.
     """
 
     clip: float = 2.0
@@ -138,10 +153,10 @@ class OwnMeans:
         if unit == "user":
             return Sensitivity(top, top)
         # The shift falls beyond c = 2.
-        shift = mean_shift(np.arange(1e5), top, self.shrink, unit).max()
+        cells = np.arange(1e5)
+        shift = mean_shift(cells, top, self.shrink, unit, limited).max()
         worst = float(min(shift, 2 * top))
-        one = Sensitivity(worst, worst)
-        return one.times(2) if limited and unit == "rating" else one
+        return Sensitivity(worst, worst)
 
     def words(self) -> str:
         """For the statement."""

@@ -21,6 +21,38 @@ from tacit.units import Unit
 
 
 @dataclass(frozen=True)
+class _Moves:
+    """How far the upper triangle moves, for each number c of other cells inside."""
+
+    others: NDArray[np.float64]
+    old: NDArray[np.float64]
+    """Each entry of two other cells."""
+    new: NDArray[np.float64]
+    """Each entry of the cell that is new; c + 1 of them."""
+    swap: bool = False
+    """As many entries go as come."""
+
+    @property
+    def l1(self) -> float:
+        """The largest sum of moves."""
+        return float((self._pairs * self.old + self._fresh * self.new).max())
+
+    @property
+    def l2(self) -> float:
+        """The largest root of the sum of their squares."""
+        squares = self._pairs * self.old**2 + self._fresh * self.new**2
+        return float(np.sqrt(squares.max()))
+
+    @property
+    def _pairs(self) -> NDArray[np.float64]:
+        return self.others * (self.others + 1) / 2
+
+    @property
+    def _fresh(self) -> NDArray[np.float64]:
+        return (self.others + 1) * (2 if self.swap else 1)
+
+
+@dataclass(frozen=True)
 class CountedGram(EntryGram):
     """The sum of yy'/n^power over people with the diagonal, n the person's cells inside the matrix.
 
@@ -38,6 +70,11 @@ class CountedGram(EntryGram):
     entry of a person with n cells is one and the same integer E(n), so the move is counted
     exactly:
     c(c+1)/2 entries by |E(c) - E(c+1)| and c + 1 by E(c+1).
+
+    With a cap on ratings a swap may also keep the count n inside: then c = n - 1 others stay,
+    of whose c(c+1)/2 entries each moves by at most 2 B e_c w(n) (e_c the mean's shift by a
+    swap; nothing for weights), n entries of at most B^2 w(n) go and n come. Or one of the two
+    cells is outside: as above, with e_c for d_c, which also covers an addition.
     """
 
     power: float = 0.5
@@ -78,24 +115,20 @@ class CountedGram(EntryGram):
         """For one rating alone; other units have no bound here."""
         if unit != "rating":
             return Sensitivity(inf, inf)
-        one = (
-            self._covariance(limited)
-            if isinstance(self.cells, CentredCells)
-            else self._counts()
-        )
-        return one.times(2) if limited else one
+        if isinstance(self.cells, CentredCells):
+            return self._covariance(self.cells, limited)
+        return self._counts(limited)
 
-    def _covariance(self, limited: int | None) -> Sensitivity:
-        cells = self.cells
-        assert isinstance(cells, CentredCells)
-        most = self.size * (self.size + 1) / 2
+    def _covariance(
+        self, cells: CentredCells, limited: int | None
+    ) -> Sensitivity:
         clamp = floor(cells.steps * cells.limit)
         widest = max(
             min(cells.catalogue, limited or cells.catalogue), self.size + 1
         )
         others = np.arange(widest, dtype=np.float64)
         clip = floor(cells.steps * cells.clip)
-        shift = mean_shift(others, clip, cells.shrink, "rating")
+        shift = mean_shift(others, clip, cells.shrink, "rating", limited)
         shift = np.minimum(shift, 2 * clamp)
         # The mean may be over more cells than are inside.
         shift = np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
@@ -103,22 +136,27 @@ class CountedGram(EntryGram):
         c = others[: self.size + 1]
         before = np.maximum(c, 1) ** -self.power
         after = (c + 1) ** -self.power
-        pairs = c * (c + 1) / 2
         moved = 2 * top * shift[: len(c)]
-        old = moved * after + top**2 * (before - after)
-        new = top**2 * after
-        inside = pairs * old + (c + 1) * new
-        l1 = np.maximum(inside, pairs * moved * before).max()
-        inside = np.sqrt(pairs * old**2 + (c + 1) * new**2)
-        l2 = np.maximum(inside, np.sqrt(pairs) * moved * before).max()
+        whole = top**2
+        moves = [
+            # The new cell is inside the matrix, and one more is there.
+            _Moves(c, moved * after + whole * (before - after), whole * after),
+            # It is outside: the mean alone moves.
+            _Moves(c, moved * before, 0 * c),
+        ]
+        if limited:  # one inside gives way to another
+            moves.append(_Moves(c, moved * after, whole * after, swap=True))
+        l1 = max(each.l1 for each in moves)
+        l2 = max(each.l2 for each in moves)
         # The last for the float power.
         rounding = 1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
+        most = self.size * (self.size + 1) / 2
         return Sensitivity(
-            float(l1) * self.grid + rounding * most,
-            float(l2) * self.grid + rounding * sqrt(most),
+            l1 * self.grid + rounding * most,
+            l2 * self.grid + rounding * sqrt(most),
         )
 
-    def _counts(self) -> Sensitivity:
+    def _counts(self, limited: int | None) -> Sensitivity:
         one = floor(self.cells.steps * self.cells.limit) ** 2
         weight = self._weight(np.arange(self.size + 1)).astype(object) * one
         half = 1 << (SHIFT - 1)
@@ -128,12 +166,13 @@ class CountedGram(EntryGram):
         )
         c = np.arange(self.size, dtype=np.float64)
         old = np.abs(entry[:-1] - entry[1:])
-        new = entry[1:]
-        pairs = c * (c + 1) / 2
         old[0] = 0.0
-        l2 = np.sqrt(pairs * old**2 + (c + 1) * new**2).max()
+        moves = [_Moves(c, old, entry[1:])]
+        if limited:  # the count stays, and so does what others have in common
+            moves.append(_Moves(c, 0 * c, entry[1:], swap=True))
         return Sensitivity(
-            float((pairs * old + (c + 1) * new).max()), float(l2) * (1 + 1e-12)
+            max(each.l1 for each in moves),
+            max(each.l2 for each in moves) * (1 + 1e-12),
         )
 
     def words(self) -> str:

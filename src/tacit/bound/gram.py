@@ -41,7 +41,9 @@ class FactorGram:
     q^2 <= (root limit)^2. The part above the diagonal holds each off-diagonal number once, so
     its L2 norm is at most |q|^2/sqrt 2; with the diagonal at most |q|^2. In L1 (`norm` l1)
     the part above the diagonal sums to at most |q|_1^2/2, and with the diagonal to |q|_1^2. A
-    replaced person (`rating`, `value`) moves twice that.
+    person replaced by another (`rating`, `value`) moves twice that in L1, and in L2 only
+    sqrt 2 times: |qq' - pp'|_F^2 = |q|^4 + |p|^4 - 2 (q.p)^2, and (q.p)^2 is not negative
+    (docs/proofs/covariance.md, 8).
     """
 
     limit: float = 1.0
@@ -80,13 +82,16 @@ class FactorGram:
     def sensitivity(
         self, unit: Unit, limited: int | None = None
     ) -> Sensitivity:
-        """One product of a row with itself; two where a person is replaced."""
+        """One product of a row with itself; the difference of two where a person is
+        replaced."""
         whole = float(floor((self.root * self.limit) ** 2))
         once = 1.0 if self.diagonal else 0.5
         one = Sensitivity(inf, whole * sqrt(once))
         if self.norm == "l1":
             one = Sensitivity(whole * once, whole * sqrt(once))
-        return one if unit == "user" else one.times(2)
+        if unit == "user":
+            return one
+        return Sensitivity(2 * one.l1, sqrt(2) * one.l2 * (1 + 1e-15))
 
     def words(self) -> str:
         """For the statement."""

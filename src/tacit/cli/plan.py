@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, run_options
+from tacit.cli.options import (
+    Positive,
+    json_option,
+    ledger_options,
+    run_options,
+)
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.schema import Schema
+    from tacit.fitting.order import Order
+    from tacit.rounds.pattern import Pattern
+
+    Facts = tuple[Schema, Catalogue, Pattern | None]
 
 
 @click.command()
@@ -23,16 +37,32 @@ from tacit.cli.options import json_option, run_options
 )
 @click.option(
     "--users",
-    type=click.IntRange(2),
-    required=True,
+    type=click.IntRange(1),
     metavar="N",
-    help="Declared number of people.",
+    help="Declared people; else 1 % of the budget counts them.",
 )
 @click.option(
     "--items",
-    required=True,
     metavar="FILE|COUNT",
     help="The public catalogue, or how many items there are.",
+)
+@click.option(
+    "--positive",
+    type=Positive(),
+    is_flag=False,
+    flag_value="any",
+    metavar="[MIN]",
+    help="Likes only: a table without ratings, or ratings of MIN and more.",
+)
+@click.option(
+    "--start",
+    metavar="MODEL",
+    help="The earlier model of the ledger that the fit would build on.",
+)
+@click.option(
+    "--ratings",
+    metavar="FILE",
+    help="Unit value alone, where who rated what is public: the file that shows it.",
 )
 @click.option(
     "--scale",
@@ -48,40 +78,56 @@ from tacit.cli.options import json_option, run_options
     help="Also try it on synthetic people.",
 )
 @run_options
+@ledger_options
 @json_option
 def plan(
     epsilon: float,
-    users: int,
-    items: str,
+    items: str | None,
     scale: str,
+    start: str | None,
+    ratings: str | None,
     forecast: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Show the noise of every release, the expected error and what an attacker could gain.
-    Spends nothing."""
+    Spends nothing.
+
+    With the options of a fit, the noise is what that fit will draw, number by number.
+    """
     from tacit.cli.fit import build_method
-    from tacit.cli.options import parse_scale
-    from tacit.data.schema import Schema
     from tacit.evaluation.worth import worth
     from tacit.fitting.check import check
+    from tacit.model.model import load
 
     method = build_method({**options, "epsilon": epsilon})
-    check(method, people=users)
-    low, high = parse_scale(scale) or (1.0, 5.0)
-    schema = Schema(low, high, users=users, max_ratings=options["max_ratings"])
-    found = worth(method, schema, _catalogue(items), try_it=forecast)
+    earlier = load(start) if start is not None else None
+    order = check(method, people=options["users"], start=earlier)
+    asked = options | {"scale": scale, "items": items, "ratings": ratings}
+    schema, catalogue, pattern = _public(order, asked)
+    found = worth(
+        method,
+        schema,
+        catalogue,
+        start=earlier,
+        pattern=pattern,
+        try_it=forecast,
+    )
     from tacit.cli.show import print_json, table
 
     if as_json:
         print_json(found)
         return
+    users = options["users"]
+    people = "people" if users is None else f"{users:,} people"
     click.echo(
-        f"{found['method']} for {users:,} people and {found['items']:,} items, unit "
+        f"{found['method']} for {people} and {found['items']:,} items, unit "
         f"{found['unit']}\n"
     )
     for sentence in found["story"]:
         click.echo(f"- {sentence}")
+    for sentence in found["unknown"]:
+        click.echo(f"- NOT KNOWN HERE: {sentence}")
     click.echo()
     rows = [
         (
@@ -104,6 +150,11 @@ def plan(
             "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
             "learn everything"
         )
+    elif not gain["proven"]:
+        click.echo(
+            "attacker              nothing is proven: the noise is as printed, and what it "
+            "claims no theorem here backs"
+        )
     else:
         click.echo(
             "attacker              told apart with chance at most "
@@ -117,6 +168,68 @@ def plan(
             f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone"
         )
     click.echo("nothing was spent")
+
+
+def _public(order: Order, asked: dict[str, Any]) -> Facts:
+    """What a fit with these options would know before it draws, as a fit finds it."""
+    from tacit.cli.options import parse_scale
+    from tacit.data.schema import Schema
+    from tacit.errors import SettingError
+    from tacit.fitting.start import both_catalogues
+
+    if asked["ratings"] is not None:
+        return _shown(order, asked)
+    least = asked["positive"]
+    low, high = parse_scale(asked["scale"]) or (1.0, 5.0)
+    if least is True:  # a table without ratings
+        low, high, least = 0.0, 1.0, 1.0
+    schema = Schema(
+        low,
+        high,
+        users=asked["users"],
+        max_ratings=asked["max_ratings"],
+        positive=least,
+    )
+    catalogue = None
+    if asked["items"] is not None:
+        catalogue = _catalogue(asked["items"])
+    if order.start is not None:
+        start = order.start.shared
+        catalogue = both_catalogues(
+            order.method, schema, start, catalogue, None
+        )
+    if catalogue is None:
+        raise SettingError(
+            "how many items there are is not known",
+            remedy="give --items a file or a count",
+        )
+    return schema, catalogue, None
+
+
+def _shown(order: Order, asked: dict[str, Any]) -> Facts:
+    """The same from a file of ratings, where who rated what is public."""
+    from tacit.cli.options import read_data
+    from tacit.engine import make_engine
+    from tacit.errors import SettingError
+    from tacit.fitting.align import align
+    from tacit.fitting.price import seen_pattern
+
+    if order.unit != "value":
+        raise SettingError(
+            f"at the unit {order.unit} who rated what is private, and a plan reads none of it",
+            remedy="leave --ratings out; give --users and --items",
+        )
+    if asked["items"] is not None and asked["items"].isdigit():
+        raise SettingError(
+            "--items is a count, and --ratings shows the items",
+            remedy="leave --items out, or give a file",
+        )
+    more = {"duplicates": "last", "layout": None}
+    data, items = read_data(asked["ratings"], asked | more)
+    how = replace(order.how, engine=order.runs_on)
+    engine = make_engine(data, how, printed=order.calibration != "sound")
+    catalogue = align(order, data.schema, data, items, engine)
+    return data.schema, catalogue, seen_pattern(order, data.schema, engine)
 
 
 def _catalogue(items: str) -> Any:

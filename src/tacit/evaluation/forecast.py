@@ -7,7 +7,7 @@ stood in for by a smaller one with proportionally less noise: mu' = mu * people 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,9 +35,15 @@ class Forecast:
 
 
 def forecast(
-    method: Method, people: int, items: int, *, seed: int = 0
+    method: Method,
+    people: int,
+    items: int,
+    *,
+    max_ratings: int | None = None,
+    seed: int = 0,
 ) -> Forecast:
-    """Run the method and its non-private twin on synthetic people of this shape."""
+    """Run the method and its non-private twin on synthetic people of this shape, with the
+    cap on ratings that a fit would have."""
     from tacit.data.splits import per_rating
     from tacit.evaluation.sweep import measure
     from tacit.fitting.check import usual_delta
@@ -61,9 +67,11 @@ def forecast(
             options["epsilon"] = method.epsilon * factor
     twin = type(method)(**(options | {"calibration": "none", "epsilon": None}))
     own = _own_mean(split.fold_in, split.test)
+    schema = split.train.schema.declare(max_ratings=max_ratings)
+    train = replace(split.train, schema=schema)
 
     def error(each: Method) -> float | None:
-        model = trial(each, split.train, users=stand_ins)
+        model = trial(each, train, users=stand_ins)
         if (
             model.personal.ranks_by == "score"
         ):  # likes say nothing about ratings

@@ -17,9 +17,10 @@ from tacit.fitting.count import Counting, counting, known_people
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned, check_cost, planned
+from tacit.fitting.price import facts, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
 from tacit.ledger.account.event import Event
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
 from tacit.rounds.state import State
 
@@ -134,21 +135,8 @@ class _Run:
         own = order.budget if sound and method.local else None
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
         catalogue = align(order, schema, ratings, items, self.engine)
-        pattern = None
-        if order.unit == "value":
-            # Which cells are kept is settled before the plan.
-            if schema.max_ratings is not None:
-                self.engine.limit(schema.max_ratings)
-            pattern = self.engine.pattern()
-        self.public = Public(
-            schema,
-            catalogue,
-            order.unit,
-            order.calibration,
-            order.budget,
-            pattern,
-            None if order.start is None else order.start.shared,
-        )
+        pattern = seen_pattern(order, schema, self.engine)
+        self.public = facts(order, schema, catalogue, pattern)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
         self.counting: Counting | None = None

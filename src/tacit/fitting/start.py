@@ -121,10 +121,10 @@ def both_catalogues(
     schema: Schema,
     start: Shared,
     items: Catalogue | None,
-    ratings: Ratings,
+    ratings: Ratings | None,
 ) -> Catalogue:
     """The items of both: those of a given catalogue first, else those of the earlier model
-    with its features."""
+    with its features, which stand alone where no ratings are read."""
     from tacit.model.extend import merge
 
     check_kind(method, start)
@@ -140,11 +140,11 @@ def both_catalogues(
             remedy="start from a model of the same scale, or give --scale if the ratings "
             "are on that scale",
         )
-    first, second = (
-        (start.catalogue, Catalogue(ratings.items))
-        if items is None
-        else (items, start.catalogue)
-    )
+    first, second = start.catalogue, items or start.catalogue
+    if items is not None:
+        first, second = items, start.catalogue
+    elif ratings is not None:
+        second = Catalogue(ratings.items)
     return merge(
         first,
         second,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import exp, expm1, fsum, inf, log, log1p
+from math import exp, expm1, fsum, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.ledger.account.cost import Cost
@@ -29,6 +29,8 @@ SAMPLED = (*range(2, 65), *range(72, 257, 8), 320, 384, 512, 768, 1024)
 INTEGERS = (*range(2, 65), *(int(64 * 1.04**k) for k in range(1, 180)))
 """The bound for Skellam noise holds at integers alone."""
 REALS = (*(1 + k / 20 for k in range(1, 20)), *INTEGERS)
+_ABOVE = 1 + 1e-12
+"""On a bound whose own rounding is far less."""
 _UP = 1e-9
 """Added to log A, whose own rounding is below 1e-10 at order 1024."""
 
@@ -51,12 +53,18 @@ class Renyi:
         )
 
     def delta(self, epsilon: float) -> float:
-        """The least delta over all orders, at this epsilon."""
+        """The least delta over all orders, at this epsilon.
+
+        Also by the total variation, which delta never exceeds: at most sqrt(1 - exp(-K))
+        (Bretagnolle & Huber) and sqrt(K/2) (Pinsker), K the divergence at any order.
+        """
         best = min(
             (a - 1) * (r - epsilon + log1p(-1 / a)) - log(a)
             for a, r in zip(self.orders, self.divergence, strict=True)
         )
-        return exp(min(best, 0.0))
+        least = min(self.divergence)
+        variation = min(sqrt(-expm1(-least)), sqrt(least / 2))
+        return min(exp(min(best, 0.0)), variation * _ABOVE)
 
 
 def _epsilon(order: float, divergence: float, delta: float) -> float:
