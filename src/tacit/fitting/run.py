@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.engine import make_engine
 from tacit.errors import Failure
 from tacit.fitting.align import align
+from tacit.fitting.alone import check_alone
 from tacit.fitting.check import check
 from tacit.fitting.count import counted
 from tacit.fitting.order import Order
@@ -21,6 +23,7 @@ from tacit.methods.base import Method, Public
 from tacit.rounds.loop import Loop
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import AnyState
 from tacit.rounds.shares import for_devices, shared_events
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ def fit(
     warning = order.book.fingerprint(run.engine.fingerprint())
     if warning:
         warnings.warn(warning, stacklevel=2)
+    run.check_alone()
     events = tuple(run.events.values())
     receipt = order.book.reserve(
         events,
@@ -90,6 +94,7 @@ def trial(
     from tacit.noise.release import Charge, NoNoise
 
     run = _Run(method, ratings, items, users, progress, start)
+    run.check_alone()
     charge = (
         NoNoise() if run.order.budget is None else Charge(run.events.values())
     )
@@ -166,16 +171,24 @@ class _Run:
             plan = for_devices(plan)
         return replace(plan, limited=schema.max_ratings)
 
+    def check_alone(self) -> None:
+        """Refuse, before anything is paid, a method that mixes people."""
+        if self.order.calibration == "sound":
+            check_alone(self.plan, self.public, self._first, self.events)
+
+    @cached_property
+    def _first(self) -> AnyState:
+        """What is public before the first round."""
+        state = self.method.first_state(self.public)
+        return state.after(people=self._declared())
+
     def go(self, charge: Charge) -> Shared:
         """Run the rounds on the engine and make the shared model."""
         from threadpoolctl import threadpool_limits
 
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
-        state = self.method.first_state(self.public).after(
-            people=self._declared()
-        )
-        loop = Loop(self.plan, state)
+        loop = Loop(self.plan, self._first)
         # Many small products: a pool of threads only waits on itself.
         with threadpool_limits(self.order.how.threads or 1):
             round_ = loop.next()
