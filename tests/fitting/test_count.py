@@ -117,7 +117,7 @@ def test_the_chosen_plan_is_nearly_that_of_the_declared_number() -> None:
     assert chosen.shape == meant.shape
     for name, event in meant.events.items():
         mine = chosen.events[name]
-        ratio = mine.spread / event.spread
+        ratio = mine.law.spread / event.law.spread
         assert ratio == pytest.approx(1, abs=0.05), name
 
 

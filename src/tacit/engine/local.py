@@ -32,7 +32,6 @@ from tacit.errors import Failure, SettingError
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.alone import Witness
 from tacit.rounds.options import How, Progress
 from tacit.rounds.people import People
 from tacit.rounds.plan import Budget
@@ -111,7 +110,7 @@ class Local(InMemory):
             for _ in range(workers)
         ]
 
-        witness = Witness(round_, state)
+        witness = self._witness(round_, state)
 
         def work(worker: int, position: int, block: Block) -> None:
             given = witness.contribute(position, block)

@@ -20,11 +20,13 @@ from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
+from tacit.rounds.alone import Witness
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.people import EVERYONE, Participation, People, Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round
+from tacit.rounds.state import State
 
 
 class InMemory:
@@ -35,6 +37,9 @@ class InMemory:
     like = ""
     printed: ClassVar[bool] = False
     """Whether it runs what papers print (`tacit.engine.printed`)."""
+    watched = True
+    """Whether a few people of each round are computed once more, alone. Only an attack that
+    must see what a leak would do says no (`tacit.auditing.walk`)."""
 
     def __init__(
         self,
@@ -135,6 +140,10 @@ class InMemory:
         """Personal state written by a kernel goes back to its people."""
         for kept in round_.personal:
             self._personal[kept.name][block.people] = block.personal[kept.name]
+
+    def _witness(self, round_: Round, state: State) -> Witness:
+        """Who calls `contribute` in this round, and looks at what it gives."""
+        return Witness(round_, state, looks=self.watched)
 
     def _each(
         self,

@@ -69,6 +69,7 @@ class Simulate(Local):
         if self._federated is None:
             self._federated = self._made_federation()
         self._federated.ratings = self.ratings
+        self._federated.watched = self.watched
         return self._federated
 
     def _made_federation(self) -> Federated:

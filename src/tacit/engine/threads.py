@@ -15,7 +15,6 @@ from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
 from tacit.errors import SettingError
 from tacit.noise.release import Charge, release
-from tacit.rounds.alone import Witness
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
@@ -66,7 +65,7 @@ class Threads(InMemory):
             {part.name: Total(part) for part in summed} for _ in range(workers)
         ]
 
-        witness = Witness(round_, state)
+        witness = self._witness(round_, state)
 
         def work(worker: int, position: int, block: Block) -> None:
             given = witness.contribute(position, block)

@@ -12,6 +12,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.fitting.align import align
+from tacit.fitting.alone import check_alone
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, counting, known_people
 from tacit.fitting.order import Order
@@ -54,6 +55,7 @@ def fit(
     if order.budget is None:
         return Model(run.go(), run.statement(None))
     run.rehearse()
+    run.check_alone()
     payment = pay(
         order,
         run.engine.fingerprint(),
@@ -85,6 +87,7 @@ def trial(
     from tacit.model.model import Model
 
     run = _Run(method, ratings, items, users, progress, start)
+    run.check_alone()
     return Model(run.go(), run.statement(None))
 
 
@@ -163,6 +166,17 @@ class _Run:
             self.charged = self.events
         check_cost(self.charged, self.order)
 
+    @property
+    def settled(self) -> Planned:
+        """What is run."""
+        assert self.planned is not None
+        return self.planned
+
+    def first(self) -> State:
+        """What is public before the first round of the plan."""
+        state = self.method.first_state(self.settled.public)
+        return state.after(people=self._people())
+
     def _begin(self, made: Planned) -> None:
         """From here on the plan is settled."""
         self.engine.check(made.plan)
@@ -177,12 +191,27 @@ class _Run:
             self.order.calibration != "sound"
         ):  # papers and twins have no promise to keep
             return
+        for made in self._shapes():
+            rehearse(self.order, made.public)
+
+    def check_alone(self) -> None:
+        """Refuse, before anything is paid, a method that mixes people."""
+        if self.order.calibration != "sound":
+            return
+        for made in self._shapes():
+            people = self.public.schema.users or known_people(
+                self.order, self.engine
+            )
+            state = self.method.first_state(made.public)
+            state = state.after(people=float(people or made.public.people))
+            check_alone(made.plan, made.public, state, made.events)
+
+    def _shapes(self) -> list[Planned]:
+        """The plan, or one of each shape among which a count will choose."""
         plans = [self.planned]
         if self.counting is not None:
             plans = list(self.counting.plans.values())
-        shapes = {made.shape: made for made in plans if made is not None}
-        for made in shapes.values():
-            rehearse(self.order, made.public)
+        return list({made.shape: made for made in plans if made}.values())
 
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
@@ -194,11 +223,8 @@ class _Run:
         # Many small products: a pool of threads only waits on itself.
         with threadpool_limits(self.order.how.threads or 1):
             private = self._count(entry)
-            assert self.planned is not None
-            public = self.planned.public
-            state = self.method.first_state(public).after(people=self._people())
-            loop = Loop(self.planned.plan, state)
-            self._run(loop, self.planned.events.values(), entry)
+            loop = Loop(self.settled.plan, self.first())
+            self._run(loop, self.settled.events.values(), entry)
         self.private = (
             self.order.budget is not None and private and loop.private
         )
@@ -208,7 +234,9 @@ class _Run:
                 "ledgers have no room",
                 stacklevel=2,
             )
-        shared = signed(self.order, self.method.finish(public, loop.state))
+        shared = signed(
+            self.order, self.method.finish(self.settled.public, loop.state)
+        )
         # The number that a plan was made for was not declared.
         return replace(shared, schema=self.public.schema)
 
@@ -244,11 +272,10 @@ class _Run:
 
     def statement(self, payment: Payment | None) -> Statement:
         """The promise in words and data."""
-        assert self.planned is not None
         said = Said(
             self.order,
             self.public,
-            self.planned.plan,
+            self.settled.plan,
             self.events,
             declared_items=self.declared_items,
             counted=self.counting is not None,

@@ -75,7 +75,7 @@ def told_by(
         mine = slice(int(whole.ptr[place]), int(whole.ptr[place + 1]))
         values = np.array(whole.values[mine])
         ptr = np.array([0, len(values)], np.int64)
-        rows[part.name] = Rows(ptr, np.array(whole.index[mine]), values)
+        rows[part.name] = Rows(ptr, whole.index[mine].copy(), values)
     kept = {
         each.name: np.array(block.personal[each.name][place])
         for each in round_.personal
@@ -88,7 +88,7 @@ def told_alone(round_: Round, one: Block, state: AnyState) -> Told | None:
     used up."""
     try:
         return told_by(round_, one, round_.contribute(one, state), 0)
-    except Exception:
+    except Exception:  # noqa: BLE001
         # Whatever it says may quote her ratings, and goes no further.
         return None
 
@@ -108,16 +108,18 @@ class Witness:
     two calls shows too. Whom it looks at is settled by place, so it says nothing about them.
     """
 
-    def __init__(self, round_: Round, state: AnyState) -> None:
+    def __init__(
+        self, round_: Round, state: AnyState, *, looks: bool = True
+    ) -> None:
         self._round = round_
         self._state = state
+        self._looks = looks and is_checked(round_)
         self._alone: list[Block] = []
         self._told: list[Told] = []
 
     def contribute(self, position: int, block: Block) -> Mapping[str, Rows]:
         """What the block at this position gives."""
-        watched = position == 0 and is_checked(self._round)
-        if not watched:
+        if position or not self._looks:
             return self._round.contribute(block, self._state)
         places = some(len(block.people))
         self._alone = [only(block, place) for place in places]

@@ -8,6 +8,12 @@ from __future__ import annotations
 
 from tacit.auditing.hunt import hunt
 from tacit.noise.bits import _inject as inject_bits
+from tacit.testing.alone import (
+    AloneTests,
+    broken,
+    depends_on_others,
+    not_alone,
+)
 from tacit.testing.book import BookTests
 from tacit.testing.engine import EngineTests
 from tacit.testing.method import MethodTests
@@ -15,11 +21,15 @@ from tacit.testing.people import PeopleTests
 from tacit.testing.sampler import SamplerTests
 
 __all__ = [
+    "AloneTests",
     "BookTests",
     "PeopleTests",
     "EngineTests",
     "MethodTests",
     "SamplerTests",
+    "broken",
+    "depends_on_others",
     "hunt",
     "inject_bits",
+    "not_alone",
 ]

@@ -18,34 +18,20 @@ from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
 from tacit.ledger.book.book import open_book
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Public
 from tacit.model.model import Model, UnknownItem, load
 from tacit.rounds.plan import Budget
+from tacit.testing.alone import AloneTests
 
 
-class MethodTests:
-    """Conformance of a method: plan, charge, statement, personal side, files."""
+class MethodTests(AloneTests):
+    """Conformance of a method: each person alone, plan, charge, statement, personal side,
+    files."""
 
-    method: ClassVar[type[Method]]
     settings: ClassVar[dict[str, Any]] = {}
     """Settings that make it fast on the sample."""
     rated: ClassVar[bool] = True
     """False for methods of likes, which predict no rating."""
-
-    @pytest.fixture
-    def items(self) -> Catalogue:
-        from tacit.data.sample import sample_catalogue
-
-        return sample_catalogue()
-
-    @pytest.fixture
-    def ratings(self) -> Ratings:
-        from tacit.data.sample import sample
-
-        return sample(people=400, ratings=12_000, seed=3)
-
-    def make(self, **options: Any) -> Method:
-        return self.method(**({"epsilon": 2.0} | self.settings | options))
 
     @pytest.fixture
     def model(self, ratings: Ratings, items: Catalogue) -> Model:

@@ -203,7 +203,9 @@ def common_tastes(noisy: Floats, sd: float) -> Floats:
     seen = float(np.mean(noisy[1:] ** 2)) - sd**2 if len(noisy) > 1 else 0.0
     spread = np.full(len(noisy), np.clip(seen, 0.0, COMMON_VARIANCE))
     spread[0] = 1.0
-    shrunk: Floats = noisy * spread / (spread + sd**2)
+    # Nobody may have answered: then there is neither noise nor anything to shrink.
+    whole = np.maximum(spread + sd**2, np.finfo(float).tiny)
+    shrunk: Floats = noisy * spread / whole
     return shrunk
 
 
