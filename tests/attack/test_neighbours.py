@@ -84,16 +84,16 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
         Threads(used, 1),
         *(Threads(neighbour(used, unit, rng), 1) for _ in range(NEIGHBOURS)),
     ]
-    drawn, charge = Threads(used, 1), Charge(run.events.values())
+    drawn, charge = Threads(used, 1), Charge(run.events)
     state = method.first_state(run.public).after(people=float(declared))
     done = []
-    for round_ in run.plan.rounds:
+    for round_ in run.planned.plan.rounds:
         everyone = replace(round_, takes_part=Everyone())
         first, *others = [
             engine.run(everyone, state, NoNoise()) for engine in engines
         ]
         for part in round_.parts:
-            claimed = part.bound.sensitivity(unit, run.plan.limited)
+            claimed = part.bound.sensitivity(unit, run.planned.plan.limited)
             for other in others:
                 difference = (
                     first[part.name].value.astype(np.float64)
@@ -115,7 +115,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
                 assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows
         if not passed_over(
-            run.plan, round_, state, done
+            run.planned.plan, round_, state, done
         ):  # both of two rivals are tried, one is drawn
             done.append(round_.name)
             state = round_.absorb(state, drawn.run(round_, state, charge))
@@ -136,7 +136,7 @@ def test_a_plan_for_many_has_every_stage():
             MANY,
             None,
         )
-        assert stages <= {round_.name for round_ in run.plan.rounds}
+        assert stages <= {round_.name for round_ in run.planned.plan.rounds}
 
 
 def _first(ratings, most):

@@ -326,8 +326,8 @@ def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
 def test_interrupted_work_leaves_no_model(table, tmp_path):
     code = (
         "import tacit.fitting.run as f, os, signal; real = f._Run.go\n"
-        "def go(self, charge):\n    os.kill(os.getpid(), signal.SIGINT); return "
-        "real(self, charge)\n"
+        "def go(self, **more):\n    os.kill(os.getpid(), signal.SIGINT); return "
+        "real(self, **more)\n"
         "f._Run.go = go\n"
         "from tacit.cli.main import main; main()"
     )

@@ -22,7 +22,7 @@ from tacit.fitting.planned import planned
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import Reserve
+from tacit.ledger.account.event import Gaussian, Reserve
 from tacit.ledger.book.book import open_book
 from tacit.ledger.book.rules import ROUNDING
 from tacit.ledger.statement.statement import check_against
@@ -117,7 +117,9 @@ def test_the_chosen_plan_is_nearly_that_of_the_declared_number() -> None:
     assert chosen.shape == meant.shape
     for name, event in meant.events.items():
         mine = chosen.events[name]
-        ratio = mine.law.spread / event.law.spread
+        assert isinstance(mine, Gaussian)
+        assert isinstance(event, Gaussian)
+        ratio = mine.sigma / event.sigma
         assert ratio == pytest.approx(1, abs=0.05), name
 
 

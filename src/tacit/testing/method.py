@@ -15,6 +15,7 @@ import pytest
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
+from tacit.fitting.check import check
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
 from tacit.ledger.book.book import open_book
@@ -99,9 +100,16 @@ class MethodTests(AloneTests):
     def test_without_declared_people_they_are_counted_first(
         self, ratings: Ratings, items: Catalogue
     ) -> None:
-        counted = trial(self.make(), ratings, items=items)
-        if "threads" in self.method.engines:
-            assert counted.statement.events[0].name == "people/count"
+        made = self.make()
+        order = check(made, people=400)
+        public = order.unit == "value" or self.method.local
+        if order.engine != "threads" and not public:
+            with pytest.raises(SettingError, match="declared"):
+                trial(made, ratings, items=items)
+            return
+        events = trial(made, ratings, items=items).statement.events
+        first = events[0].name == "people/count"
+        assert first is not public
 
     def test_a_file_gives_the_same_model_back(
         self, model: Model, items: Catalogue, tmp_path: Any
