@@ -507,13 +507,13 @@ def main() -> None:
             "--epsilon",
             "1000",
             "--delta",
-            "1e-3",
+            "1e-4",
             "--set",
             "factors=8",
             "--set",
             f"rounds={o.rounds}",
         ]
-        policy = {"epsilon": 1e6, "delta": 1e-3}
+        policy = {"epsilon": 1e6, "delta": 1e-4}
         rounds(
             o.devices or 100,
             1682,

@@ -39,19 +39,19 @@ def model(tacit, tmp_path, table):
 def test_new_items_can_be_recommended(tacit, model, tmp_path):
     more = tmp_path / "more.csv"
     more.write_text("item,title,genres\ni3,Known,A\nn1,Brand New,A\n")
-    done = tacit("add-items", model, more, "--json")
+    out = tmp_path / "larger"
+    done = tacit("add-items", model, more, "--out", out, "--json")
     assert json.loads(done.out)["added"] == 1
     mine = tmp_path / "mine.csv"
     mine.write_text("item,rating\ni1,5\n")
     assert (
-        "Brand New"
-        in tacit("recommend", model, "--ratings", mine, "-n", 20).out
+        "Brand New" in tacit("recommend", out, "--ratings", mine, "-n", 20).out
     )
 
 
 def test_a_file_of_known_items_is_refused(tacit, model, tmp_path):
     more = tmp_path / "more.csv"
     more.write_text("item,title\ni3,Known\n")
-    refused = tacit("add-items", model, more)
+    refused = tacit("add-items", model, more, "--out", tmp_path / "larger")
     assert refused.status == 2
     assert "already" in refused.err

@@ -135,20 +135,22 @@ def test_a_bad_option(refused, table, tmp_path, option, value, says):
     )
 
 
-def test_a_delta_above_one_in_the_people(refused, table, tmp_path):
-    args = (
-        "--scale",
-        "1,5",
-        "--epsilon",
-        1,
-        "--users",
-        30,
-        "--delta",
-        0.1,
-        "--out",
-        tmp_path / "m",
-    )
-    refused("fit", table, *args, says="30 people")
+@pytest.mark.parametrize(
+    ("people", "delta", "says"),
+    [
+        (("--users", 1), 0.9, "0.0001, the most"),
+        (("--users", 30), 0.1, "0.0001, the most"),
+        ((), 2e-4, "0.0001, the most"),
+        (("--users", 20_000), 6e-5, "20000 people"),
+    ],
+)
+def test_a_delta_that_people_cannot_bear(
+    refused, tmp_path, people, delta, says
+):
+    """Break 7: at most 1e-4 and one in the people, before a rating is read."""
+    missing = tmp_path / "not-read.csv"
+    args = ("--scale", "1,5", "--epsilon", 1, "--out", tmp_path / "m")
+    refused("fit", missing, *args, *people, "--delta", delta, says=says)
 
 
 @pytest.mark.parametrize("split", ["100/0", "0/100", "90/20", "most"])

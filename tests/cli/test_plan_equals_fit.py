@@ -147,6 +147,8 @@ def same(found: dict[str, dict], drawn: dict[str, dict]) -> None:
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_plan_prices_what_fit_draws(tacit, table, catalogue, tmp_path, cell):
     """Break 5."""
+    if not cell.users and find(cell.method).local:
+        pytest.skip("how many devices answer is seen by the server alone")
     plan = planned(tacit, cell, table, catalogue)
     fit = fitted(tacit, cell, table, catalogue, tmp_path / "model")
     if fit.status:

@@ -32,8 +32,10 @@ def test_a_refresh_shows_what_all_entries_cost_together(tacit, fit, tmp_path):
     assert fit("first").status == 0
     done = fit("second", "--start", tmp_path / "first")
     assert done.status == 0, done.err
-    assert "all 2 entries of 'default' together: epsilon 1.45" in done.out
-    told = tacit("statement", tmp_path / "second").out
+    assert "'default' has spent epsilon 1.455 at delta 1e-06" in done.out
+    told = tacit(
+        "statement", tmp_path / "second", "--ledger", tmp_path / "book.db"
+    ).out
     assert "(1, 1e-06)-differentially private" in told
     assert "It starts from a released model of bayes" in told
     assert "its own promise of epsilon 1 for the unit user" in " ".join(

@@ -109,14 +109,14 @@ def test_sound_training_is_certified_and_charged(federation, tmp_path) -> None:
         method="mf-federated",
         calibration="sound",
         epsilon=400,
-        delta=1e-3,
+        delta=1e-4,
         cohort=30,
         least=20,
     )
     f.start()
     from tacit.federation.device.policy import Policy
 
-    report = f.train(policy=Policy(epsilon=1000, delta=1e-3))
+    report = f.train(policy=Policy(epsilon=1000, delta=1e-4))
     statement = f.model().statement
     assert not report.failed
     assert statement.certified == "certified"

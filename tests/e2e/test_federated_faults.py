@@ -101,14 +101,14 @@ def test_devices_that_vanish_lose_only_their_own_contribution(
         method="popularity",
         calibration="sound",
         epsilon=50,
-        delta=1e-3,
+        delta=1e-4,
         cohort=30,
         least=8,
         honest=0.8,
         seconds=3,
     )
     f.start()
-    report = f.train(vanish=0.3, policy=Policy(epsilon=500, delta=1e-3))
+    report = f.train(vanish=0.3, policy=Policy(epsilon=500, delta=1e-4))
     assert f.model().statement.certified == "certified"
     assert 8 <= report.answered < 30
 
@@ -125,7 +125,7 @@ def test_a_round_with_too_few_devices_is_run_again_and_nobody_pays_twice(
         method="popularity",
         calibration="sound",
         epsilon=50,
-        delta=1e-3,
+        delta=1e-4,
         cohort=PEOPLE,
         least=12,
         seconds=1.5,
@@ -140,7 +140,7 @@ def test_a_round_with_too_few_devices_is_run_again_and_nobody_pays_twice(
 
     monkeypatch.setattr(fleets, "DeviceBooks", Watched)
     report = f.train(
-        policy=Policy(epsilon=500, delta=1e-3),
+        policy=Policy(epsilon=500, delta=1e-4),
         vanish=lambda place, told: told.attempt == 0 and place >= 6,
     )
     assert sorted(report.log) == [(0, 0)] * 6 + [(0, 1)] * PEOPLE

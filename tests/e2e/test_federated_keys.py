@@ -148,7 +148,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         method="mf-federated",
         calibration="sound",
         epsilon=400,
-        delta=1e-3,
+        delta=1e-4,
         cohort=2,
         least=2,
         honest=0.5,
@@ -181,7 +181,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
             "--cap",
             "500",
             "--cap-delta",
-            "1e-3",
+            "1e-4",
             *more,
         ]
         main = "from tacit.cli.main import main; main()"
@@ -217,7 +217,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         (1, 2.0),
     ):  # a turn that was paid but not sent is wasted
         books = DeviceBooks(
-            1, (500, 1e-3), tmp_path / f"home-{person}" / "ledger"
+            1, (500, 1e-4), tmp_path / f"home-{person}" / "ledger"
         )
         assert 0 < books.spent(0) <= price * most * 1.001
         books.close()

@@ -39,7 +39,7 @@ def task(**changes) -> Task:
     facts = {
         "method": "popularity",
         "epsilon": 5.0,
-        "delta": 1e-3,
+        "delta": 1e-4,
         "low": 1,
         "high": 5,
         "people": 20,
@@ -329,7 +329,7 @@ def device(made=None, **policy) -> Device:
         np.array([1, 5], np.uint32),
         np.array([1.0, -1.0]),
         None,
-        Policy(epsilon=50, delta=1e-3, **policy),
+        Policy(epsilon=50, delta=1e-4, **policy),
         b"s" * 32,
     )
 
@@ -472,7 +472,7 @@ def test_sound_factorization_runs_and_is_paid_in_full(
 ) -> None:
     ratings = sample(people=200, ratings=4000, seed=3)
     method = find("mf-federated")(
-        epsilon=60.0, delta=1e-3, ledger=str(tmp_path / "book"), **settings
+        epsilon=60.0, delta=1e-4, ledger=str(tmp_path / "book"), **settings
     ).fit(ratings, users=200)
     assert method.statement_.certified == "certified"
     assert method.statement_.epsilon <= 60

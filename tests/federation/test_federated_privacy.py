@@ -22,14 +22,14 @@ from tacit.federation.protocol.task import Task
 from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
-POLICY = Policy(epsilon=500, delta=1e-3, honest=1.0, accept_unbounded=True)
+POLICY = Policy(epsilon=500, delta=1e-4, honest=1.0, accept_unbounded=True)
 
 
 def task(**changes) -> Task:
     facts = {
         "method": "popularity",
         "epsilon": 5.0,
-        "delta": 1e-3,
+        "delta": 1e-4,
         "low": 1,
         "high": 5,
         "people": 20,

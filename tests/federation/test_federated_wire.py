@@ -37,7 +37,7 @@ def task(**changes) -> Task:
     facts = {
         "method": "popularity",
         "epsilon": 5.0,
-        "delta": 1e-3,
+        "delta": 1e-4,
         "low": 1,
         "high": 5,
         "people": 20,
@@ -49,7 +49,7 @@ def task(**changes) -> Task:
 
 
 def device(made) -> Device:
-    policy = Policy(epsilon=50, delta=1e-3)
+    policy = Policy(epsilon=50, delta=1e-4)
     return Device(
         made,
         0,

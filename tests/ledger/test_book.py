@@ -16,9 +16,10 @@ from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.sqlite import SQLiteStore
 from tacit.ledger.book.store import home
 from tacit.testing.book import BookTests, charge, gaussian, laplace
+from tacit.testing.people import PeopleTests
 
 
-class TestSQLiteBook(BookTests):
+class TestSQLiteBook(BookTests, PeopleTests):
     """All of the conformance class, in a file."""
 
 
@@ -136,10 +137,16 @@ def test_no_private_data_are_stored_by_a_fingerprint(path: Path) -> None:
     assert b"private line" not in path.read_bytes()
 
 
-def test_no_version_is_affected_yet(path: Path) -> None:
+def test_entries_of_this_build_are_not_affected_and_early_ones_are(
+    path: Path,
+) -> None:
     book = open_book(path)
-    charge(book, gaussian(1))
+    charge(book, gaussian(1), relation="person")
     assert book.affected() == []
+    charge(book, gaussian(1))
+    found = {text.partition(":")[0] for _, text in book.affected()}
+    assert {"chain-of-starts", "delta-above-people", "marks-of-data"} <= found
+    assert {entry.number for entry, _ in book.affected()} == {2}
 
 
 def test_entries_of_a_defective_version_are_named(

@@ -14,6 +14,7 @@ from tacit.ledger.book import postgres as module
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.postgres import PostgresStore
 from tacit.testing.book import BookTests, MakeBook, charge, laplace
+from tacit.testing.people import PeopleTests
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def url(postgres, database: str) -> str:
     return database
 
 
-class TestPostgresBook(BookTests):
+class TestPostgresBook(BookTests, PeopleTests):
     """All of the conformance class, on a real server."""
 
     @pytest.fixture

@@ -58,9 +58,10 @@ def certify(book: Book, **changes: Any) -> Statement:
 
 
 def test_a_certified_statement_tells_everything(book: Book) -> None:
-    text = " ".join(str(certify(book)).split())
+    statement = certify(book).with_check("the book")
+    text = " ".join(str(statement).split())
+    assert text.startswith("Privacy statement: CERTIFIED 1. The published")
     for words in (
-        "CERTIFIED",
         "(1, 1e-06)-differentially private",
         "`user`",
         "is added or removed",
@@ -82,6 +83,21 @@ def test_a_certified_statement_tells_everything(book: Book) -> None:
         "Made with tacit",
     ):
         assert words in text
+
+
+def test_a_statement_that_nobody_checked_is_what_it_says_of_itself(
+    book: Book,
+) -> None:
+    """Break 9: the words of a folder are its maker's."""
+    statement = certify(book)
+    assert statement.standing == "not checked"
+    text = " ".join(str(statement).split())
+    assert text.startswith("Privacy statement: SAYS OF ITSELF")
+    assert "It says that the published model is (1, 1e-06)-" in text
+    checked = statement.with_check("the book")
+    assert checked.standing == "certified"
+    assert checked.model_copy(update={"epsilon": 0.1}).standing == "not checked"
+    assert checked.to_facts()["says_of_itself"] == "certified"
 
 
 def test_paragraphs_are_numbered_and_fit_a_terminal(book: Book) -> None:

@@ -75,7 +75,7 @@ def test_intervals_cover_what_they_say(split, unit):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("mu", [0.0275, 0.237, 1.02, 3.24, float("inf")])
-@pytest.mark.parametrize("users", [None, 100, 6000, 500_000])
+@pytest.mark.parametrize("users", [16, 100, 6000, 500_000])
 @pytest.mark.parametrize("columns", [2, 25])
 def test_shares_add_up(unit, mu, users, columns):
     shares = divide(unit, users, mu, 3000, columns, False)

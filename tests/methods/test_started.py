@@ -251,7 +251,9 @@ class TestLedger:
 
     def test_a_model_that_was_changed_is_refused(self, book, paid):
         more = add_items(paid.shared, Catalogue(["new"]))
-        self.refused("changed after", book, Model(more, paid.statement))
+        self.refused("add-items", book, Model(more, paid.statement))
+        other = replace(paid.shared, settings={"changed": True})
+        self.refused("changed after", book, Model(other, paid.statement))
 
     def test_a_model_that_kept_nothing_is_refused(self, book, paid):
         self.refused(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tacit import Bayes, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
-from tacit.errors import DataError
+from tacit.errors import DataError, ModelError
 from tacit.fitting.run import trial
-from tacit.model.extend import add_items, merge
+from tacit.model.extend import EXTENDED, add_items, merge
+from tacit.model.lineage import paid_for
 from tacit.model.model import Model, load
 
 
@@ -72,8 +75,64 @@ def test_the_extended_model_is_saved_and_names_its_origin(model, tmp_path):
     )
     Model(shared, model.statement).save(tmp_path / "model")
     again = load(tmp_path / "model")
-    assert again.shared.settings["extended_from"] == model.shared.digest()
     assert again.shared.digest() == shared.digest()
+    assert paid_for(again.shared).digest() == model.shared.digest()
+
+
+@pytest.fixture(scope="module")
+def untitled(model):
+    """A model whose catalogue has no titles, features though."""
+    catalogue = replace(model.shared.catalogue, titles=None)
+    return replace(model.shared, catalogue=catalogue)
+
+
+@pytest.mark.parametrize("name", ["shared", "untitled"])
+def test_the_paid_model_is_cut_out_of_two_extensions(
+    name, model, untitled, tmp_path
+):
+    """Break 10: an extended model leads back to the one that was paid for."""
+    first = model.shared if name == "shared" else untitled
+    once = add_items(first, copies(first.catalogue, np.arange(3)))
+    more = Catalogue(["last"], None if name == "shared" else ["The Last"])
+    Model(add_items(once, more), model.statement).save(tmp_path / "model")
+    again = load(tmp_path / "model").shared
+    assert len(again.catalogue) == len(first.catalogue) + 4
+    assert paid_for(again).digest() == first.digest()
+
+
+def doctored(shared, name, row):
+    arrays = {k: v.copy() for k, v in shared.arrays.items()}
+    arrays[name][row] += 0.5
+    return replace(shared, arrays=arrays)
+
+
+@pytest.mark.parametrize(("name", "row"), [("baseline", -1), ("baseline", 0)])
+def test_what_features_do_not_give_is_no_extension(model, name, row):
+    """Neither a new item of somebody's own making nor a changed old one passes."""
+    shared = add_items(
+        model.shared, copies(model.shared.catalogue, np.arange(2))
+    )
+    with pytest.raises(ModelError, match="not an extension"):
+        paid_for(doctored(shared, name, row))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"from": "0" * 64, "items": 10**9, "titled": True}],
+        [{"from": "0" * 64, "items": 5, "titled": True}],
+        [{"from": "0" * 64, "items": True, "titled": True}],
+        [{"items": 5}],
+        "once",
+        [3],
+    ],
+)
+def test_a_lineage_that_was_made_up_is_refused(model, steps):
+    shared = replace(
+        model.shared, settings={**model.shared.settings, EXTENDED: steps}
+    )
+    with pytest.raises(ModelError, match="not an extension"):
+        paid_for(shared)
 
 
 def test_nothing_new_is_refused(model):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from tacit.cli.options import json_option
@@ -12,43 +14,49 @@ from tacit.cli.options import json_option
 @click.argument("file")
 @click.option(
     "--out",
-    help="Where to write the extended model; MODEL itself unless given.",
+    required=True,
+    metavar="MODEL",
+    help="Folder for the extended model; not MODEL itself, which was paid for.",
 )
 @click.option(
     "--overwrite", is_flag=True, help="Replace a model that stands at --out."
 )
 @json_option
 def add_items(
-    model: str, file: str, out: str | None, overwrite: bool, as_json: bool
+    model: str, file: str, out: str, overwrite: bool, as_json: bool
 ) -> None:
     """Extend MODEL with the items of FILE that it does not know, from their public features alone.
 
     Costs no budget and reads no rating. The new items have wider error bars. The extended
-    model carries the same statement, and the digest of the model it was made from: that one
-    is in the book, the extended one is not.
+    model carries the statement of the one it was made from, and what it takes to find that
+    one in it: `tacit verify` does.
     """
     from tacit.cli.show import print_json
     from tacit.data.reading.items import read_items
     from tacit.model.extend import add_items as extend
     from tacit.model.model import Model, load
 
+    _check_apart(Path(model), Path(out))
     known = load(model)
     shared = extend(known.shared, read_items(file))
-    Model(shared, known.statement).save(
-        out or model, overwrite=overwrite or out is None
-    )
+    Model(shared, known.statement).save(out, overwrite=overwrite)
     added = len(shared.catalogue) - len(known.shared.catalogue)
     if as_json:
-        print_json(
-            {
-                "added": added,
-                "items": len(shared.catalogue),
-                "out": out or model,
-            }
-        )
+        print_json({"added": added, "items": len(shared.catalogue), "out": out})
     else:
         noun = "item" if added == 1 else "items"
         click.echo(
             f"{added:,} {noun} added from public features; the model has "
             f"{len(shared.catalogue):,} items now"
+        )
+
+
+def _check_apart(model: Path, out: Path) -> None:
+    """The model that was paid for is not overwritten: without it nothing verifies."""
+    from tacit.errors import SettingError
+
+    if model.resolve() == out.resolve():
+        raise SettingError(
+            "--out is the model that was paid for, which must stay as it is",
+            remedy="choose another --out",
         )

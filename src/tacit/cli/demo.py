@@ -59,7 +59,7 @@ def demo(epsilon: float, as_json: bool) -> None:
             {
                 "data": data,
                 "recommendations": listed,
-                "statement": model.statement.model_dump(mode="json"),
+                "statement": model.statement.to_facts(),
             }
         )
         return

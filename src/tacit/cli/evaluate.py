@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from tacit.cli.options import (
+    check_data,
     data_options,
     json_option,
     ledger_options,
@@ -107,14 +109,15 @@ def evaluate(
         raise SettingError(
             f"--fold-in {options['fold_in']:g} is not between 0 and 100 per cent"
         )
-    arms = _arms(methods, epsilons, options)
+    arms = _arms(ratings, methods, epsilons, options)
     data, items = read_data(ratings, options)
     if options["days"] and data.time is None:
         raise SettingError(
             "--days needs times, and these ratings have none",
             remedy="leave --days out",
         )
-    book_evaluation(
+    book = partial(
+        book_evaluation,
         options["ledger"],
         options["population"],
         owner_only=options["owner_only"],
@@ -133,6 +136,7 @@ def evaluate(
             items=items,
             days=options["days"],
             progress=bar,
+            ready=book,
         )
     if as_json:
         print_json({"note": "NOT PRIVATE: for the owner only", "cells": cells})
@@ -141,7 +145,7 @@ def evaluate(
 
 
 def _arms(
-    methods: str | None, epsilons: str, options: dict[str, Any]
+    ratings: str, methods: str | None, epsilons: str, options: dict[str, Any]
 ) -> list[Any]:
     """Every method at every epsilon, and its twin; all checked before a rating is read."""
     from tacit.errors import SettingError
@@ -188,6 +192,7 @@ def _arms(
                 return cls(**(shared | asked), **settings)
 
             order = check(make(0), people=options["users"])
+            check_data(order, ratings, options)
             arms.append(Arm(make, cls.name, order.unit, calibration, epsilon))
     return arms
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from tacit.cli.options import (
     MethodOption,
     book_options,
+    check_data,
     data_options,
     json_option,
     ledger_options,
@@ -22,7 +24,7 @@ from tacit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from tacit.fitting.order import Order
+    from tacit.ledger.statement.statement import Statement
 
 
 @click.command()
@@ -75,6 +77,7 @@ def fit(
     order = check(method, people=options["users"], start=earlier)
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
+    check_data(order, ratings, options)
     data, items = read_data(ratings, options)
     from tacit.cli.show import print_json, progress
 
@@ -93,33 +96,42 @@ def fit(
                 "digest": model.shared.digest(),
                 "bytes": size,
                 "arrays_bytes": model.shared.nbytes,
-                "statement": model.statement.model_dump(mode="json"),
+                "statement": model.statement.to_facts(),
             }
         )
     else:
         click.echo(_summary(model.statement))
-        if earlier is not None and order.budget is not None:
-            click.echo(_total(order))
+        for line in _totals(model.statement):
+            click.echo(line)
         click.echo(
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
 
 
-def _total(order: Order) -> str:
-    """What all entries of the book cost together: the earlier model was paid for in its own
-    entry."""
-    spent = order.book.spent()[order.unit]
-    return (
-        f"all {spent.entries} entries of {order.book.population!r} together: epsilon "
-        f"{spent.epsilon:.3g} at delta "
-        f"{spent.delta:g}, for someone who is in every one of them"
-    )
+def _totals(statement: Statement) -> Iterable[str]:
+    """What the population has spent with this fit, and what its chain of starts costs."""
+    from tacit.ledger.statement.words import count
+
+    total = statement.total
+    if total is not None:
+        cap = ""
+        if total.cap is not None:
+            cap = f"; its cap is {total.cap:g} at delta {total.cap_delta:g}"
+        yield (
+            f"in all {statement.population!r} has spent epsilon {total.epsilon:.4g} "
+            f"at delta {total.delta:g}, over {count(total.entries, 'release')}{cap}"
+        )
+    if statement.chain_epsilon is not None:
+        yield (
+            "with all that it builds on it costs somebody who is in every one of them "
+            f"epsilon {statement.chain_epsilon:.4g} at delta {statement.delta:g}"
+        )
 
 
-def _summary(statement: Any) -> str:
+def _summary(statement: Statement) -> str:
     """Two lines: what stands, and what it cost."""
-    if statement.certified == "certified":
+    if statement.standing == "certified":
         return (
             f"certified: ({statement.epsilon:g}, {statement.delta:g})-differentially "
             f"private, unit {statement.unit}; "

@@ -17,74 +17,63 @@ def ledger() -> None:
 @ledger.command()
 @ledger_options
 @json_option
-def show(population: str, ledger: str | None, as_json: bool) -> None:
-    """List the entries of a population and what they cost together."""
-    from tacit.cli.show import print_json, table
+@click.pass_context
+def show(
+    context: click.Context, population: str, ledger: str | None, as_json: bool
+) -> None:
+    """List the fits of every population, or of the one that --population names, and what
+    they cost together."""
+    from tacit.cli.ledger_show import facts, show_population, warn_unknown
+    from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
 
+    source = context.get_parameter_source("population")
+    named = source is not click.core.ParameterSource.DEFAULT
     book = open_book(ledger, population)
-    entries, spent = book.entries(), book.spent()
+    known = book.populations()
+    if named:
+        warn_unknown(book)
     if as_json:
-        print_json(
-            {
-                "population": population,
-                "head": book.head,
-                "entries": [e.model_dump(mode="json") for e in entries],
-                "spent": [each.__dict__ for each in spent.units],
-            }
-        )
+        print_json({**facts(book), "populations": known})
         return
-    if not entries:
-        click.echo(f"the book of {population!r} is empty")
-        return
-    table(
-        ("#", "time", "entry", "unit", "method", "epsilon", "delta", "purpose"),
-        [_row(entry) for entry in entries],
-    )
-    click.echo()
-    rows = [
-        (
-            each.unit,
-            each.entries,
-            f"{each.epsilon:.4g}",
-            f"{each.delta:g}",
-            _number(each.cap),
-            _number(each.left),
-            each.unbounded,
-        )
-        for each in spent.units
-        if each.entries or each.cap is not None
-    ]
-    table(
-        (
-            "unit",
-            "fits",
-            "epsilon spent",
-            "at delta",
-            "cap",
-            "left",
-            "unbounded",
-        ),
-        rows,
-    )
+    names = [population] if named or not known else known
+    for place, name in enumerate(names):
+        if place:
+            click.echo()
+        show_population(open_book(ledger, name))
 
 
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:.4g}"
+@ledger.command()
+@click.option(
+    "--out", metavar="FILE", help="Write it there; printed otherwise."
+)
+@click.option(
+    "--ledger",
+    metavar="FILE|URL",
+    help="The book; TACIT_HOME holds the default one.",
+)
+@json_option
+def key(out: str | None, ledger: str | None, as_json: bool) -> None:
+    """The public key of the ledger: give it to whoever shall check your models with
+    `tacit verify MODEL --key FILE`."""
+    from pathlib import Path
 
+    from tacit.cli.show import print_json
+    from tacit.errors import StorageError
+    from tacit.ledger.book.book import open_book
 
-def _row(entry: Any) -> tuple[object, ...]:
-    budget = entry.budget or entry.cap or (None, None)
-    shown = [None if x is None else f"{x:g}" for x in budget]
-    return (
-        entry.number,
-        entry.time[:19].replace("T", " "),
-        entry.kind,
-        entry.unit,
-        entry.method,
-        *shown,
-        entry.purpose,
-    )
+    signer = open_book(ledger).signer
+    if out is not None:
+        try:
+            Path(out).write_text(f"{signer}\n", "ascii")
+        except OSError as error:
+            raise StorageError(
+                f"the key cannot be written ({error.strerror})", place=out
+            ) from None
+    if as_json:
+        print_json({"key": signer, "out": out})
+    else:
+        click.echo(signer if out is None else f"public key written to {out}")
 
 
 @ledger.command()
@@ -152,10 +141,13 @@ def cap(
 @json_option
 def verify(population: str, ledger: str | None, as_json: bool) -> None:
     """Replay the chain of hashes and the totals; name the first entry that is wrong."""
+    from tacit.cli.ledger_show import warn_unknown
     from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
 
-    found = open_book(ledger, population).verify()
+    book = open_book(ledger, population)
+    warn_unknown(book)
+    found = book.verify()
     if as_json:
         print_json(
             {"verified": True, "entries": found.entries, "head": found.head}
@@ -176,10 +168,13 @@ def affected(
     version: str | None, population: str, ledger: str | None, as_json: bool
 ) -> None:
     """Entries whose promise is touched by a known privacy defect."""
+    from tacit.cli.ledger_show import warn_unknown
     from tacit.cli.show import print_json, table
     from tacit.ledger.book.book import open_book
 
-    found = open_book(ledger, population).affected(version)
+    book = open_book(ledger, population)
+    warn_unknown(book)
+    found = book.affected(version)
     if as_json:
         print_json(
             {

@@ -19,6 +19,7 @@ COMMANDS = {
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",
     "verify": "is this model the one in the book?",
+    "serve": "a model and the page on which people recommend to themselves",
     "federate": "train without holding ratings: recommender, aggregator, device, fleet",
     "doctor": "versions, threads, entropy, ledger health, caches",
 }

@@ -13,6 +13,7 @@ from tacit.rounds.options import NAMES, How, What, said
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
+    from tacit.fitting.order import Order
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -214,6 +215,20 @@ def parse_settings(
         except json.JSONDecodeError:
             found[name.strip()] = value.strip()
     return found
+
+
+def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
+    """Refuse, before a rating is read, data options that a unit cannot be kept with."""
+    from tacit.data.read import marks_absent
+    from tacit.fitting.check import check_values
+
+    # A table of likes alone has no values: its people and rows are what they are.
+    positive = options["positive"]
+    least = positive is not None and (
+        positive is not True or order.unit == "value"
+    )
+    check_values(order, positive=least)
+    check_values(order, absent=marks_absent(path, options["layout"]))
 
 
 def read_data(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tacit.cli.options import json_option
+from tacit.cli.options import json_option, note
+from tacit.cli.promise import check_options
 
 
 @click.command()
@@ -23,6 +24,7 @@ from tacit.cli.options import json_option
 @click.option(
     "--date", default="", help="With --registry: date of publication."
 )
+@check_options
 @json_option
 def statement(
     model: str,
@@ -30,13 +32,23 @@ def statement(
     deployment: str,
     curator: str,
     date: str,
+    key: str | None,
+    ledger: str | None,
     as_json: bool,
 ) -> None:
-    """Print what MODEL promises, to whom, by which mechanism."""
+    """Print what MODEL promises, to whom, by which mechanism.
+
+    It is checked against the ledger or the key; a promise that could not be checked is
+    told as what the folder says of itself.
+    """
+    from tacit.cli.promise import ask, ask_quietly
     from tacit.cli.show import print_json
     from tacit.model.model import load
 
-    promise = load(model).statement
+    fitted = load(model)
+    asked = key is not None or ledger is not None
+    verdict = ask(fitted, ledger, key) if asked else ask_quietly(fitted)
+    promise = verdict.statement
     if registry:
         from tacit.ledger.statement.registry import registry_record
 
@@ -46,6 +58,10 @@ def statement(
             )
         )
     elif as_json:
-        print_json(promise.model_dump(mode="json"))
+        print_json(promise.to_facts())
     else:
         click.echo(str(promise))
+    if promise.certified != "not private" and not verdict.holds:
+        note(f"not checked: {verdict.words}")
+        if asked:
+            raise SystemExit(1)

@@ -5,37 +5,35 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.promise import check_options
 
 
 @click.command()
 @click.argument("model")
-@click.option(
-    "--ledger",
-    metavar="FILE|URL",
-    help="The book; TACIT_HOME holds the default one.",
-)
+@check_options
 @json_option
-def verify(model: str, ledger: str | None, as_json: bool) -> None:
-    """Check MODEL against the ledger: whole, unchanged, paid for, and the book not older
-    than the model's statement."""
+def verify(
+    model: str, key: str | None, ledger: str | None, as_json: bool
+) -> None:
+    """Check MODEL: whole, unchanged, signed, paid for, and the book not older than the
+    model's statement. With --key no book is needed."""
+    from tacit.cli.promise import ask
     from tacit.cli.show import print_json
-    from tacit.ledger.book.book import open_book
-    from tacit.ledger.statement.statement import check_against
     from tacit.model.model import load
 
-    fitted = load(model)  # checks every digest
-    statement = fitted.statement
-    book = open_book(ledger, statement.population or "default")
-    known, words = check_against(statement, book)
-    entry = book.find(fitted.shared.digest())
-    if known and (entry is None or entry.number != statement.book_number):
-        known, words = (
-            False,
-            "its charge is in the book, but the book knows another model for it, or none",
-        )
+    verdict = ask(load(model), ledger, key)  # load checks every digest
     if as_json:
-        print_json({"verified": known, "words": words})
+        print_json(
+            {
+                "verified": verdict.holds,
+                "words": verdict.words,
+                "checked": verdict.statement.checked,
+                "certified": verdict.statement.standing,
+                "extended": verdict.extended,
+            }
+        )
     else:
-        click.echo(f"{'verified' if known else 'NOT VERIFIED'}: {words}")
-    if not known:
+        stands = "verified" if verdict.holds else "NOT VERIFIED"
+        click.echo(f"{stands}: {verdict.words}")
+    if not verdict.holds:
         raise SystemExit(1)

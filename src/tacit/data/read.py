@@ -21,7 +21,7 @@ from tacit.data.reading.columns import (
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
 from tacit.data.reading.table import Table
-from tacit.data.schema import Schema
+from tacit.data.schema import LIKES, Schema
 from tacit.errors import DataError, SettingError
 
 HEAD = 1 << 16
@@ -73,6 +73,13 @@ def read(
     return _read_frame(to_polars(source), "the data frame", ask)
 
 
+def marks_absent(source: str | Path, layout: str | None = None) -> bool:
+    """Whether the layout of these files has a number that stands for no rating. Told by names
+    and marks, so that a fit can be refused before a rating is read."""
+    found = named(layout) if layout else detect(bundle(source))[0]
+    return found is not None and found.absent is not None
+
+
 def _is_paths(source: object) -> bool:
     return isinstance(source, list | tuple) and all(
         isinstance(each, str | Path) for each in source
@@ -105,7 +112,7 @@ class _Ask:
         """The scale that was given, else the layout's; a table of likes needs none."""
         if not rated:
             return Schema(
-                0.0, 1.0, users=self.users, positive=1.0, source="likes"
+                0.0, 1.0, users=self.users, positive=1.0, source=LIKES
             )
         if self.positive is True:
             raise SettingError(
@@ -133,7 +140,12 @@ class _Ask:
                 remedy=f"choose at most {high:g}",
             )
         return Schema(
-            low, high, users=self.users, positive=least, source=source
+            low,
+            high,
+            users=self.users,
+            positive=least,
+            absent=layout is not None and layout.absent is not None,
+            source=source,
         )
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:

@@ -8,6 +8,9 @@ from functools import cached_property
 
 from tacit.errors import SettingError
 
+LIKES = "likes"
+"""The source of the scale where a table has no ratings: a row is a like."""
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -21,6 +24,9 @@ class Schema:
     """At most this many ratings of a person are used, chosen at random."""
     positive: float | None = None
     """Ratings of this much and more are likes and all else is dropped; None for rated data."""
+    absent: bool = False
+    """Whether the layout has a number that stands for no rating: then a value decides whether
+    there is a rating at all."""
     source: str = "given"
     """Where the scale comes from: `given`, or the name of the layout that implies it."""
 

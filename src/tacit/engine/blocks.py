@@ -76,7 +76,8 @@ def block_of(
         ratings.value[cells].astype(np.float64) - schema.middle
     ) / schema.unit_width
     time = ratings.time[cells] if ratings.time is not None else None
-    own = {name: kept[piece] for name, kept in personal.items()}
+    # A copy: through a view a kernel could reach what others keep.
+    own = {name: np.array(kept[piece]) for name, kept in personal.items()}
     return Block(rows, ptr, ratings.item[cells], value, time, first, own, draws)
 
 

@@ -32,6 +32,7 @@ from tacit.errors import Failure, SettingError
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
+from tacit.rounds.alone import Witness
 from tacit.rounds.options import How, Progress
 from tacit.rounds.people import People
 from tacit.rounds.plan import Budget
@@ -110,13 +111,16 @@ class Local(InMemory):
             for _ in range(workers)
         ]
 
+        witness = Witness(round_, state)
+
         def work(worker: int, position: int, block: Block) -> None:
-            given = round_.contribute(block, state)
+            given = witness.contribute(position, block)
             self._keep(block, round_)
             for name, answer in heard[worker].items():
                 answer.hear(block, given[name], self._cheats(block.people))
 
         self._each(pieces, workers, round_.name, work)
+        witness.check()
         for part in heard:
             for name, answer in part.items():
                 answers[name].merge(answer)

@@ -15,6 +15,7 @@ from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
 from tacit.errors import SettingError
 from tacit.noise.release import Charge, release
+from tacit.rounds.alone import Witness
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
@@ -65,8 +66,10 @@ class Threads(InMemory):
             {part.name: Total(part) for part in summed} for _ in range(workers)
         ]
 
+        witness = Witness(round_, state)
+
         def work(worker: int, position: int, block: Block) -> None:
-            given = round_.contribute(block, state)
+            given = witness.contribute(position, block)
             self._keep(block, round_)
             people = len(block.people)
             for name, total in totals[worker].items():
@@ -75,6 +78,7 @@ class Threads(InMemory):
                 matrix.add(position, given[name], people)
 
         self._each(pieces, workers, round_.name, work)
+        witness.check()
         first = totals[0]
         for other in totals[1:]:
             for name, total in other.items():

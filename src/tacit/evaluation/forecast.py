@@ -46,6 +46,7 @@ def forecast(
     cap on ratings that a fit would have."""
     from tacit.data.splits import per_rating
     from tacit.evaluation.sweep import measure
+    from tacit.fitting.check import usual_delta
     from tacit.fitting.run import trial
     from tacit.ledger.account.calibrate import gaussian_mu
     from tacit.ledger.account.gaussian import epsilon_at
@@ -55,11 +56,13 @@ def forecast(
         synthetic(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed
     )
     options = method.get_params()
+    delta = usual_delta(people) if method.delta is None else method.delta
+    options["delta"] = delta
     if method.epsilon is not None and people > stand_ins:
         factor = people / stand_ins
-        if method.delta > 0:
-            stronger = gaussian_mu(method.epsilon, method.delta) * factor
-            options["epsilon"] = min(epsilon_at(stronger, method.delta), 1e4)
+        if delta > 0:
+            stronger = gaussian_mu(method.epsilon, delta) * factor
+            options["epsilon"] = min(epsilon_at(stronger, delta), 1e4)
         else:
             options["epsilon"] = method.epsilon * factor
     twin = type(method)(**(options | {"calibration": "none", "epsilon": None}))

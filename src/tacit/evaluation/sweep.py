@@ -49,17 +49,26 @@ def run(
     items: Catalogue | None = None,
     days: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
+    ready: Callable[[], None] | None = None,
 ) -> list[dict[str, Any]]:
     """One cell an arm: the mean over splits of each metric with its standard deviation and
-    the number of runs."""
-    from tacit.fitting.run import trial
+    the number of runs.
+
+    `ready` is called when every arm was rehearsed on invented people and the first split is
+    made, before anything is compared with a rating: what is booked is booked there.
+    """
+    from tacit.fitting.run import rehearse, trial
 
     lines = list(arms)
+    for arm in lines:
+        rehearse(arm.make(0), ratings, items=items)
     found: list[list[dict[str, float | None]]] = [[] for _ in lines]
     total = len(lines) * (folds or seeds)
     for number, part in enumerate(
         _splits(ratings, split, seeds, folds, hold, fold_in)
     ):
+        if number == 0 and ready is not None:
+            ready()
         for place, arm in enumerate(lines):
             if progress:
                 progress(

@@ -40,14 +40,18 @@ def worth(
     """Facts for `tacit plan`: what a fit with these options will draw. Reads no ratings;
     `pattern` is who rated what, at the unit `value`, where it is public."""
     order = check(method, people=schema.users, start=start)
-    made = priced(order, facts(order, schema, catalogue, pattern))
-    plan, events = made.plan, made.events
+    people = None if pattern is None else len(pattern.ptr) - 1
+    made = priced(order, facts(order, schema, catalogue, pattern), people)
+    plan = made.known
+    events = {event.name: event for event in made.charged}
     whole = sum(
         part.share
         for round_ in plan.rounds
         for part in round_.parts
         if not round_.instead
     )
+    if made.counting is not None:  # the rest is not settled yet
+        whole = 1.0
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
@@ -101,11 +105,13 @@ def _unknown(
 ) -> list[str]:
     """What a fit will know that this plan does not."""
     found = []
-    if counts_people(order, schema):
+    if counts_people(order, schema.users):
         found.append(
-            "the number of people: it is counted first, and the rest is planned as it will "
-            "be without --users"
+            "the number of people: it is counted first, and the count chooses among plans "
+            "of equal cost; give --users to see one of them"
         )
+    if order.method.local and schema.users is None:
+        found.append("how many devices will answer, which a server sees")
     if order.unit == "value" and pattern is None:
         found.append(
             "who rated what, which is public at the unit value: give --ratings for the "

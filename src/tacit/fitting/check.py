@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
 from tacit.engine import engines, find_engine
@@ -11,6 +12,7 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 from tacit.fitting.start import check_kind, check_start
 from tacit.ledger.account.event import Event, Reserve, Unbounded
+from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
 from tacit.rounds.options import Calibration, How, taken
 from tacit.rounds.plan import Budget
@@ -19,10 +21,10 @@ from tacit.units import Unit
 if TYPE_CHECKING:
     from tacit.model.model import Model
 
-UNDECLARED_DELTA = 1e-3
-"""The largest delta where the number of people is not declared."""
+MOST_DELTA = 1e-4
+"""However few the people: one fit in ten thousand may fail them, and no more."""
 USUAL_DELTA = 1e-6
-"""The default, which an error names where it would do."""
+"""The default where people are few enough, or not declared."""
 
 
 def check(
@@ -46,11 +48,12 @@ def check(
     devices = _devices(method, how)
     budget = None
     if calibration != "none":
-        budget = _budget(method)
+        budget = _budget(method, people)
         check_delta(budget, people)
     order = Order(
         method, unit, calibration, budget, how, settings, devices, start
     )
+    _check_people(order, people)
     if start is not None:
         check_kind(method, start.shared)
         if not owner_only:
@@ -77,7 +80,8 @@ def _engine(method: Method) -> str:
     engine = method.engine or usual
     if engine in engines() and _can_run(engine, method):
         return engine
-    able = (name for name in engines() if _can_run(name, method))
+    others = (name for name in engines() if name not in method.engines)
+    able = [*method.engines, *(x for x in others if _can_run(x, method))]
     raise SettingError(
         f"{method.name} does not run on {engine!r}",
         remedy=f"use {' or '.join(able)}",
@@ -91,13 +95,22 @@ def _can_run(engine: str, method: Method) -> bool:
     )
 
 
-def _budget(method: Method) -> Budget:
+def usual_delta(people: int | None) -> float:
+    """The delta of a fit that names none: a tenth of one person among those declared, and
+    never above `USUAL_DELTA`."""
+    if people is None or people < 1:
+        return USUAL_DELTA
+    return min(USUAL_DELTA, SUPPORT / people)
+
+
+def _budget(method: Method, people: int | None) -> Budget:
     if method.epsilon is None:
         raise SettingError(
             "epsilon is missing: how much may the model reveal about one person?",
             remedy="`tacit plan` shows what a budget buys; then give --epsilon",
         )
-    return Budget(float(method.epsilon), float(method.delta))
+    delta = usual_delta(people) if method.delta is None else float(method.delta)
+    return Budget(float(method.epsilon), delta)
 
 
 def _devices(method: Method, how: How) -> Scenario | None:
@@ -133,23 +146,85 @@ def _unit(method: Method) -> Unit:
     return unit
 
 
+def _check_people(order: Order, people: int | None) -> None:
+    """Where devices share the noise, how many there are is agreed before they begin: each
+    draws its share for so many. A count could only come after."""
+    if (
+        people is not None
+        or order.calibration != "sound"
+        or order.unit == "value"
+    ):
+        return
+    if _shows_people(order) and not order.method.local:
+        raise SettingError(
+            "in a federation the number of people is declared: devices share the noise, "
+            "and sums over those who came stand for all",
+            remedy="give --users N, as a task gives `people`",
+        )
+
+
+def check_values(
+    order: Order, *, positive: bool = False, absent: bool = False
+) -> None:
+    """Refuse data in which a value decides what a promise takes as public. `positive`: only
+    ratings from some value on are kept; `absent`: a value stands for no rating.
+
+    Guarantee: at the unit `value` who rated what is public, so nothing that is read may make
+    a rating come or go with its value. Where devices take part, who they are is public, so
+    nothing may make a person come or go with hers. Repeated ratings do neither: which of them
+    is kept, or that their mean is, follows from times and the order of rows alone.
+    """
+    if order.budget is None or not (positive or absent):
+        return
+    what = (
+        "with --positive the values decide which ratings there are"
+        if positive
+        else "in this layout a value stands for no rating"
+    )
+    mend = (
+        "leave --positive out"
+        if positive
+        else "write the explicit ratings to a csv whose rows are public"
+    )
+    if order.unit == "value":
+        other = [unit for unit in order.method.units if unit != "value"]
+        instead = (
+            f"use --unit {' or '.join(other)}"
+            if other
+            else "use --method bayes"
+        )
+        raise SettingError(
+            f"at the unit value who rated what is public, but {what}: some would show",
+            remedy=f"{instead}, or {mend}",
+        )
+    if _shows_people(order) and order.calibration == "sound":
+        raise SettingError(
+            f"who takes part is public on the engine {order.engine}, but {what}: who has "
+            "none would show",
+            remedy=f"{mend}, or use --engine threads where the method has it",
+        )
+
+
+def _shows_people(order: Order) -> bool:
+    """Whether servers see who takes part."""
+    kind = find_engine(order.engine).like or order.engine
+    return order.method.local or kind in ("federated", "simulate", "local")
+
+
 def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
         raise SettingError(f"users is {people}; it must be at least 1")
-    most = 1 / people if people is not None else UNDECLARED_DELTA
+    most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
     if budget.delta > most:
         whom = (
             f"one in {people} people"
-            if people is not None
-            else "what people who are not counted can be asked to bear"
-        )
-        usual = (
-            f"; {USUAL_DELTA:g} is the default" if most > USUAL_DELTA else ""
+            if people is not None and most < MOST_DELTA
+            else f"{MOST_DELTA:g}, the most that anybody is asked to bear"
         )
         raise SettingError(
             f"delta is {budget.delta:g}, above {whom}",
-            remedy=f"use a delta of at most {most:.1g}{usual}",
+            remedy=f"use {10.0 ** floor(log10(most)):g} or less, or leave --delta out",
         )
 
 

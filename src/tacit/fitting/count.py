@@ -1,17 +1,129 @@
-"""The noisy count of people, where their number is not declared."""
+"""How many people a plan is for, where nobody declared it: the one place that settles this.
+
+Where people are public or seen (the unit `value`, the local model) they are known. Else the
+first event counts them, and the released count chooses among plans that were made, priced and
+checked before a rating was touched: one for each of a fixed row of numbers.
+
+Guarantee: each of these plans composes to at most the mu (or, pure, the epsilon) of one
+envelope, which the book is charged with the count. The choice is a function of a release and
+of nothing else. So whatever is chosen, what is released is an adaptive composition of the
+count and of rounds below that envelope, whose price is the budget (docs/proofs/count.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import log, sqrt
 
 import numpy as np
 
 from tacit.bound import PersonCount, Rows
+from tacit.engine.base import Engine
+from tacit.errors import SettingError, TacitError
+from tacit.fitting.order import Order
+from tacit.fitting.planned import Planned, planned
+from tacit.ledger.account.cost import cost
+from tacit.ledger.account.event import Event, Reserve
+from tacit.methods.base import Public
+from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
+COUNT = "people/count"
+"""The event of the count."""
 COUNT_SHARE = 0.01
 """Of the budget. A count within a per cent of many people needs no more."""
+STEPS = 4
+"""Numbers of people in each doubling: a plan for a number at most a tenth beside the true one
+has shares within some per cent of the best."""
+LEAST, MOST = 4, 30
+"""Doublings: from 16 people to a thousand million."""
+GRID = tuple(
+    round(2 ** (step / STEPS))
+    for step in range(LEAST * STEPS, MOST * STEPS + 1)
+)
+"""The numbers of people for which a plan is made."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The count, and the plans among which it chooses."""
+
+    plan: Plan
+    """One round: the count."""
+    event: Event
+    plans: Mapping[int, Planned]
+    """By the number of people that each is for."""
+
+    @property
+    def charged(self) -> tuple[Event, ...]:
+        """What the book is charged: the count, and what covers each of the plans."""
+        unit = self.plan.unit
+        prices = [
+            cost(made.events.values(), unit) for made in self.plans.values()
+        ]
+        if any(price.sampled or price.renyi for price in prices):
+            raise SettingError(
+                "no envelope covers rounds by a coin or noise in shares: the number of "
+                "people must be known before they are planned",
+                remedy="declare it with --users",
+            )
+        mu2 = max(price.mu2 for price in prices)
+        pure = max(price.pure_epsilon for price in prices)
+        rest: list[Event] = []
+        if mu2:
+            rest.append(Reserve(name="plan", mu=sqrt(mu2)))
+        if pure:
+            rest.append(Reserve(name="plan, pure", epsilon=pure))
+        return self.event, *rest
+
+    def chosen(self, people: float) -> Planned:
+        """The plan for about so many people: the nearest, by ratio."""
+        near = min(
+            self.plans, key=lambda each: abs(log(each / max(people, 1.0)))
+        )
+        return self.plans[near]
+
+
+def known_people(order: Order, engine: Engine) -> int | None:
+    """The number of people where it is public without a count: who rated what is public at
+    `value`, and in the local model a server sees which devices answer."""
+    if order.calibration != "sound":
+        return None
+    if order.unit == "value" or order.method.local:
+        return engine.people
+    return None
+
+
+def counting(
+    order: Order, public: Public, able: Callable[[Plan], None]
+) -> Counting:
+    """The count and its plans. `able` raises where a plan cannot be run here; such a plan is
+    not among them, and where none is left the first one's error is raised."""
+    plans: dict[int, Planned] = {}
+    refused: TacitError | None = None
+    event: Event | None = None
+    for people in GRID:
+        schema = public.schema.declare(users=people)
+        facts = replace(public, schema=schema, coins=False)
+        try:
+            made = planned(order, facts, before=(count_people(), COUNT_SHARE))
+            able(made.plan)
+        except TacitError as error:
+            refused = refused or error
+            continue
+        events = dict(made.events)
+        own = events.pop(COUNT)
+        event = event or own
+        plans[people] = replace(made, events=events)
+    if event is None:
+        assert refused is not None
+        raise refused
+    count = Plan(
+        order.unit, (count_people(),), limited=public.schema.max_ratings
+    )
+    return Counting(count, event, plans)
 
 
 def count_people() -> Round:

@@ -10,13 +10,20 @@ from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
 from tacit.ledger.account.event import Evaluation, Event
+from tacit.ledger.statement import words
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
-    from tacit.ledger.book.book import Receipt
+    from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.shared import Shared
+
+
+COUNTED = (
+    "People were not declared: 1 % of the budget counted them, and the released count chose "
+    "the plan below among plans that all cost the same."
+)
 
 
 @dataclass(frozen=True)
@@ -29,11 +36,21 @@ class Said:
     events: tuple[Event, ...]
     declared_items: bool
     """Whether the catalogue was given, and not read from the ratings."""
+    counted: bool = False
+    """Whether a count of people chose the plan."""
 
     def statement(
-        self, engine: Engine, receipt: Receipt | None, *, private: bool
+        self,
+        engine: Engine,
+        payment: Payment | None,
+        *,
+        private: bool,
+        charged: Iterable[Event],
+        counted: float | None = None,
     ) -> Statement:
-        """The promise in words and data."""
+        """The promise in words and data. `charged` is what stands in the book: an envelope,
+        where a count chose what was drawn; `counted` is the number of people that was then
+        released."""
         from tacit.ledger.statement.statement import build_statement
 
         order = self.order
@@ -45,15 +62,22 @@ class Said:
             like=engine.like,
             trust=engine.trust,
             events=self.events,
+            charged=charged,
             calibration=order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None,
             per_person=tuple(self._bounds()),
             settings=tuple(self._chosen()),
             public=tuple(self._assumed()),
             purpose=order.how.purpose,
-            receipt=receipt,
+            receipt=payment.receipt if payment else None,
             real_noise=private,
             local=order.method.local,
+            total=payment.total if payment else None,
+            starts=payment.starts if payment else (),
+            chain_epsilon=payment.chain_epsilon if payment else None,
+            supported=None
+            if counted is None or budget is None
+            else words.supported(budget.delta, counted),
         )
 
     def _bounds(self) -> Iterable[str]:
@@ -67,6 +91,8 @@ class Said:
 
     def _chosen(self) -> Iterable[str]:
         """How settings were chosen."""
+        if self.counted:
+            yield COUNTED
         yield from self.plan.story
         yield from (
             f"{name} = {value}" for name, value in self.order.settings.items()

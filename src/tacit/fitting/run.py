@@ -4,27 +4,32 @@ and engines both. It touches no rating: the engine does."""
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.fitting.align import align
-from tacit.fitting.check import check
+from tacit.fitting.check import check, check_values
+from tacit.fitting.count import Counting, known_people
 from tacit.fitting.order import Order
-from tacit.fitting.planned import check_cost
+from tacit.fitting.pay import pay, settle
+from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
+from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
+from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.ledger.book.book import Receipt
+    from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.shared import Shared
-    from tacit.noise.release import Charge
     from tacit.rounds.options import Progress
 
 
@@ -41,30 +46,29 @@ def fit(
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already."""
     from tacit.model.model import Model
-    from tacit.noise.release import Charge, NoNoise
 
     if order is None:
         people = ratings.schema.declare(users).users
         order = check(method, people=people, start=start)
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
-        return Model(run.go(NoNoise()), run.statement(None))
-    warning = order.book.fingerprint(run.engine.fingerprint())
-    if warning:
-        warnings.warn(warning, stacklevel=2)
-    events = tuple(run.events.values())
-    receipt = order.book.reserve(
-        events,
-        unit=order.unit,
-        budget=(order.budget.epsilon, order.budget.delta),
-        purpose=purpose(order),
-        method=method.name,
-        limit=run.plan.limited,
-        accept_unbounded=order.how.accept_unbounded,
+        return Model(run.go(), run.statement(None))
+    run.rehearse()
+    payment = pay(
+        order,
+        run.engine.fingerprint(),
+        tuple(run.charged),
+        run.public.schema.max_ratings,
+        purpose(order),
     )
-    shared = run.go(Charge(events, entry=receipt.hash))
-    order.book.commit(receipt, shared.digest())
-    return Model(shared, run.statement(receipt))
+    receipt = payment.receipt
+    shared = run.go(entry=receipt.hash)
+    # What was charged as an envelope is now told round by round.
+    drawn = run.events if run.counting is not None else None
+    promise = settle(
+        order.book, receipt, run.statement(payment), shared.digest(), drawn
+    )
+    return Model(shared, promise)
 
 
 def trial(
@@ -79,13 +83,21 @@ def trial(
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
     (see `tacit.fitting.publish.book_evaluation`)."""
     from tacit.model.model import Model
-    from tacit.noise.release import Charge, NoNoise
 
     run = _Run(method, ratings, items, users, progress, start)
-    charge = (
-        NoNoise() if run.order.budget is None else Charge(run.events.values())
-    )
-    return Model(run.go(charge), run.statement(None))
+    return Model(run.go(), run.statement(None))
+
+
+def rehearse(
+    method: Method,
+    ratings: Ratings,
+    *,
+    items: Catalogue | None = None,
+    users: int | None = None,
+) -> None:
+    """Plan a fit and run it on invented people, before anything is charged: what would stop
+    it half-way is raised here."""
+    _Run(method, ratings, items, users, None).rehearse()
 
 
 class _Run:
@@ -107,8 +119,15 @@ class _Run:
             order = check(
                 method, people=schema.users, start=start, owner_only=True
             )
+        check_values(
+            order,
+            positive=schema.positive is not None
+            and (schema.source != LIKES or order.unit == "value"),
+            absent=schema.absent,
+        )
         self.method = method
         self.order = order
+        self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
             how = replace(how, progress=progress)
@@ -117,54 +136,119 @@ class _Run:
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = seen_pattern(order, schema, self.engine)
-        made = priced(order, facts(order, schema, catalogue, pattern))
-        self.public = made.public
-        self.plan = made.plan
-        self.engine.check(self.plan)
-        self.events = made.events
-        check_cost(self.events.values(), order)
-        self.said = Said(
-            order,
-            self.public,
-            self.plan,
-            tuple(self.events.values()),
-            declared_items=items is not None,
-        )
+        self.public = facts(order, schema, catalogue, pattern)
+        self.planned: Planned | None = None
+        """What is run, as soon as it is settled."""
+        self.counting: Counting | None = None
+        """Given where a count of people settles it."""
+        self.counted: float | None = None
+        """The number of people that was released, where none was declared."""
+        self.events: tuple[Event, ...] = ()
+        """From which noise is drawn: those of the count too."""
+        self._settle_plan()
 
-    def go(self, charge: Charge) -> Shared:
-        """Run the rounds on the engine and make the shared model."""
+    def _settle_plan(self) -> None:
+        """The plan, or the plans among which a count of people will choose."""
+        people = known_people(self.order, self.engine)
+        made = priced(self.order, self.public, people, self.engine.check)
+        self.counting = made.counting
+        self.charged = made.charged
+        if made.settled is not None:
+            self._begin(made.settled)
+
+    def _begin(self, made: Planned) -> None:
+        """From here on the plan is settled."""
+        self.planned = made
+        self.events = (*self.events, *made.events.values())
+
+    def rehearse(self) -> None:
+        """Before anything is charged: run every plan that may be chosen on invented people."""
+        from tacit.fitting.rehearse import rehearse
+
+        if (
+            self.order.calibration != "sound"
+        ):  # papers and twins have no promise to keep
+            return
+        plans = [self.planned]
+        if self.counting is not None:
+            plans = list(self.counting.plans.values())
+        shapes = {made.shape: made for made in plans if made is not None}
+        for made in shapes.values():
+            rehearse(self.order, made.public)
+
+    def go(self, *, entry: str = "") -> Shared:
+        """Run the rounds on the engine and make the shared model. `entry` is the hash of the
+        reservation; empty for the owner's eyes."""
         from threadpoolctl import threadpool_limits
 
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
-        state = self.method.first_state(self.public).after(
-            people=self._declared()
-        )
-        loop = Loop(self.plan, state)
         # Many small products: a pool of threads only waits on itself.
         with threadpool_limits(self.order.how.threads or 1):
-            round_ = loop.next()
-            while round_ is not None:
-                released = self.engine.run(round_, loop.state, charge)
-                round_ = loop.step(round_, released)
-        self.private = self.order.budget is not None and loop.private
+            private = self._count(entry)
+            assert self.planned is not None
+            public = self.planned.public
+            state = self.method.first_state(public).after(people=self._people())
+            loop = Loop(self.planned.plan, state)
+            self._run(loop, self.planned.events.values(), entry)
+        self.private = (
+            self.order.budget is not None and private and loop.private
+        )
         if self.engine.refused:
             warnings.warn(
                 f"{self.engine.refused:,} answers were not given: the devices' own "
                 "ledgers have no room",
                 stacklevel=2,
             )
-        return signed(self.order, self.method.finish(self.public, loop.state))
+        shared = signed(self.order, self.method.finish(public, loop.state))
+        # The number that a plan was made for was not declared.
+        return replace(shared, schema=self.public.schema)
 
-    def _declared(self) -> float:
-        """The number of people that a plan starts from."""
-        order = self.order
-        if self.method.local:  # the server sees which devices answer
+    def _count(self, entry: str) -> bool:
+        """Count the people where nobody declared them, and choose the plan; whether that had
+        its noise."""
+        if self.counting is None:
+            return True
+        loop = Loop(self.counting.plan, State())
+        self.events = (self.counting.event,)
+        self._run(loop, self.events, entry)
+        self.counted = float(loop.state.people)
+        self._begin(self.counting.chosen(self.counted))
+        return loop.private
+
+    def _run(self, loop: Loop, events: Iterable[Event], entry: str) -> None:
+        from tacit.noise.release import Charge, NoNoise
+
+        noiseless = self.order.budget is None
+        charge = NoNoise() if noiseless else Charge(events, entry=entry)
+        while (round_ := loop.next()) is not None:
+            loop.absorb(round_, self.engine.run(round_, loop.state, charge))
+
+    def _people(self) -> float:
+        """The number of people that a plan starts from: counted, declared or seen. In the
+        local model the server sees which devices answer; twins and papers look."""
+        if self.counted is not None:
+            return self.counted
+        declared = self.public.schema.users
+        if self.method.local or declared is None:
             return float(self.engine.people)
-        shown = order.budget is None or order.calibration == "paper"
-        usual = self.engine.people if shown else 1
-        return float(self.public.schema.users or usual)
+        return float(declared)
 
-    def statement(self, receipt: Receipt | None) -> Statement:
+    def statement(self, payment: Payment | None) -> Statement:
         """The promise in words and data."""
-        return self.said.statement(self.engine, receipt, private=self.private)
+        assert self.planned is not None
+        said = Said(
+            self.order,
+            self.public,
+            self.planned.plan,
+            self.events,
+            declared_items=self.declared_items,
+            counted=self.counting is not None,
+        )
+        return said.statement(
+            self.engine,
+            payment,
+            private=self.private,
+            counted=self.counted,
+            charged=self.charged,
+        )

@@ -11,6 +11,7 @@ from tacit.fitting.order import Order
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
+    from tacit.ledger.book.entry import Entry
     from tacit.methods.base import Method
     from tacit.model.model import Model
     from tacit.model.shared import Shared
@@ -25,7 +26,7 @@ def check_start(order: Order, start: Model) -> None:
     start from anything.
     """
     from tacit.ledger.account.cost import group
-    from tacit.ledger.statement.statement import check_against
+    from tacit.model.verify import verify_with_book
 
     if order.calibration == "none":
         return
@@ -45,16 +46,38 @@ def check_start(order: Order, start: Model) -> None:
             remedy=f"start from a model of the unit {unit}, or fit with --unit {promise.unit}",
         )
     book = order.book_of(promise.population or "default")
-    known, words = check_against(promise, book)
-    entry = book.find(start.shared.digest())
-    if not known or entry is None or entry.number != promise.book_number:
-        why = "it was changed after `tacit fit` wrote it" if known else words
+    verdict = verify_with_book(start, book)
+    if not verdict.holds or verdict.extended:
+        why = (
+            "it was extended by `tacit add-items`"
+            if verdict.holds
+            else verdict.words
+        )
         raise SettingError(
             f"the ledger does not know the model to start from: {why}",
             remedy="give the ledger that paid for it (--ledger) and the model as `tacit "
             "fit` wrote it; "
             "new items come with --items",
         )
+    others = {entry.population for entry in chain(order)}
+    order.book.check_people(others, other_people=order.how.other_people)
+
+
+def chain(order: Order) -> tuple[Entry, ...]:
+    """The reservations of all that a fit builds on: those that the start's own chain names,
+    then the start's."""
+    if order.start is None:
+        return ()
+    population = order.start.statement.population or "default"
+    entry = order.book_of(population).find(order.start.shared.digest())
+    if entry is None:
+        return ()
+    named = dict.fromkeys([*(entry.starts or ()), (population, entry.number)])
+    known = {
+        name: order.book_of(name).entries()
+        for name in {name for name, _ in named}
+    }
+    return tuple(known[name][number - 1] for name, number in named)
 
 
 def before(start: Model) -> str:

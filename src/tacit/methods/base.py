@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -70,6 +71,23 @@ class Public:
     """Who rated what: public at the unit `value` and absent at every other."""
     start: Shared | None = None
     """An earlier model, published: what it released may be built upon."""
+
+    coins: bool = True
+    """Whether people may take part by a secret coin. Not where a count of them chooses the
+    plan: what a coin saves has no common measure for plans of different sizes."""
+
+    @property
+    def people(self) -> float:
+        """How many people the plan is for: declared, seen or counted before it is made
+        (`tacit.fitting.count`). Without noise any number is enough."""
+        if self.schema.users is not None:
+            return float(self.schema.users)
+        if self.budget is None:
+            return inf
+        raise SettingError(
+            "a plan needs the number of people",
+            remedy="declare it: --users N, or Schema.declare(users=N)",
+        )
 
     @cached_property
     def items(self) -> int:

@@ -26,6 +26,11 @@ from tacit.model.shared import Shared
 Floats = NDArray[np.float64]
 STRENGTHS = np.geomspace(1e-3, 1e3, 25)
 """Ridge penalties tried, for columns of unit variance and items of mean weight 1."""
+BY_ITEM = ("baseline", "loadings", "variance", "weight")
+"""Arrays with one row an item, which an extension appends to."""
+EXTENDED = "extended"
+"""The setting that lists the extensions of a model: what `tacit.model.lineage` needs to cut
+the earlier models out of it."""
 LEAST_FREE = 1e-3
 """Share of the items that a ridge leaves free, at least: cross-validation divides by it."""
 
@@ -50,11 +55,13 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     both = merge(shared.catalogue, new, fresh)
     features = design(len(both), both.years, both.tagged, both.numeric).matrix
     arrays = _extended(shared, features, len(fresh))
-    settings = {
-        **shared.settings,
-        "extended_from": shared.digest(),
-        "added_items": len(fresh),
+    step = {
+        "from": shared.digest(),
+        "items": len(shared.catalogue),
+        "titled": shared.catalogue.titles is not None,
     }
+    steps = [*shared.settings.get(EXTENDED, ()), step]
+    settings = {**shared.settings, EXTENDED: steps}
     return replace(shared, arrays=arrays, catalogue=both, settings=settings)
 
 

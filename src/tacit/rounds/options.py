@@ -60,8 +60,13 @@ class What:
             kind=float,
         ),
     )
-    delta: float = option(
-        1e-6, Told("run", "0 asks for a pure mechanism.", kind=float, show=True)
+    delta: float | None = option(
+        None,
+        Told(
+            "run",
+            "The smaller of 1e-6 and .1/people unless said; 0 asks for a pure mechanism.",
+            kind=float,
+        ),
     )
     unit: Unit | None = option(
         None,
@@ -115,6 +120,15 @@ class How:
         False,
         Told(
             "book", "Let a `paper` fit be booked on a capped ledger.", kind=bool
+        ),
+    )
+    other_people: bool = option(
+        False,
+        Told(
+            "book",
+            "These people are in no other population of the ledger, though data or a start "
+            "look so; noted in the book.",
+            kind=bool,
         ),
     )
     devices: Mapping[str, Any] | None = option(

@@ -11,10 +11,12 @@ from tacit.noise.bits import _inject as inject_bits
 from tacit.testing.book import BookTests
 from tacit.testing.engine import EngineTests
 from tacit.testing.method import MethodTests
+from tacit.testing.people import PeopleTests
 from tacit.testing.sampler import SamplerTests
 
 __all__ = [
     "BookTests",
+    "PeopleTests",
     "EngineTests",
     "MethodTests",
     "SamplerTests",

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from math import inf, nan
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def charge(
     *events: Event,
     unit: Unit = "user",
     limit: int | None = None,
-    **options: bool,
+    **options: Any,
 ) -> Receipt:
     return book.reserve(
         events,

@@ -67,7 +67,9 @@ server_options: Callable[[F], F] = several(
     "--method", required=True, metavar="NAME", help="What is trained."
 )
 @click.option("--epsilon", type=float, help="The budget of one person.")
-@click.option("--delta", type=float, default=1e-6, show_default=True)
+@click.option(
+    "--delta", type=float, help="The smaller of 1e-6 and .1/people unless said."
+)
 @click.option(
     "--unit", default="user", show_default=True, metavar="user|rating"
 )
@@ -216,6 +218,7 @@ def _task(o: dict[str, Any]) -> Task:
     from tacit.data.reading.items import read_items
     from tacit.errors import SettingError
     from tacit.federation.protocol.task import Task
+    from tacit.fitting.check import usual_delta
 
     scale = parse_scale(o["scale"])
     if scale is None:
@@ -229,7 +232,7 @@ def _task(o: dict[str, Any]) -> Task:
         unit=o["unit"],
         calibration=o["calibration"],
         epsilon=o["epsilon"],
-        delta=o["delta"],
+        delta=usual_delta(o["users"]) if o["delta"] is None else o["delta"],
         low=scale[0],
         high=scale[1],
         people=o["users"],

@@ -128,7 +128,10 @@ class _Reader:
             columns = {
                 role: cells.gather(rows) for role, cells in columns.items()
             }
-        lines = self.lines(text, line, rows) if self.table.keep_lines else None
+        lines = None
+        if self.table.keep_lines:
+            # What follows the last line end is no row.
+            lines = self.lines(text, line, rows)[: len(columns["user"])]
         try:
             self.table.add(
                 columns["user"],

@@ -4,11 +4,13 @@ statement."""
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
+from tacit.fitting.pay import running_total, settle, twice
 from tacit.ledger.book.book import Receipt, open_book
 from tacit.rounds.state import State
 
@@ -32,21 +34,36 @@ def is_published(out: Path) -> bool:
 
 
 def reserve(rounds: Rounds, book: Charged | None) -> Receipt | None:
-    """Charge the plan once: a restart finds the receipt in the store."""
+    """Charge the plan once.
+
+    A restart finds the receipt in the store. Before the book is asked, the store holds the
+    name of the request: a recommender that dies between the charge and its receipt asks
+    again under that name, and the book answers with the entry that it made.
+    """
     made = rounds.made
     task, budget = made.task, made.public.budget
     if book is None or budget is None:
         return None
-    if known := rounds.receipt():
-        return Receipt(**json.loads(known))
-    receipt = open_book(book.location, book.population).reserve(
-        made.events.values(),
-        unit=task.unit,
-        budget=(budget.epsilon, budget.delta),
-        purpose=task.purpose or f"federated {task.method}",
-        method=task.method,
-        limit=task.max_ratings,
-        accept_unbounded=book.accept_unbounded,
+    known = json.loads(rounds.receipt() or "{}")
+    if "hash" in known:
+        return Receipt(**known)
+    if "token" not in known:
+        # Not the task's name alone: the same task may be trained again, and is paid again.
+        known["token"] = f"{task.name}:{secrets.token_hex(16)}"
+        rounds.keep_receipt(json.dumps(known))
+    opened = open_book(book.location, book.population)
+    receipt = twice(
+        lambda: opened.reserve(
+            made.events.values(),
+            unit=task.unit,
+            budget=(budget.epsilon, budget.delta),
+            purpose=task.purpose or f"federated {task.method}",
+            method=task.method,
+            limit=task.max_ratings,
+            accept_unbounded=book.accept_unbounded,
+            relation="record" if made.method.local else "participant",
+            token=known["token"],
+        )
     )
     rounds.keep_receipt(json.dumps(asdict(receipt)))
     return receipt
@@ -69,6 +86,10 @@ def publish(
         return
     shared = made.method.finish(made.public, state)
     task, budget = made.task, made.public.budget
+    opened = total = None
+    if receipt is not None and book is not None and budget is not None:
+        opened = open_book(book.location, book.population)
+        total = running_total(opened, receipt, made.public.unit, budget.delta)
     statement = build_statement(
         method=task.method,
         unit=made.public.unit,
@@ -92,11 +113,10 @@ def publish(
         receipt=receipt,
         real_noise=bool(made.events),
         local=made.method.local,
+        total=total,
     )
-    if receipt is not None and book is not None:
-        open_book(book.location, book.population).commit(
-            receipt, shared.digest()
-        )
+    if receipt is not None and opened is not None:
+        statement = settle(opened, receipt, statement, shared.digest())
     Model(shared, statement).save(out)
 
 

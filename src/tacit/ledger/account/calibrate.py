@@ -4,6 +4,7 @@ the budget that was asked."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import inf, isfinite, log, sqrt
 
 from tacit.errors import SettingError
@@ -15,6 +16,7 @@ _SAFE = 1 - 1e-12
 """Covers the rounding of shares, scales and sums that are derived from a calibrated value."""
 
 
+@lru_cache(maxsize=256)
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu whose Gaussian releases are (epsilon, delta)-private: the budget in
     the currency that adds.

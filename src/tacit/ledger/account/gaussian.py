@@ -12,6 +12,7 @@ floating-point error.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import erfc, exp, inf, log, pi, sqrt
 
 _ROOT2 = sqrt(2)
@@ -62,6 +63,7 @@ def delta_at(mu: float, epsilon: float) -> float:
     return 0.0 if mu == 0 and epsilon >= 0 else max(exp(value), SMALLEST)
 
 
+@lru_cache(maxsize=256)
 def epsilon_at(mu: float, delta: float) -> float:
     """The smallest epsilon >= 0 whose delta(epsilon) is at most `delta`."""
     if mu == 0:

@@ -2,17 +2,22 @@
 which entries it concerns.
 
 `advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
-"text"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions; `methods` are
-names, or `["*"]` for all.
+"text", "early"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions;
+`methods` are names, or `["*"]` for all; `early` is true where only builds are concerned
+that did not yet write into an entry what its neighbours differ in (`relation`), which all
+builds of the released 0.1.0 do.
 """
 
 from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterable
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
+
+from tacit.ledger.book.entry import Entry
 
 _COMPARE = {
     ">=": operator.ge,
@@ -32,9 +37,17 @@ class Advisory(BaseModel):
     versions: tuple[str, ...]
     methods: tuple[str, ...]
     text: str
+    early: bool = False
+    """Only entries without a relation."""
+
+    def touches(self, entry: Entry) -> bool:
+        """Whether an entry is touched."""
+        if self.early and entry.relation is not None:
+            return False
+        return self.concerns(entry.version, entry.method)
 
     def concerns(self, version: str, method: str) -> bool:
-        """Whether an entry of this version and method is touched."""
+        """Whether entries of this version and method are touched."""
         named = "*" in self.methods or method in self.methods
         return named and any(
             all(_holds(version, part) for part in each.split(","))
@@ -59,6 +72,28 @@ def load() -> tuple[Advisory, ...]:
         .read_text(encoding="utf-8")
     )
     return Advisories.model_validate_json(text).advisories
+
+
+def affected(
+    entries: Iterable[Entry], version: str | None = None
+) -> list[tuple[Entry, str]]:
+    """Reservations that a known defect touches, each with the advisory's words; with
+    `version`, all that this version made."""
+    made = [
+        entry
+        for entry in entries
+        if entry.kind == "reserve" and not entry.evaluation
+    ]
+    if version is not None:
+        words = f"made by version {version}"
+        return [(entry, words) for entry in made if entry.version == version]
+    known = load()
+    return [
+        (entry, f"{each.id}: {each.text}")
+        for entry in made
+        for each in known
+        if each.touches(entry)
+    ]
 
 
 def _holds(version: str, condition: str) -> bool:

@@ -15,60 +15,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import BookError, BudgetError, SettingError
-from tacit.ledger.account.account import epsilon_of
-from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.chain import append, damaged, keyed, load, where
-from tacit.ledger.book.entry import Entry, genesis
+from tacit.ledger.book.chain import append, load, where
+from tacit.ledger.book.entry import Entry, Relation, genesis
+from tacit.ledger.book.marks import fresh, known_to
+from tacit.ledger.book.people import admit_people, listed, unsettled
+from tacit.ledger.book.receipts import (
+    SHOWN_DELTA,
+    Receipt,
+    Running,
+    Spent,
+    Verified,
+    running,
+)
+from tacit.ledger.book.recheck import recheck
 from tacit.ledger.book.rules import (
-    ROUNDING,
     State,
-    UnitSpent,
     admit,
     check_details,
+    check_unit,
+    checked,
+    replay,
 )
+from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Store, open_store
-from tacit.ledger.software import software
 from tacit.units import UNITS, Unit
 
-SHOWN_DELTA = 1e-6
-"""At which totals are shown where no cap gives a delta."""
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Proof of a reservation: what a statement carries."""
-
-    population: str
-    number: int
-    hash: str
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What a population has spent, by unit."""
-
-    units: tuple[UnitSpent, ...]
-
-    def __getitem__(self, unit: Unit) -> UnitSpent:
-        return next(each for each in self.units if each.unit == unit)
-
-
-@dataclass(frozen=True)
-class Verified:
-    """A book that was replayed without a fault."""
-
-    population: str
-    entries: int
-    head: str
-    spent: Spent
+__all__ = ["Book", "Receipt", "Running", "Spent", "Verified", "open_book"]
 
 
 def open_book(
@@ -105,16 +84,32 @@ class Book:
         limit: int | None = None,
         accept_unbounded: bool = False,
         owner_only: bool = False,
+        relation: Relation | None = None,
+        token: str | None = None,
+        starts: Iterable[tuple[str, int]] = (),
     ) -> Receipt:
         """Charge `events` before they happen. What is reserved counts as spent for ever.
 
         `limit` is the most ratings of one person that the plan uses, for group privacy. An
         evaluation is booked once per population: a second one returns the first receipt.
+        `token` names the request: a second one with the same token and the same events gets
+        the entry that the first one made, so that a crash or a lost connection between the
+        charge and its receipt does not charge twice.
         """
-        asked = _checked(events, unit, budget)
+        asked = checked(events, unit, budget)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            state = _replay(chain.entries)
+            state = replay(chain.entries)
+            if (
+                token is not None
+                and (made := state.tokens.get(token)) is not None
+            ):
+                if (made.events, made.unit) != (asked, unit):
+                    raise BookError(
+                        f"entry {made.number} was made by this request, for other events",
+                        place=self.place,
+                    )
+                return _receipt(made)
             totals = admit(
                 state, asked, unit, limit, accept_unbounded, owner_only
             )
@@ -129,6 +124,9 @@ class Book:
                 "method": _text(method),
                 "accepted": accept_unbounded,
                 "owner_only": owner_only,
+                "relation": relation,
+                "token": token,
+                "starts": tuple(starts) or None,
             }
             if state.evaluation is not None and all(
                 event.kind == "evaluation" for event in asked
@@ -149,8 +147,8 @@ class Book:
         """Raise what `reserve` would raise now, and write nothing: to fail before any
         rating is read."""
         admit(
-            _replay(self.entries()),
-            _checked(events, unit, budget),
+            replay(self.entries()),
+            checked(events, unit, budget),
             unit,
             limit,
             accept_unbounded,
@@ -172,7 +170,7 @@ class Book:
         details = EVENTS.validate_python(tuple(events or ()))
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            state = _replay(chain.entries)
+            state = replay(chain.entries)
             reserved = state.reserved.get(receipt.number)
             if (
                 receipt.population != self.population
@@ -219,10 +217,10 @@ class Book:
             raise SettingError(
                 f"a cap's delta is {delta:g}; it must be at least 0 and below 1"
             )
-        _check_unit(unit)
+        check_unit(unit)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            uncovered = _replay(chain.entries).tally(unit).uncovered
+            uncovered = replay(chain.entries).tally(unit).uncovered
             if uncovered and not accept_unbounded:
                 raise BudgetError(
                     f"{uncovered} earlier entries have no bound per {unit}, so a cap "
@@ -250,7 +248,7 @@ class Book:
 
     def spent(self) -> Spent:
         """Per unit that has entries or a cap; `user` always."""
-        return _spent(_replay(self.entries()))
+        return _spent(replay(self.entries()))
 
     @property
     def head(self) -> str:
@@ -267,7 +265,7 @@ class Book:
 
     def find(self, artefact: str) -> Entry | None:
         """The reservation that led to this artefact."""
-        state = _replay(self.entries())
+        state = replay(self.entries())
         numbers = [
             of
             for of, entry in state.committed.items()
@@ -283,7 +281,7 @@ class Book:
         for entry in entries:
             state.after(entry)
             try:
-                self._recheck(state, entry)
+                recheck(state, entry, self.place)
             except BudgetError as error:
                 raise BookError(
                     f"entry {entry.number} should not have been admitted: {error}",
@@ -292,23 +290,83 @@ class Book:
         head = entries[-1].hash if entries else genesis(self.population)
         return Verified(self.population, len(entries), head, _spent(state))
 
-    def fingerprint(self, data: bytes) -> str | None:
-        """Remember data by a keyed hash alone; a warning if the same data are known under
-        another population."""
+    def fingerprint(
+        self,
+        data: bytes,
+        *,
+        other_people: bool = False,
+        beside: Iterable[str] = (),
+    ) -> str | None:
+        """Remember whose data are charged here (`tacit.ledger.book.marks`): a warning, a
+        refusal beside a cap, or with `other_people` an entry, if another population has
+        them, or is one of `beside`, whose releases this one builds on."""
         with self.store.write() as session:
-            load(self.store, session, self.population)
-            mac = keyed(self.store, self.population, b"tacit data", data)
-            others = [
-                name for name in session.seen(mac) if name != self.population
-            ]
-            session.remember(mac, self.population)
-        if not others:
+            chain = load(self.store, session, self.population)
+            found = known_to(self.store, session, self.population, data)
+            known = unsettled(self.store, session, chain, found)
+            admit_people(
+                self.store,
+                session,
+                chain,
+                known=known,
+                beside=unsettled(self.store, session, chain, beside),
+                other_people=other_people,
+            )
+            session.remember(
+                fresh(self.store, self.population, data), self.population
+            )
+        if not known or other_people:
             return None
-        names = ", ".join(repr(name) for name in others)
         return (
-            f"the same data are known under the population {names}; one group of "
-            "people should have one book"
+            f"the same data are known under the population {listed(known)}; one "
+            "group of people should have one book"
         )
+
+    def check_people(
+        self, beside: Iterable[str], *, other_people: bool = False
+    ) -> None:
+        """Raise what `fingerprint` would raise for releases of `beside` that a fit builds
+        on, and write nothing."""
+        with self.store.read() as session:
+            if session is None:
+                return
+            chain = load(self.store, session, self.population)
+            admit_people(
+                self.store,
+                session,
+                chain,
+                known=(),
+                beside=unsettled(self.store, session, chain, beside),
+                other_people=other_people,
+                write=False,
+            )
+
+    def running(self, receipt: Receipt, unit: Unit, delta: float) -> Running:
+        """What this population had spent at `unit` when a reservation was made, that one
+        included. Later entries do not change it."""
+        return running(self.entries()[: receipt.number], unit, delta)
+
+    def populations(self) -> list[str]:
+        """Every population that has an entry at this place."""
+        with self.store.read() as session:
+            return [] if session is None else session.populations()
+
+    def sign(self, message: bytes) -> Signature:
+        """Sign as this book."""
+        return sign(self._secret(), message)
+
+    @property
+    def signer(self) -> str:
+        """The public half of the signing key, which anybody may know."""
+        return public_key(self._secret())
+
+    def _secret(self) -> bytes:
+        secret = self.store.key(create=False)
+        if secret is None:
+            raise BookError(
+                "the book has no key before its first entry", place=self.place
+            )
+        return secret
 
     def affected(self, version: str | None = None) -> list[tuple[Entry, str]]:
         """Reservations made by versions with a known privacy-relevant defect, each with the
@@ -316,50 +374,7 @@ class Book:
 
         With `version`, all reservations made by that version.
         """
-        made = [
-            entry
-            for entry in self.entries()
-            if entry.kind == "reserve" and not entry.evaluation
-        ]
-        if version is not None:
-            return [
-                (entry, f"made by version {version}")
-                for entry in made
-                if entry.version == version
-            ]
-        known = advisories.load()
-        return [
-            (e, f"{a.id}: {a.text}")
-            for e in made
-            for a in known
-            if a.concerns(e.version, e.method)
-        ]
-
-    def _recheck(self, state: State, entry: Entry) -> None:
-        if entry.kind == "commit":
-            if entry.of not in state.reserved:
-                raise damaged(
-                    self.place,
-                    f"entry {entry.number} commits an entry that reserves nothing",
-                )
-            check_details(state.reserved[entry.of], entry.events)
-        if entry.kind != "reserve" or entry.evaluation:
-            return
-        for unit, total in state.totals().items():
-            if total > state.caps[unit][0] * (1 + 1e-9):
-                raise damaged(
-                    self.place,
-                    f"entry {entry.number} overspends the cap per {unit}",
-                )
-            noted = entry.totals.get(unit)
-            if entry.version == software() and (
-                noted is None or abs(noted - total) > 1e-9 * total
-            ):
-                raise damaged(
-                    self.place,
-                    f"the total per {unit} noted in entry {entry.number} is not the sum "
-                    "of the entries",
-                )
+        return advisories.affected(self.entries(), version)
 
 
 def _spent(state: State) -> Spent:
@@ -373,40 +388,6 @@ def _spent(state: State) -> Spent:
 
 def _receipt(entry: Entry) -> Receipt:
     return Receipt(entry.population, entry.number, entry.hash)
-
-
-def _replay(entries: Iterable[Entry]) -> State:
-    state = State()
-    for entry in entries:
-        state.after(entry)
-    return state
-
-
-def _checked(
-    events: Iterable[Event], unit: Unit, budget: tuple[float, float] | None
-) -> tuple[Event, ...]:
-    """The events, if they cost no more than the plan's own budget."""
-    _check_unit(unit)
-    asked = EVENTS.validate_python(tuple(events))
-    if not asked:
-        raise SettingError("there is nothing to reserve")
-    price = cost(asked, unit)
-    if budget is not None and not price.unbounded:
-        total = epsilon_of(price, budget[1])
-        if total > budget[0] * ROUNDING:
-            raise BudgetError(
-                f"the plan's events cost epsilon {total:.9g} at delta {budget[1]:g}, more "
-                f"than its {budget[0]:g}"
-            )
-    return asked
-
-
-def _check_unit(unit: str) -> None:
-    if unit not in UNITS:
-        raise SettingError(
-            f"the unit {unit!r} is unknown",
-            remedy=f"choose one of {', '.join(UNITS)}",
-        )
 
 
 def _text(words: str) -> str:

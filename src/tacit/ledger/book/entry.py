@@ -17,16 +17,21 @@ from pydantic import BaseModel, ConfigDict
 from tacit.ledger.account.event import Event
 from tacit.units import Unit
 
+Relation = Literal["person", "participant", "record"]
+"""What two neighbouring data sets differ in: `person`, one person (or cell) more or less;
+`participant`, the same participants, one of whom contributes nothing; `record`, any two
+records of one person (the local model)."""
+
 
 class Entry(BaseModel):
-    """What was reserved, what came of it, or which cap holds from here on. `hash` is not
-    part of the text."""
+    """What was reserved, what came of it, which cap holds from here on, or whom the owner
+    says these people are not. `hash` is not part of the text."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     number: int
     population: str
-    kind: Literal["reserve", "commit", "cap"]
+    kind: Literal["reserve", "commit", "cap", "people"]
     time: str
     version: str
     """Of Tacit, for `affected`."""
@@ -46,6 +51,12 @@ class Entry(BaseModel):
     owner_only: bool = False
     totals: dict[Unit, float] = {}
     """Composed epsilon, this entry included, under each cap that held."""
+    relation: Relation | None = None
+    """What neighbours differ in; None in entries of versions that did not say."""
+    token: str | None = None
+    """Names one request: asked again with it, the book answers with the entry it has."""
+    starts: tuple[tuple[str, int], ...] | None = None
+    """Population and number of every reservation whose release this one builds on."""
 
     of: int | None = None
     """A commit: the number of its reservation."""
@@ -53,6 +64,9 @@ class Entry(BaseModel):
     """A commit: SHA-256 of what was made."""
     cap: tuple[float, float] | None = None
     """A cap: (epsilon, delta) at `unit`."""
+    others: tuple[str, ...] | None = None
+    """People: populations of whom the owner says that these are other people, although
+    data that look the same were charged to them."""
 
     @property
     def evaluation(self) -> bool:

@@ -306,12 +306,14 @@ class _PostgresSession:
             )
         ]
 
-    def seen(self, mac: str) -> list[str]:
-        query = "SELECT population FROM tacit_ledger.fingerprint WHERE mac = %s ORDER BY 1"
-        return [row[0] for row in self._do(query, (mac,))]
+    def marks(self) -> list[tuple[str, str]]:
+        query = (
+            "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
+        )
+        return [(row[0], row[1]) for row in self._do(query)]
 
-    def remember(self, mac: str, population: str) -> None:
+    def remember(self, mark: str, population: str) -> None:
         self._do(
             "INSERT INTO tacit_ledger.fingerprint VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (mac, population),
+            (mark, population),
         )

@@ -1,5 +1,5 @@
-"""What a book admits: its caps, what was spent under them, and rules 9-11 of the design as
-one replayed state.
+"""What a book admits: its caps, what was spent under them, and what follows from them as one
+replayed state.
 
 Guarantee: `admit` is the only way to a reservation, and `State.after` replays it from the
 entries alone, so the check at the time and `verify` years later see the same totals. What
@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import inf, sqrt
 
-from tacit.errors import BudgetError
+from tacit.errors import BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.calibrate import remaining
 from tacit.ledger.account.cost import Cost, cost, group, total
-from tacit.ledger.account.event import Event, Reserve
+from tacit.ledger.account.event import EVENTS, Event, Reserve
 from tacit.ledger.book.entry import Entry
 from tacit.units import UNITS, Unit
 
@@ -68,6 +68,8 @@ class State:
     charged: list[Entry] = field(default_factory=list)
     """Reservations but for evaluations, which cost nothing."""
     committed: dict[int, Entry] = field(default_factory=dict)
+    tokens: dict[str, Entry] = field(default_factory=dict)
+    """Reservations by the request that made them."""
 
     def after(self, entry: Entry) -> None:
         """Take one more entry into account."""
@@ -77,6 +79,8 @@ class State:
             self.committed[entry.of] = entry
         elif entry.kind == "reserve" and entry.unit:
             self.reserved[entry.number] = entry
+            if entry.token is not None:
+                self.tokens[entry.token] = entry
             if entry.evaluation:
                 self.evaluation = entry
             else:
@@ -124,6 +128,42 @@ class State:
             cap=cap[0] if cap else None,
             left=remaining(tally.cost, *cap) if cap else None,
         )
+
+
+def replay(entries: Iterable[Entry]) -> State:
+    """The state of a book after these entries."""
+    state = State()
+    for entry in entries:
+        state.after(entry)
+    return state
+
+
+def check_unit(unit: str) -> None:
+    """Refuse a unit that no promise is about."""
+    if unit not in UNITS:
+        raise SettingError(
+            f"the unit {unit!r} is unknown",
+            remedy=f"choose one of {', '.join(UNITS)}",
+        )
+
+
+def checked(
+    events: Iterable[Event], unit: Unit, budget: tuple[float, float] | None
+) -> tuple[Event, ...]:
+    """The events, if they cost no more than the plan's own budget."""
+    check_unit(unit)
+    asked = EVENTS.validate_python(tuple(events))
+    if not asked:
+        raise SettingError("there is nothing to reserve")
+    price = cost(asked, unit)
+    if budget is not None and not price.unbounded:
+        composed = epsilon_of(price, budget[1])
+        if composed > budget[0] * ROUNDING:
+            raise BudgetError(
+                f"the plan's events cost epsilon {composed:.9g} at delta {budget[1]:g}, more "
+                f"than its {budget[0]:g}"
+            )
+    return asked
 
 
 def charge(

@@ -187,7 +187,7 @@ class SQLiteStore:
                 remedy="free some space or choose another folder with --ledger or TACIT_HOME",
             ) from error
         except UnicodeDecodeError as error:
-            # SQLite quotes the damage, and Python cannot read the quotation.
+            # SQLite quotes the damage, and Python cannot read the quotation
             raise self._broken("the ledger is damaged") from error
         except OSError as error:
             raise StorageError(
@@ -248,16 +248,14 @@ class _SQLiteSession:
             )
         ]
 
-    def seen(self, mac: str) -> list[str]:
-        return [
-            row[0]
-            for row in self._do(
-                "SELECT population FROM fingerprint WHERE mac = ? ORDER BY 1",
-                (mac,),
-            )
-        ]
+    def marks(self) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = self._do(
+            "SELECT mac, population FROM fingerprint ORDER BY 1, 2"
+        ).fetchall()
+        return found
 
-    def remember(self, mac: str, population: str) -> None:
+    def remember(self, mark: str, population: str) -> None:
         self._do(
-            "INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mac, population)
+            "INSERT OR IGNORE INTO fingerprint VALUES (?, ?)",
+            (mark, population),
         )

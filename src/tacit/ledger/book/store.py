@@ -41,11 +41,11 @@ class Session(Protocol):
     def populations(self) -> list[str]:
         """Every population that has an entry."""
 
-    def seen(self, mac: str) -> list[str]:
-        """Populations under which data with this fingerprint were charged."""
+    def marks(self) -> list[tuple[str, str]]:
+        """Every mark of data that were charged, with its population."""
 
-    def remember(self, mac: str, population: str) -> None:
-        """Note that data with this fingerprint belong to a population."""
+    def remember(self, mark: str, population: str) -> None:
+        """Add a mark of data that belong to a population."""
 
 
 class Store(Protocol):

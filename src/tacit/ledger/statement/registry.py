@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.ledger.account.event import Event, Gaussian, Reserve
 from tacit.ledger.statement import words
-from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.statement import NOT_CHECKED, Statement
 
 
 def registry_record(
@@ -24,8 +24,8 @@ def registry_record(
         "curator": curator,
         "date": date,
         "purpose": statement.purpose,
-        "status": statement.certified,
-        "status_reason": statement.reason,
+        "status": statement.standing,
+        "status_reason": _reason(statement),
         "privacy_unit": statement.unit,
         "privacy_unit_description": words.UNIT_WORDS[statement.unit],
         "neighbouring_relation": statement.neighbours,
@@ -61,6 +61,13 @@ def registry_record(
             "hash": statement.book_head,
         },
     }
+
+
+def _reason(statement: Statement) -> str | None:
+    """Why it is not certified."""
+    if statement.standing == NOT_CHECKED:
+        return "it says of itself that it is certified; not checked against a book or a key"
+    return statement.reason
 
 
 def accounting(statement: Statement) -> str:

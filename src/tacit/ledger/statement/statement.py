@@ -9,10 +9,10 @@ the noise was real and the charge stands in a book.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
 
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
@@ -27,6 +27,40 @@ if TYPE_CHECKING:
 
 Calibration = Literal["sound", "paper", "none"]
 Standing = Literal["certified", "claimed", "not private"]
+NOT_CHECKED = "not checked"
+"""What stands of a promise that was only read from a folder."""
+
+
+class Total(BaseModel):
+    """The running total of a population, at the unit and delta of the statement."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    entries: int
+    """Releases that were charged."""
+    epsilon: float
+    delta: float
+    cap: float | None = None
+    cap_delta: float | None = None
+    under_cap: float | None = None
+    """What is spent at the delta of the cap."""
+    uncovered: int = 0
+    """Releases that no bound covers at this unit: not in `epsilon`."""
+
+
+class Link(BaseModel):
+    """A release that another one builds on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    population: str
+    number: int
+    method: str
+    unit: Unit
+    epsilon: float | None = None
+    delta: float | None = None
+    covered: bool = True
+    """Whether its cost can be read at the unit and delta of the statement."""
 
 
 class Statement(BaseModel):
@@ -60,6 +94,22 @@ class Statement(BaseModel):
     not_protected: tuple[str, ...] = words.NOT_PROTECTED
     joint: str
     purpose: str = ""
+    artefact: str | None = None
+    """SHA-256 of the model that this is about."""
+    signer: str | None = None
+    """Public key of the book that was charged."""
+    signature: str | None = None
+    relation: str | None = None
+    """What neighbouring data sets of the running total differ in, as a stated rule."""
+    total: Total | None = None
+    """What the whole population has spent, this release included."""
+    starts: tuple[Link, ...] = ()
+    """Releases that this one builds on, each of which was paid for by itself."""
+    chain_epsilon: float | None = None
+    """What this release and all that it builds on cost together, at `delta`, but for links
+    that are not covered."""
+    supported: str | None = None
+    """Where people are not declared: whether the count that was released supports delta."""
     population: str | None = None
     book_number: int | None = None
     book_head: str | None = None
@@ -80,6 +130,46 @@ class Statement(BaseModel):
                 remedy="fetch it again, or upgrade tacit",
             ) from None
 
+    _checked: str | None = PrivateAttr(None)
+
+    @property
+    def checked(self) -> str | None:
+        """Against what the statement was checked: the book or the key that stands behind it.
+        None for one that was only read from a folder, which says what its maker likes."""
+        return self._checked
+
+    @property
+    def standing(self) -> str:
+        """What stands: `certified` only if that was checked, else what it calls itself."""
+        if self.certified == "certified" and self.checked is None:
+            return NOT_CHECKED
+        return self.certified
+
+    def to_facts(self) -> dict[str, Any]:
+        """For a program, with what stands in `certified` and what the statement says of
+        itself beside it."""
+        return {
+            **self.model_dump(mode="json"),
+            "certified": self.standing,
+            "says_of_itself": self.certified,
+            "checked": self.checked,
+        }
+
+    def with_check(self, against: str | None) -> Statement:
+        """The same statement, after it was checked, or after that failed."""
+        found = super().model_copy()
+        found._checked = against
+        return found
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Statement:
+        """A copy; one that was changed has not been checked."""
+        found = super().model_copy(update=update, deep=deep)
+        if update:
+            found._checked = None
+        return found
+
     def __str__(self) -> str:
         from tacit.ledger.statement.story import tell
 
@@ -92,6 +182,7 @@ def build_statement(
     unit: Unit,
     engine: str,
     events: Iterable[Event],
+    charged: Iterable[Event] = (),
     like: str = "",
     trust: str = "",
     calibration: Calibration = "sound",
@@ -105,9 +196,14 @@ def build_statement(
     real_noise: bool = True,
     local: bool = True,
     version: str | None = None,
+    total: Total | None = None,
+    starts: Iterable[Link] = (),
+    chain_epsilon: float | None = None,
+    supported: str | None = None,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
-    the reservation that paid.
+    the reservation that paid, and `charged` what it reserved, if that is not `events`: an
+    envelope, whose price is stated whichever rounds filled it.
 
     `like` and `trust` are for an engine of another package: the engine whose neighbouring
     data sets it has, and who must be trusted. `real_noise` is False where noise was switched
@@ -121,10 +217,11 @@ def build_statement(
             remedy=f"choose one of {', '.join(words.ENGINES)}",
         )
     listed = EVENTS.validate_python(tuple(events))
+    paid = EVENTS.validate_python(tuple(charged)) or listed
     standing, reason = _standing(
         listed, unit, calibration, budget, receipt, real_noise
     )
-    claims = [event for event in listed if isinstance(event, Unbounded)]
+    claim = _claim(listed, budget)
     sound = standing == "certified"
     return Statement(
         certified=standing,
@@ -137,15 +234,9 @@ def build_statement(
         trust=words.trust(engine) if known == engine else trust,
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
-        profile=tuple(profile(listed, unit=unit)) if sound else (),
-        claimed_epsilon=sum(
-            event.claimed_epsilon * event.times for event in claims
-        )
-        if claims
-        else None,
-        claimed_delta=sum(event.claimed_delta * event.times for event in claims)
-        if claims
-        else None,
+        profile=tuple(profile(paid, unit=unit)) if sound else (),
+        claimed_epsilon=claim[0] if claim else None,
+        claimed_delta=claim[1] if claim else None,
         events=listed,
         per_person=tuple(per_person),
         settings=tuple(settings),
@@ -157,10 +248,31 @@ def build_statement(
         ),
         joint=words.joint(unit),
         purpose=purpose,
+        relation=words.relation(unit) if sound else None,
+        total=total if sound else None,
+        starts=tuple(starts),
+        chain_epsilon=chain_epsilon if sound else None,
+        supported=supported if sound else None,
         population=receipt.population if receipt else None,
         book_number=receipt.number if receipt else None,
         book_head=receipt.hash if receipt else None,
         software=version or software(),
+    )
+
+
+def _claim(
+    events: tuple[Event, ...], budget: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """The authors' own number, once: what the whole algorithm is claimed to give, however
+    many rounds it has."""
+    claims = [event for event in events if isinstance(event, Unbounded)]
+    if not claims:
+        return None
+    if budget is not None:
+        return budget[0], max(event.claimed_delta for event in claims)
+    return (
+        max(event.claimed_epsilon for event in claims),
+        max(event.claimed_delta for event in claims),
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Sequence
 
 from tacit.ledger.statement import words
-from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.statement import Link, Statement, Total
 
 _WIDTH = 96
+FEW = 4
+"""Names that are listed one by one; of more the first and the last."""
 _TITLE = {
     "certified": "CERTIFIED",
     "claimed": "CLAIMED, NOT CERTIFIED",
@@ -15,9 +19,17 @@ _TITLE = {
 }
 
 
+def title(statement: Statement) -> str:
+    """What stands. A folder that nobody checked is called what it calls itself, and no more."""
+    stands = _TITLE[statement.certified]
+    if statement.certified == "certified" and statement.checked is None:
+        return "SAYS OF ITSELF THAT IT IS CERTIFIED; not checked against a book"
+    return stands
+
+
 def tell(statement: Statement) -> str:
     """The whole statement, set for a terminal."""
-    lines = [f"Privacy statement: {_TITLE[statement.certified]}", ""]
+    lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
             first,
@@ -38,6 +50,12 @@ def tell(statement: Statement) -> str:
 def _promise(s: Statement) -> str:
     unit = f"the unit `{s.unit}` ({words.UNIT_WORDS[s.unit]})"
     if s.certified == "certified":
+        if s.checked is None:
+            return (
+                f"It says that the published model is ({s.epsilon:g}, {s.delta:g})-"
+                f"differentially private for {unit}. Whoever made this folder could write "
+                "that: `tacit verify` checks it against a book (--ledger) or a key (--key)."
+            )
         return (
             f"The published model is ({s.epsilon:g}, {s.delta:g})-differentially "
             f"private for {unit}."
@@ -82,8 +100,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         "What was released, by which mechanism, on the inner scale of width 4:"
     )
     for heading, items in (
-        (title, tuple(words.mechanism(event) for event in s.events)),
-        ("What one person can add at most:", s.per_person),
+        (title, tuple(_mechanisms(s))),
+        ("What one person can add at most:", tuple(_alike(s.per_person))),
         ("How settings were chosen:", s.settings),
         ("Assumed public:", s.public),
         (
@@ -93,6 +111,9 @@ def _paragraphs(s: Statement) -> list[list[str]]:
     ):
         if items:
             told.append([heading, *items])
+    told += _running(s)
+    if s.supported:
+        told.append([f"Of delta: {s.supported}."])
     if s.purpose:
         told.append([f"Purpose: {s.purpose}."])
     if s.book_head is not None:
@@ -105,4 +126,80 @@ def _paragraphs(s: Statement) -> list[list[str]]:
             ]
         )
     told.append([f"Made with tacit {s.software}."])
+    return told
+
+
+def _running(s: Statement) -> list[list[str]]:
+    """This release among the others: its population, and what it builds on."""
+    told = []
+    if s.total is not None:
+        told.append([_total(s.total, s.relation or "")])
+    if s.starts:
+        told.append([_chain(s), *map(_link, s.starts)])
+    return told
+
+
+def _total(total: Total, relation: str) -> str:
+    more = f"; {total.uncovered} more have no bound" if total.uncovered else ""
+    covered = total.entries - total.uncovered
+    cap = ""
+    if total.cap is not None and total.cap_delta == total.delta:
+        cap = f" of a cap of {total.cap:g}"
+    elif total.cap is not None and total.under_cap is not None:
+        more += (
+            f". At delta {total.cap_delta:g}, where the cap is {total.cap:g}, that is "
+            f"epsilon {total.under_cap:.4g}"
+        )
+    return (
+        f"With this release the population has spent epsilon {total.epsilon:.4g}{cap} at "
+        f"delta {total.delta:g}, over {words.count(covered, 'release')} in all{more}. They "
+        f"are added up for this: {relation}."
+    )
+
+
+def _chain(s: Statement) -> str:
+    cost = ""
+    if s.chain_epsilon is not None:
+        cost = (
+            f": together they cost somebody who is in all of them epsilon "
+            f"{s.chain_epsilon:.4g} at delta {s.delta:g}"
+        )
+    if not all(link.covered for link in s.starts):
+        cost += ", without those that no bound covers here"
+    return f"It builds on earlier releases{cost}."
+
+
+def _link(link: Link) -> str:
+    own = "" if link.epsilon is None else f", epsilon {link.epsilon:g}"
+    bare = "" if link.covered else "; not covered"
+    return (
+        f"entry {link.number} of {link.population!r}: {link.method}, unit "
+        f"{link.unit}{own}{bare}"
+    )
+
+
+def _mechanisms(s: Statement) -> list[str]:
+    """One line for each event; equal ones are told once, with how many there are."""
+    return _alike([words.mechanism(event) for event in s.events])
+
+
+def _alike(lines: Sequence[str]) -> list[str]:
+    """Lines `name: words` with the same words in one line, in the order of the first."""
+    names: dict[str, list[str]] = {}
+    for line in lines:
+        name, colon, rest = line.partition(": ")
+        key = re.sub(
+            r"; over other people than \S+", "; over other people", rest
+        )
+        names.setdefault(key if colon else line, []).append(
+            name if colon else ""
+        )
+    told = []
+    for rest, who in names.items():
+        if not who[0]:
+            told.append(rest)
+        elif len(who) <= FEW:
+            told.append(f"{', '.join(who)}: {rest}")
+        else:
+            told.append(f"{who[0]} … {who[-1]} ({len(who):,} in all): {rest}")
     return told

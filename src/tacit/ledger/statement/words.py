@@ -17,6 +17,9 @@ from tacit.ledger.account.event import (
 )
 from tacit.units import Unit
 
+SUPPORT = 0.1
+"""Of one person: the most that delta may be of one in the people, to be called supported."""
+
 ENGINES = ("threads", "spark", "federated", "local", "simulate")
 
 UNIT_WORDS: dict[Unit, str] = {
@@ -75,6 +78,35 @@ def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
     return _CURATOR[unit]
 
 
+_REPLACED: dict[Unit, str] = {
+    "user": "one person's ratings are replaced by none",
+    "rating": "one cell of one person is filled or emptied",
+    "value": "the value of one rating is changed",
+}
+
+
+def relation(unit: Unit) -> str:
+    """In which sense entries of a book are added up. Noise of a curator covers a person who
+    leaves, that of a federation a participant who contributes nothing, that of a device any
+    two of her records: all three cover ratings that are replaced by none while taking part
+    stays visible where it is, and for that their costs add up."""
+    return (
+        f"{_REPLACED[unit]}, over all releases together; that she takes part stays visible "
+        "where a federation shows it"
+    )
+
+
+def supported(delta: float, count: float) -> str:
+    """Whether a count that was released supports a delta: a tenth of a person among all of
+    them. Computed from that count alone, which has noise."""
+    most = SUPPORT / count
+    told = f"delta {delta:g} is {'at most' if delta <= most else 'above'} a tenth of one in"
+    return (
+        f"{told} the {count:,.0f} people that were counted with noise and released: the "
+        f"released count {'supports' if delta <= most else 'does not support'} it"
+    )
+
+
 def trust(engine: str) -> str:
     """Who must be trusted under an engine."""
     return _TRUST[engine]
@@ -116,30 +148,30 @@ def _noise(event: Event) -> str:
     if isinstance(event, Gaussian):
         return (
             f"discrete Gaussian noise of standard deviation {event.sigma / unit:.6g} on "
-            f"{_count(event.draws, 'number')} (L2 sensitivity {event.sensitivity / unit:.6g})"
+            f"{count(event.draws, 'number')} (L2 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, Skellam):
         return (
             f"Skellam noise in shares, of variance {event.variance / unit**2:.6g} from "
             "the honest shares that suffice, "
-            f"on {_count(event.draws, 'number')} (sensitivity L2 "
+            f"on {count(event.draws, 'number')} (sensitivity L2 "
             f"{event.sensitivity / unit:.6g}, L1 "
             f"{event.l1 / unit:.6g})"
         )
     if isinstance(event, Laplace):
         return (
             f"discrete Laplace noise of scale {event.scale / unit:.6g} on "
-            f"{_count(event.draws, 'number')} "
+            f"{count(event.draws, 'number')} "
             f"(L1 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, KNorm):
         return (
             f"K-norm noise of scale {event.scale / unit:.6g} on "
-            f"{_count(event.rows, 'row')} of {event.dimension} "
+            f"{count(event.rows, 'row')} of {event.dimension} "
             f"(L2 sensitivity {event.sensitivity / unit:.6g})"
         )
     if isinstance(event, Response):
-        reports = _count(event.reports, "one-bit report")
+        reports = count(event.reports, "one-bit report")
         return f"randomized response, {reports} a person at epsilon {event.epsilon:.6g} each"
     if isinstance(event, Choice):
         return (
@@ -172,5 +204,6 @@ def _noise(event: Event) -> str:
     return "raw ratings compared with predictions, for the owner only"
 
 
-def _count(number: int, thing: str) -> str:
+def count(number: int, thing: str) -> str:
+    """A number of things, in words."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

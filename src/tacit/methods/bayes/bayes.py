@@ -57,7 +57,7 @@ class Bayes(Method):
         known_columns = len(first_groups(first))
         shares = split(
             public.unit,
-            public.schema.users,
+            public.people,
             mu,
             public.items,
             known_columns,

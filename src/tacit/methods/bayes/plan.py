@@ -17,8 +17,6 @@ import numpy as np
 from tacit.methods.first_order.rule import level_share
 from tacit.units import Unit
 
-UNKNOWN_PEOPLE = 5_000
-"""Assumed for the split alone where the number of people is not declared."""
 CHOICE_SHARE = 0.04
 """Of what the level leaves: how widely people differ."""
 WEIGHTS_SHARE = 0.22
@@ -147,15 +145,15 @@ class Split:
 
 def split(
     unit: Unit,
-    users: int | None,
+    people: float,
     mu: float,
     items: int,
     columns: int,
     pure: bool,
 ) -> Split:
     """The rule. `columns` counts the loadings that are known before anything is released."""
-    reach = (users or UNKNOWN_PEOPLE) * mu
-    level = level_share(users, mu)
+    reach = people * mu
+    level = level_share(people, mu)
     rest = 1 - level
     choice = CHOICE_SHARE * rest
     second = Second()

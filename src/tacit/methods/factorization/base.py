@@ -60,8 +60,6 @@ MOST_SHARE = 0.72
 """Of the budget for factors, at most: as `bayes` shares its budget."""
 HALF_AT = 4000.0
 """People times mu at which they get half of that."""
-UNDECLARED_PEOPLE = 1000
-"""Stands for the number of people where it is not declared."""
 MOST_SIGNAL = 1e9
 """Stands for the signal where there is no noise."""
 SWEEPS = 3
@@ -102,8 +100,7 @@ class FactorMethod(Method):
 def signal(public: Public) -> float:
     """People times mu: how far what people agree on stands out of the noise of one person.
     Known before any data."""
-    people = public.schema.users or UNDECLARED_PEOPLE
-    return min(people * strength(public.budget), MOST_SIGNAL)
+    return min(public.people * strength(public.budget), MOST_SIGNAL)
 
 
 @dataclass(frozen=True)

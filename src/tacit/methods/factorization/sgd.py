@@ -21,7 +21,7 @@ from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import FactorState
 from tacit.model.shared import Shared
-from tacit.rounds.people import Coin
+from tacit.rounds.people import EVERYONE, Coin, Participation
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
@@ -30,6 +30,12 @@ CHANCE = 0.8
 STEPS = 3
 LANGEVIN_STEPS = 5
 """Rounds of gradients, unless said."""
+
+
+def taking_part(public: Public) -> Participation:
+    """Who gives a gradient: people drawn by a coin, or all where the plan may toss none,
+    which buys about as much."""
+    return Coin(CHANCE) if public.coins else EVERYONE
 
 
 class GradientSteps(Form):
@@ -46,8 +52,12 @@ class GradientSteps(Form):
         story = (
             "Whole people take part in a gradient round by a secret coin; who did is "
             "never released."
+            if public.coins
+            else "Everybody takes part in every gradient round."
         )
-        return factor_plan(public, steps, "gradient", story, Coin(CHANCE))
+        return factor_plan(
+            public, steps, "gradient", story, taking_part(public)
+        )
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -77,7 +87,7 @@ class LangevinSteps(GradientSteps):
             "The noise of each release is the noise of a Langevin step; the mean of "
             "the chain is published."
         )
-        return factor_plan(public, steps, "step", story, Coin(CHANCE))
+        return factor_plan(public, steps, "step", story, taking_part(public))
 
 
 class GradientMF(FactorMethod):

@@ -73,7 +73,7 @@ def baseline_rounds(
     the choice.
     """
     mu = strength(first.public.budget)
-    shares = baseline_shares(first.public.schema.users, mu, sweeps)
+    shares = baseline_shares(first.public.people, mu, sweeps)
     spread = 1 / (mu * sqrt(shares.sweep))
     rounds = (
         *first_rounds(first, shares.level, shares.weights, tastes=tastes),

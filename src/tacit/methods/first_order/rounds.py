@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
+from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
 from tacit.methods.first_order.rule import is_pure
@@ -62,7 +63,12 @@ AnyFirst = TypeVar("AnyFirst", bound=FirstState)
 
 def public_design(public: Public) -> Design | None:
     """The catalogue's features as a matrix, if it has any."""
-    catalogue = public.catalogue
+    return _design(public.catalogue)
+
+
+@lru_cache(maxsize=2)
+def _design(catalogue: Catalogue) -> Design | None:
+    """Made once for all plans of a fit."""
     if not catalogue.has_features:
         return None
     made = design(

@@ -14,8 +14,6 @@ LEVEL_NEED = 50.0
 """People x mu at which the level deserves the whole budget; its share falls with the square."""
 LEVEL_LEAST, LEVEL_MOST = 0.03, 0.9
 """Bounds of that share."""
-LEVEL_UNDECLARED = 0.06
-"""The level's share where the number of people is not declared: a middling one."""
 WEIGHTS_SHARE, EFFECTS_SHARE = 0.22, 0.73
 """Of what the level leaves: item weights, and all sweeps of item sums."""
 CHOICE_SHARE = 0.05
@@ -40,13 +38,10 @@ def is_pure(budget: Budget | None) -> bool:
     return budget is not None and budget.delta == 0
 
 
-def level_share(users: int | None, mu: float) -> float:
-    """What the level needs to be known to a few hundredths; where people are not declared,
-    a middling share."""
-    if users is None:
-        return LEVEL_UNDECLARED
+def level_share(people: float, mu: float) -> float:
+    """What the level needs to be known to a few hundredths."""
     return float(
-        np.clip((LEVEL_NEED / (users * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST)
+        np.clip((LEVEL_NEED / (people * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST)
     )
 
 
@@ -61,11 +56,9 @@ class BaselineShares:
     choice: float
 
 
-def baseline_shares(
-    users: int | None, mu: float, sweeps: int
-) -> BaselineShares:
+def baseline_shares(people: float, mu: float, sweeps: int) -> BaselineShares:
     """The rule of `bias`, for so many sweeps of item sums."""
-    level = level_share(users, mu)
+    level = level_share(people, mu)
     rest = 1 - level
     return BaselineShares(
         level=level,

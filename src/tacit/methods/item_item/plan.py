@@ -21,8 +21,6 @@ from tacit.methods.first_order.rule import level_share, strength
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Round
 
-UNDECLARED = 5000
-"""Stands for the number of people in the rules where it is not declared."""
 MATRIX_MOST = 0.7
 """Share of the budget that the matrix nears as people x mu grows. These rules were chosen
 with ML-1M in sight: docs/results/covariance.md, "Which constants were looked at"."""
@@ -98,7 +96,7 @@ def divided(public: Public) -> Division:
     """The shares of a plan with a matrix."""
     mu = strength(public.budget)
     matrix = matrix_share(public.unit, people_by_noise(public))
-    level = level_share(public.schema.users, mu * sqrt(1 - matrix))
+    level = level_share(public.people, mu * sqrt(1 - matrix))
     rest = (1 - matrix) * (1 - level)
     return Division(
         mu,
@@ -136,7 +134,7 @@ def whole_budget(rounds: Sequence[Round]) -> tuple[Round, ...]:
 
 def people_by_noise(public: Public) -> float:
     """People x mu: what all rules go by."""
-    return (public.schema.users or UNDECLARED) * strength(public.budget)
+    return public.people * strength(public.budget)
 
 
 def matrix_share(unit: str, reach: float) -> float:

@@ -39,8 +39,6 @@ LEAST_ITEMS = 20
 ITEMS_BY_SIGNAL, ITEMS_BY_EPSILON = 0.05, 0.0003
 """Items with neighbours for each unit of people x mu, or of people x epsilon where the
 budget is pure: an L1 bound over all pairs is far smaller."""
-UNDECLARED = 1000
-"""Stands for the number of people in the rules where it is not declared."""
 PAYS = 4000.0
 """People x mu below which no neighbours are paid for: the noise would leave less than the
 item means lose."""
@@ -140,6 +138,7 @@ class SoundForm(Form):
         """The rounds over pairs of items."""
         settings = self.settings
         walk = self.method.walk
+        coins = public.coins and not is_pure(public.budget)
         size = (
             items_with_neighbours(public)
             if settings.items is None
@@ -152,22 +151,21 @@ class SoundForm(Form):
             rate=walk.rate,
             xi=walk.falling,
             prior=walk.pull,
-            sampled=1.0 if is_pure(public.budget) else settings.sampled,
+            sampled=settings.sampled if coins else 1.0,
             clean=not walk.samples,
         )
 
 
 def signal(public: Public) -> float:
     """People x mu: how far a sum over everybody stands out of the noise."""
-    return (public.schema.users or UNDECLARED) * strength(public.budget)
+    return public.people * strength(public.budget)
 
 
 def items_with_neighbours(public: Public) -> int:
     """How many of the most rated items get neighbours."""
     budget = public.budget
     if budget is not None and is_pure(budget):
-        people = public.schema.users or UNDECLARED
-        wanted = ITEMS_BY_EPSILON * people * budget.epsilon
+        wanted = ITEMS_BY_EPSILON * public.people * budget.epsilon
     else:
         reach = signal(public)
         wanted = ITEMS_BY_SIGNAL * reach if reach >= PAYS else 0.0
@@ -177,7 +175,7 @@ def items_with_neighbours(public: Public) -> int:
 
 def budget_shares(public: Public, pairs: Pairs, steps: int) -> Shares:
     """How the budget is divided."""
-    level = level_share(public.schema.users, strength(public.budget))
+    level = level_share(public.people, strength(public.budget))
     if not pairs.size:
         return Shares(level, 1.0 - level)
     means = (1.0 - level) * (FIRST_RICH if signal(public) >= RICH else FIRST)

@@ -1,0 +1,60 @@
+"""What stands of a model's promise: asked of a key, of a book, or of nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.cli.options import several
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+    from tacit.model.verify import Verdict
+
+check_options = several(
+    click.option(
+        "--key",
+        metavar="FILE",
+        help="The owner's public key (`tacit ledger key`); no book is needed.",
+    ),
+    click.option(
+        "--ledger",
+        metavar="FILE|URL",
+        help="The book; TACIT_HOME holds the default one.",
+    ),
+)
+
+
+def ask(model: Model, ledger: str | None, key: str | None) -> Verdict:
+    """Check a model by the key, if one is given, and else by the book; by both if both are
+    given."""
+    from tacit.ledger.book.book import open_book
+    from tacit.ledger.statement.sign import read_public_key
+    from tacit.model.verify import verify_with_book, verify_with_key
+
+    if key is not None:
+        verdict = verify_with_key(model, read_public_key(key))
+        if ledger is None or not verdict.holds:
+            return verdict
+    population = model.statement.population or "default"
+    return verify_with_book(model, open_book(ledger, population))
+
+
+def ask_quietly(model: Model) -> Verdict:
+    """Check a model by the default ledger, if that one knows anything of it: a stranger's
+    model is no error."""
+    from tacit.errors import TacitError
+    from tacit.ledger.book.book import open_book
+    from tacit.model.verify import Verdict, verify_with_book
+
+    statement = model.statement
+    population = statement.population or "default"
+    try:
+        book = open_book(None, population)
+        if population in book.populations():
+            return verify_with_book(model, book)
+        words = "the default ledger does not know its population"
+    except TacitError as error:
+        words = error.message
+    return Verdict(False, words, statement)

@@ -1,0 +1,190 @@
+"""`tacit serve`: the model and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+DEMO_PEOPLE = 2000
+
+
+@click.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option(
+    "--demo", is_flag=True, help="Fit on the embedded sample and serve that."
+)
+@click.option(
+    "--epsilon",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Of the demonstration.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on.",
+)
+@click.option(
+    "--port",
+    type=int,
+    default=8000,
+    show_default=True,
+    help="0 takes a free one.",
+)
+@click.option(
+    "--metrics-port", type=int, help="For Prometheus, on a port of its own."
+)
+@click.option(
+    "--metrics-host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Its address.",
+)
+@click.option(
+    "--root",
+    default="",
+    metavar="PATH",
+    help="The prefix that a proxy leaves in paths.",
+)
+@click.option(
+    "--recommend",
+    is_flag=True,
+    help="Also compute lists for clients that send ratings.",
+)
+@click.option(
+    "--federation",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Servers the page may join.",
+)
+@click.option(
+    "--officer-token-file",
+    metavar="FILE",
+    help="Opens /officer to who has its token.",
+)
+@click.option(
+    "--ledger",
+    metavar="FILE|URL",
+    help="The officer's book; TACIT_HOME has the default.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "float32", "float16", "int8"]),
+    default="auto",
+    show_default=True,
+    help="Of the arrays that browsers get; the error is stated.",
+)
+@click.option(
+    "--access-log/--no-access-log",
+    default=True,
+    help="Paths without their queries.",
+)
+@click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM).")
+@click.option("--tls-key", metavar="FILE", help="Its private key (PEM).")
+def serve(models: tuple[str, ...], **o: Any) -> None:
+    """Serve each MODEL and the page on which people recommend to themselves.
+
+    Folders are watched: a model that is fitted anew takes the old one's place without a stop.
+    """
+    import tempfile
+
+    from tacit.errors import SettingError
+
+    if not models and not o["demo"]:
+        raise SettingError(
+            "there is no model to serve", remedy="name a folder, or give --demo"
+        )
+    if bool(o["tls_cert"]) != bool(o["tls_key"]):
+        raise SettingError("TLS needs both --tls-cert and --tls-key")
+    with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
+        folders = [Path(model) for model in models]
+        ledger = o["ledger"]
+        if o["demo"]:
+            book = Path(folder) / "ledger.sqlite"
+            folders.append(_demo(Path(folder) / "demo", book, o["epsilon"]))
+            ledger = ledger or str(book)
+        _run(folders, ledger, o)
+
+
+def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
+    from tacit.errors import SettingError
+
+    try:
+        from tacit.serving.app import Options, build
+        from tacit.serving.officer import Officer
+        from tacit.serving.run import Place, run
+    except ModuleNotFoundError as error:
+        raise SettingError(
+            f"serving needs {error.name}", remedy="pip install 'tacit[service]'"
+        ) from None
+    from tacit.serving.http.watch import start_logs
+
+    officer = None
+    if o["officer_token_file"]:
+        officer = Officer.from_file(Path(o["officer_token_file"]), ledger)
+        if not o["tls_cert"] and not _here(o["host"]):
+            note = "the officer's token travels openly without TLS: put a proxy with TLS before it"
+            click.echo(f"note: {note}", err=True)
+    start_logs()
+    server = build(
+        folders,
+        Options(
+            recommend=o["recommend"],
+            federation=o["federation"],
+            root=o["root"],
+            logs=o["access_log"],
+            tls=bool(o["tls_cert"]),
+            precision=o["precision"],
+            officer=officer,
+        ),
+    )
+    place = Place(
+        o["host"],
+        o["port"],
+        o["metrics_port"],
+        o["metrics_host"],
+        o["tls_cert"],
+        o["tls_key"],
+    )
+
+    def ready(page: str, metrics: str | None) -> None:
+        names = ", ".join(server.shelf.models)
+        click.echo(f"serving {names} at {page}{o['root'].rstrip('/')}/")
+        if metrics:
+            click.echo(f"metrics at {metrics}/metrics")
+
+    run(server, place, ready)
+
+
+def _demo(target: Path, book: Path, epsilon: float) -> Path:
+    """A model of the embedded sample, with a book of its own that goes with it."""
+    from tacit.cli.show import progress
+    from tacit.data.sample import sample, sample_catalogue
+    from tacit.fitting.run import fit
+    from tacit.methods import DEFAULT, find
+
+    method = find(DEFAULT)(
+        epsilon=epsilon,
+        population="demo",
+        purpose="demonstration",
+        ledger=str(book),
+    )
+    with progress("fit") as bar:
+        people = sample(DEMO_PEOPLE)
+        model = fit(
+            method,
+            people,
+            items=sample_catalogue(),
+            users=DEMO_PEOPLE,
+            progress=bar,
+        )
+    model.save(target)
+    return target
+
+
+def _here(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,185 @@
+"""Pay for a fit before it runs; settle with the book after it: totals, the chain of starts, the
+signature.
+
+Guarantee: a fit is charged once. Its request has a name that is made once, so that a
+connection that is lost between the charge and its receipt is asked again without a second
+charge; the statement is made of what the book then holds, and signed by it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, TypeVar
+
+from tacit.engine import find_engine
+from tacit.errors import StorageError
+from tacit.fitting.order import Order
+from tacit.fitting.start import chain
+from tacit.ledger.account.account import epsilon_of
+from tacit.ledger.account.cost import Cost, total
+from tacit.ledger.account.event import Event
+from tacit.units import Unit
+
+if TYPE_CHECKING:
+    from tacit.ledger.book.book import Book, Receipt
+    from tacit.ledger.book.entry import Entry, Relation
+    from tacit.ledger.statement.statement import Link, Statement, Total
+
+T = TypeVar("T")
+CHARGED = "the book that was charged"
+"""Against what a statement was checked that has just been made."""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """A charge that stands in the book, and what a statement says about it."""
+
+    receipt: Receipt
+    total: Total | None = None
+    """Of the population, this charge included."""
+    starts: tuple[Link, ...] = ()
+    chain_epsilon: float | None = None
+    """Of this charge and of all that the fit builds on."""
+
+
+def pay(
+    order: Order,
+    data: bytes,
+    events: tuple[Event, ...],
+    limit: int | None,
+    purpose: str,
+) -> Payment:
+    """Charge the events of a fit to its book. `data` is the engine's fingerprint of whose
+    ratings they are."""
+    assert order.budget is not None
+    budget, book = order.budget, order.book
+    before = chain(order)
+    beside = {entry.population for entry in before}
+    warning = twice(
+        lambda: book.fingerprint(
+            data, other_people=order.how.other_people, beside=beside
+        )
+    )
+    if warning:
+        warnings.warn(warning, stacklevel=3)
+    token = secrets.token_hex(16)
+    receipt = twice(
+        lambda: book.reserve(
+            events,
+            unit=order.unit,
+            budget=(budget.epsilon, budget.delta),
+            purpose=purpose,
+            method=order.method.name,
+            limit=limit,
+            accept_unbounded=order.how.accept_unbounded,
+            relation=relation(order),
+            token=token,
+            starts=[(entry.population, entry.number) for entry in before],
+        )
+    )
+    own = _price(events, order.unit, order.unit, limit)
+    links, composed = _links(before, own, order.unit, budget.delta)
+    return Payment(
+        receipt,
+        running_total(book, receipt, order.unit, budget.delta),
+        links,
+        composed,
+    )
+
+
+def settle(
+    book: Book,
+    receipt: Receipt,
+    statement: Statement,
+    artefact: str,
+    drawn: Iterable[Event] | None = None,
+) -> Statement:
+    """Tell the book what came of a charge, and what filled an envelope; the statement for
+    that artefact, signed by the book that was charged, and so checked."""
+    from tacit.ledger.statement.sign import signed
+
+    filled = None if drawn is None else tuple(drawn)
+    twice(lambda: book.commit(receipt, artefact, filled))
+    made = signed(statement, artefact, book.sign, book.signer)
+    return made.with_check(CHARGED)
+
+
+def running_total(
+    book: Book, receipt: Receipt, unit: Unit, delta: float
+) -> Total:
+    """What the population has spent, up to and with this charge."""
+    from tacit.ledger.statement.statement import Total
+
+    spent = book.running(receipt, unit, delta)
+    cap = spent.cap or (None, None)
+    under = spent.under_cap
+    return Total(
+        entries=spent.entries,
+        epsilon=spent.epsilon,
+        delta=spent.delta,
+        cap=cap[0],
+        cap_delta=cap[1],
+        under_cap=under if under is not None and isfinite(under) else None,
+        uncovered=spent.uncovered,
+    )
+
+
+def relation(order: Order) -> Relation:
+    """What neighbouring data sets differ in, where this fit runs."""
+    engine = find_engine(order.engine).like or order.engine
+    if engine == "local" or order.method.local:
+        return "record"
+    return "participant" if engine in ("federated", "simulate") else "person"
+
+
+def twice(ask: Callable[[], T]) -> T:
+    """Ask a book, and once again after a failure of the storage: the connection may have
+    been lost after it had written. What is asked must bear to be asked again."""
+    try:
+        return ask()
+    except StorageError:
+        return ask()
+
+
+def _links(
+    before: Iterable[Entry], own: Cost | None, unit: Unit, delta: float
+) -> tuple[tuple[Link, ...], float | None]:
+    """The chain as a statement tells it, and what it costs with the new release at the end."""
+    from tacit.ledger.statement.statement import Link
+
+    links = list[Link]()
+    prices = list[Cost]()
+    for entry in before:
+        assert entry.unit is not None
+        price = _price(entry.events, entry.unit, unit, entry.limit)
+        covered = price is not None and isfinite(epsilon_of(price, delta))
+        if price is not None and covered:
+            prices.append(price)
+        promise = entry.budget or (None, None)
+        links.append(
+            Link(
+                population=entry.population,
+                number=entry.number,
+                method=entry.method,
+                unit=entry.unit,
+                epsilon=promise[0],
+                delta=promise[1],
+                covered=covered,
+            )
+        )
+    if not links or own is None:
+        return tuple(links), None
+    composed = epsilon_of(total([*prices, own]), delta)
+    return tuple(links), composed if isfinite(composed) else None
+
+
+def _price(
+    events: Iterable[Event], of: Unit, at: Unit, limit: int | None
+) -> Cost | None:
+    from tacit.ledger.book.rules import charge
+
+    return charge(events, of, at, limit)

@@ -1,0 +1,87 @@
+"""Whose people: which other populations a release touches, and whether a cap lets it.
+
+Guarantee: where a cap holds here or there, neither the same data under another name nor a
+release that builds on another population's is charged before the owner has said that these
+are other people, which is an entry. A refusal that rests on marks depends on who is in the
+data and is for the owner alone (docs/sharp-edges.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tacit.errors import BudgetError
+from tacit.ledger.book.chain import Chain, append, load, where
+from tacit.ledger.book.store import Session, Store
+
+REMEDY = (
+    "charge the population that these people belong to, or give --other-people if they "
+    "are other people, which the book will note"
+)
+
+
+def unsettled(
+    store: Store, session: Session, chain: Chain, names: Iterable[str]
+) -> list[str]:
+    """Of these populations, those of whom nobody has said, here or there, that they are
+    other people."""
+    here = {name for entry in chain.entries for name in entry.others or ()}
+    asked = sorted(set(names) - here - {chain.population})
+    return [
+        name
+        for name in asked
+        if not _says(store, session, name, chain.population)
+    ]
+
+
+def admit_people(
+    store: Store,
+    session: Session,
+    chain: Chain,
+    *,
+    known: Sequence[str],
+    beside: Sequence[str],
+    other_people: bool,
+    write: bool = True,
+) -> None:
+    """Refuse beside a cap, or note what the owner says. `known`: populations charged for
+    the same data; `beside`: populations whose releases this one builds on."""
+    others = tuple(sorted({*known, *beside}))
+    if not others:
+        return
+    if other_people:
+        if write:
+            append(store, session, chain, {"kind": "people", "others": others})
+        return
+    if not _capped(store, session, [chain.population, *others]):
+        return
+    what = (
+        f"the same data were charged to {listed(known)}"
+        if known
+        else f"this fit builds on a release of {listed(beside)}"
+    )
+    raise BudgetError(
+        f"{what}, and a cap holds: under another name nothing would count",
+        place=where(store, chain.population),
+        remedy=REMEDY,
+    )
+
+
+def listed(populations: Iterable[str]) -> str:
+    """Names for a message."""
+    return ", ".join(repr(name) for name in populations)
+
+
+def _says(store: Store, session: Session, name: str, of: str) -> bool:
+    return any(
+        of in (entry.others or ())
+        for entry in load(store, session, name).entries
+    )
+
+
+def _capped(store: Store, session: Session, names: Iterable[str]) -> bool:
+    return any(
+        entry.kind == "cap"
+        for name in names
+        for entry in load(store, session, name).entries
+    )

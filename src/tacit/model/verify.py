@@ -1,0 +1,103 @@
+"""Whether a model is what its statement says: against the book that was charged, or against
+that book's public key.
+
+A folder says of itself what its maker likes: digests show that it is whole, and nothing about
+who made it. Guarantee: a verdict holds only for a statement that was signed, word for word,
+for these very arrays (or for those that public features extended), by the key that is asked
+about; with a book, also only if the charge stands in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError
+from tacit.model.lineage import is_extended, paid_for
+
+if TYPE_CHECKING:
+    from tacit.ledger.book.book import Book
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.model import Model
+    from tacit.model.shared import Shared
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found."""
+
+    holds: bool
+    words: str
+    """What that means, or why it does not hold."""
+    statement: Statement
+    """Marked as checked if it holds."""
+    extended: bool = False
+    """Whether items were added by public features since it was paid for."""
+
+
+def verify_with_book(model: Model, book: Book) -> Verdict:
+    """Whole, unchanged, paid for, and the book not older than the statement."""
+    from tacit.ledger.statement.statement import check_against
+
+    statement = model.statement
+    known, words = check_against(statement, book)
+    if not known:
+        return _fails(words, statement)
+    paid, why = _paid(model)
+    entry = book.find(paid.digest())
+    if entry is None or entry.number != statement.book_number:
+        changed = why or (
+            "its charge is in the book, but the book knows another model for it, or "
+            "none: it was changed after it was written"
+        )
+        return _fails(changed, statement)
+    return _signed(model, paid, book.signer, words, "the book")
+
+
+def verify_with_key(model: Model, key: str) -> Verdict:
+    """Signed by the holder of this key, for these arrays. No book is asked, so nothing is
+    known about what was spent besides."""
+    paid, why = _paid(model)
+    if why:
+        return _fails(why, model.statement)
+    words = "signed by the key that was given; not checked against a book"
+    return _signed(model, paid, key, words, "a key")
+
+
+def _signed(
+    model: Model, paid: Shared, key: str, words: str, against: str
+) -> Verdict:
+    from tacit.ledger.statement.sign import check_signature
+
+    statement = model.statement
+    try:
+        signer = check_signature(statement, paid.digest())
+    except ModelError as error:
+        return _fails(error.message, statement)
+    if signer is None:
+        return _fails("nobody has signed the statement", statement)
+    if signer != key:
+        return _fails("the statement was signed by another key", statement)
+    extended = is_extended(model.shared)
+    if extended:
+        added = len(model.shared.catalogue) - len(paid.catalogue)
+        words = (
+            f"extended from entry {statement.book_number} by public features "
+            f"({added:,} more items), which is {words}"
+        )
+    if statement.certified != "certified":
+        words += f"; {statement.certified}, not certified"
+    checked = statement.with_check(against)
+    return Verdict(True, words, checked, extended)
+
+
+def _fails(why: str, statement: Statement) -> Verdict:
+    return Verdict(False, why, statement.with_check(None))
+
+
+def _paid(model: Model) -> tuple[Shared, str]:
+    """The model that was paid for, or this one and why that cannot be had."""
+    try:
+        return paid_for(model.shared), ""
+    except ModelError as error:
+        return model.shared, error.message

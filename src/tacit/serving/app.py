@@ -1,0 +1,316 @@
+"""The server of models and of the page: every route, and what stands before them.
+
+Every answer is computed from published models and public facts. The two exceptions are off unless
+asked for: `/recommend` gets a person's ratings, keeps none and logs nothing; `/officer` reads the
+book, behind a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request
+from fastapi import Path as Part
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from tacit.errors import TacitError, UsageError
+from tacit.ledger.software import software
+from tacit.serving.compact import Precision
+from tacit.serving.front import Front
+from tacit.serving.http.answer import plain
+from tacit.serving.http.headers import check_origin, security
+from tacit.serving.http.watch import LOG, Metrics, log
+from tacit.serving.officer import Officer, add_officer
+from tacit.serving.recommend import Answer, Question, answer
+from tacit.serving.shelf import PACKED, Shelf, name_sources
+from tacit.serving.statements import HTML, JSON, TEXT
+from tacit.serving.static import page_files
+
+WATCH_SECONDS = 2.0
+"""Between two looks at the folders of the models."""
+AT_ONCE = 4
+"""Lists that are computed at once for `/recommend`; more wait."""
+Name = Annotated[str, Part(max_length=200, description="a model of the list")]
+Digest = Annotated[
+    str, Part(pattern="^[0-9a-f]{64}$", description="SHA-256 of the bytes")
+]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to serve. Paths of models come with it; nothing else is read."""
+
+    recommend: bool = False
+    federation: Sequence[str] = ()
+    root: str = ""
+    logs: bool = True
+    tls: bool = False
+    precision: Precision = "auto"
+    officer: Officer | None = None
+    web: Path | None = None
+    watch: float = WATCH_SECONDS
+
+
+@dataclass(eq=False)
+class Server:
+    """The application, and what an operator may do to it."""
+
+    app: Front
+    shelf: Shelf
+    metrics: Metrics
+
+    def reload(self) -> None:
+        """Look at every folder now, changed or not."""
+        for line in self.shelf.refresh(force=True):
+            log("reload", model=line)
+
+
+def build(folders: Sequence[Path], options: Options | None = None) -> Server:
+    """Read the models and put the routes together."""
+    chosen = options or Options()
+    origins = [check_origin(each) for each in chosen.federation]
+    about = {
+        "recommend": chosen.recommend,
+        "federation": origins,
+        "software": software(),
+    }
+    shelf = Shelf(
+        name_sources(folders), page_files(chosen.web), about, chosen.precision
+    )
+    shelf.load()
+    metrics = Metrics("serve")
+    app = _framework(shelf, chosen)
+    headers = security(origins, tls=chosen.tls)
+    front = Front(
+        app, shelf, headers, metrics, root=chosen.root, logs=chosen.logs
+    )
+    return Server(front, shelf, metrics)
+
+
+def metrics_text(server: Server) -> str:
+    """For Prometheus: counts only, no address, no model's content."""
+    shelf = server.shelf
+    gauges = {
+        "models": len(shelf.models),
+        "reloads": shelf.reloads,
+        "failed": shelf.failures,
+    }
+    return server.metrics.text(**gauges)
+
+
+def metrics_app(server: Server) -> FastAPI:
+    """On a port of its own, which operators keep to themselves."""
+    app = FastAPI(
+        title="tacit serve metrics",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+    )
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(
+            metrics_text(server), media_type="text/plain; version=0.0.4"
+        )
+
+    return app
+
+
+def _framework(shelf: Shelf, options: Options) -> FastAPI:
+    app = FastAPI(
+        title="tacit serve",
+        version=software(),
+        description="Published models, and the page where no rating leaves the browser.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        servers=[{"url": "."}],
+        lifespan=_watching(shelf, options.watch),
+        responses={404: {"description": "there is nothing here"}},
+    )
+    _add_faults(app)
+    _add_reading(app, shelf)
+    if options.recommend:
+        _add_recommend(app, shelf)
+    if options.officer is not None:
+        add_officer(app, options.officer, lambda: shelf.models)
+    return app
+
+
+def _watching(
+    shelf: Shelf, seconds: float
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Folders are looked at while the server runs; packing happens beside it, in a thread."""
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            for line in await asyncio.to_thread(shelf.refresh):
+                log("reload", model=line)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        task = asyncio.create_task(watch())
+        yield
+        task.cancel()
+
+    return lifespan
+
+
+def _add_faults(app: FastAPI) -> None:
+    """Short words, and never the message that caused them."""
+
+    @app.exception_handler(HTTPException)
+    async def refused(_: Request, error: HTTPException) -> Response:
+        told = {"error": str(error.detail).lower()}
+        return JSONResponse(told, error.status_code, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(
+            str(part) for part in first["loc"] if isinstance(part, int | str)
+        )
+        told = f"{place[:200]}: {first['type']}".encode(
+            "ascii", "replace"
+        ).decode()
+        return JSONResponse({"error": told}, 422)
+
+    @app.exception_handler(TacitError)
+    async def known(_: Request, error: TacitError) -> Response:
+        return JSONResponse(
+            {"error": error.message},
+            422 if isinstance(error, UsageError) else 500,
+        )
+
+    @app.exception_handler(Exception)
+    async def fault(_: Request, error: Exception) -> Response:
+        LOG.error("failed", extra={"facts": {"fault": type(error).__name__}})
+        return JSONResponse({"error": "the server failed"}, 500)
+
+
+def _binary(kind: str) -> dict[str, Any]:
+    return {
+        "content": {kind: {"schema": {"type": "string", "format": "binary"}}}
+    }
+
+
+def _add_reading(app: FastAPI, shelf: Shelf) -> None:
+    """Listed for the OpenAPI document. `Front` answers what exists before these are asked."""
+
+    async def ready(request: Request) -> Response:
+        found = shelf.table.get(request.url.path)
+        reply = (
+            plain(404, "there is nothing here")
+            if found is None
+            else found.reply(request.scope)
+        )
+        told = Response(reply.body, reply.status)
+        told.raw_headers = reply.headers
+        return told
+
+    async def one(request: Request, name: Name) -> Response:
+        return await ready(request)
+
+    async def exact(request: Request, name: Name, digest: Digest) -> Response:
+        return await ready(request)
+
+    words: dict[str, Any] = {"content": {TEXT: {}, HTML: {}, JSON: {}}}
+    many: dict[int | str, dict[str, Any]] = {
+        304: {"description": "not modified"}
+    }
+    partial_: dict[int | str, dict[str, Any]] = {
+        **many,
+        206: {"description": "a range of it", **_binary(PACKED)},
+        416: {"description": "no such range"},
+    }
+    get: Any = partial(
+        app.add_api_route, methods=["GET"], response_class=Response
+    )
+    get(
+        "/models",
+        ready,
+        summary="the models",
+        responses={**many, 200: {"content": {JSON: {}}}},
+    )
+    for base, handler in (("", ready), ("/models/{name}", one)):
+        default = "the default model: " if not base else "a model: "
+        get(
+            f"{base}/model",
+            handler,
+            summary=f"{default}packed arrays",
+            responses={**partial_, 200: _binary(PACKED)},
+        )
+        get(
+            f"{base}/catalogue",
+            handler,
+            summary=f"{default}its items",
+            responses={**partial_, 200: {"content": {JSON: {}}}},
+        )
+        get(
+            f"{base}/statement",
+            handler,
+            summary=f"{default}what was promised",
+            responses={**partial_, 200: words},
+        )
+    for what in ("model", "catalogue"):
+        get(
+            f"/models/{{name}}/{what}/{{digest}}",
+            exact,
+            summary=f"a {what} by its digest, for ever",
+            responses={
+                **partial_,
+                200: _binary(PACKED if what == "model" else JSON),
+            },
+        )
+
+    @app.get("/healthz", summary="whether it serves")
+    async def healthz() -> dict[str, Any]:
+        return {"ok": True, "models": len(shelf.models), "software": software()}
+
+
+def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
+    """A list for who chooses to send ratings; nothing of it is kept or logged."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def listed(
+        name: str, question: Question, response: Response
+    ) -> Answer:
+        served = shelf.models.get(name)
+        if served is None:
+            raise HTTPException(404, "there is no such model")
+        async with slots:
+            told = await asyncio.to_thread(answer, name, served.model, question)
+        response.headers["cache-control"] = "no-store"
+        return told
+
+    refusals: dict[int | str, dict[str, Any]] = {
+        400: {"description": "not JSON"},
+        408: {"description": "too slow"},
+        413: {"description": "too long"},
+        422: {"description": "not a question"},
+    }
+
+    @app.post(
+        "/recommend", summary="a list by the default model", responses=refusals
+    )
+    async def by_default(question: Question, response: Response) -> Answer:
+        return await listed(shelf.default, question, response)
+
+    @app.post(
+        "/models/{name}/recommend",
+        summary="a list by a model",
+        responses=refusals,
+    )
+    async def by_name(
+        name: Name, question: Question, response: Response
+    ) -> Answer:
+        return await listed(name, question, response)

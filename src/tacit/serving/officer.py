@@ -1,0 +1,213 @@
+"""For the privacy officer: what was spent on whom, by which model, under which cap. Read only.
+
+Everything comes from the book, replayed and checked, so a page that loads is a book that verifies.
+It is for the owner: entries have times and purposes, which no statement has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import hashlib
+import hmac
+import io
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from tacit.errors import SettingError
+from tacit.ledger.book.book import Book
+from tacit.ledger.book.entry import Entry
+from tacit.ledger.book.receipts import SHOWN_DELTA
+from tacit.ledger.book.rules import State
+from tacit.ledger.book.store import open_store
+from tacit.serving.shelf import Served
+
+SHORTEST = 16
+"""Characters of a token."""
+REALM = 'Basic realm="tacit officer", charset="UTF-8"'
+SLOW = 0.5
+"""Seconds that a wrong token has to wait."""
+COLUMNS = [
+    *(
+        "population",
+        "number",
+        "time",
+        "entry",
+        "unit",
+        "method",
+        "purpose",
+        "epsilon",
+        "delta",
+    ),
+    *("spent", "cap", "artefact", "served_as", "version"),
+]
+
+
+@dataclass(frozen=True)
+class Officer:
+    """Where the book is, and the digest of the token that opens it."""
+
+    ledger: str | None
+    token: bytes
+
+    @classmethod
+    def from_file(cls, path: Path, ledger: str | None) -> Officer:
+        """The token is the first line of a file."""
+        try:
+            lines = path.read_text().splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise SettingError(
+                f"the token cannot be read from {path}",
+                remedy="give a text file of one line",
+            ) from None
+        token = lines[0].strip() if lines else ""
+        if len(token) < SHORTEST:
+            raise SettingError(
+                f"the officer's token is shorter than {SHORTEST} characters",
+                remedy="make one with `openssl rand -hex 32`",
+            )
+        return cls(ledger, hashlib.sha256(token.encode()).digest())
+
+    def admits(self, header: str | None) -> bool:
+        """Whether `Authorization` holds the token: as a bearer, or as a browser's password."""
+        scheme, given = [*(header or "").split(" ", 1), ""][:2]
+        secret = given.strip().encode()
+        if scheme.lower() == "basic":
+            try:
+                secret = b64decode(secret, validate=True).partition(b":")[2]
+            except ValueError:
+                secret = b""
+        elif scheme.lower() != "bearer":
+            secret = b""
+        return hmac.compare_digest(hashlib.sha256(secret).digest(), self.token)
+
+
+def read_book(
+    ledger: str | None, served: Mapping[str, Served]
+) -> list[dict[str, Any]]:
+    """Every population: its totals, and its entries with what had been spent after each."""
+    store = open_store(ledger)
+    with store.read() as session:
+        names = [] if session is None else sorted(session.populations())
+    known = {str(each.facts["digest"]): name for name, each in served.items()}
+    return [_population(Book(store, name), known) for name in names]
+
+
+def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
+    state = State()
+    rows = list[dict[str, Any]]()
+    entries = book.entries()
+    made = {
+        entry.of: entry.artefact for entry in entries if entry.kind == "commit"
+    }
+    for entry in entries:
+        state.after(entry)
+        rows.append(_row(entry, state, made.get(entry.number), known))
+    return {
+        "population": book.population,
+        "entries": rows,
+        "spent": [asdict(each) for each in book.spent().units],
+        "head": entries[-1].hash if entries else None,
+    }
+
+
+def _row(
+    entry: Entry, state: State, artefact: str | None, known: Mapping[str, str]
+) -> dict[str, Any]:
+    unit = entry.unit
+    now = state.spent(unit, SHOWN_DELTA) if unit is not None else None
+    budget = entry.budget or entry.cap or (None, None)
+    return {
+        "number": entry.number,
+        "time": entry.time,
+        "entry": "evaluation" if entry.evaluation else entry.kind,
+        "unit": unit,
+        "method": entry.method,
+        "purpose": entry.purpose,
+        "epsilon": budget[0],
+        "delta": budget[1],
+        "spent": now.epsilon if now else None,
+        "cap": now.cap if now else None,
+        "artefact": artefact or entry.artefact,
+        "served_as": known.get(artefact or ""),
+        "version": entry.version,
+    }
+
+
+def as_csv(populations: list[dict[str, Any]]) -> str:
+    """One line for each entry; texts that a spreadsheet would run are disarmed."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for each in populations:
+        for row in each["entries"]:
+            told = {"population": each["population"], **row}
+            writer.writerow(
+                {name: _harmless(value) for name, value in told.items()}
+            )
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value[:1] in "=+-@\t\r" and value
+        else value
+    )
+
+
+def add_officer(
+    app: FastAPI, officer: Officer, served: Callable[[], Mapping[str, Served]]
+) -> None:
+    """The routes; all want the token."""
+    from tacit.serving.officer_page import officer_page
+
+    async def populations(request: Request) -> list[dict[str, Any]]:
+        if not officer.admits(request.headers.get("authorization")):
+            await asyncio.sleep(SLOW)
+            raise HTTPException(
+                401, "this is for the officer", {"www-authenticate": REALM}
+            )
+        return await asyncio.to_thread(read_book, officer.ledger, served())
+
+    private = {"cache-control": "no-store"}
+    refused: dict[int | str, dict[str, Any]] = {
+        401: {"description": "a token is needed"}
+    }
+    options: dict[str, Any] = {"responses": refused, "response_class": Response}
+
+    @app.get("/officer", summary="for the officer: a page", **options)
+    async def page(request: Request) -> Response:
+        found = await populations(request)
+        return HTMLResponse(
+            officer_page(found, list(served().values())), headers=private
+        )
+
+    @app.get("/officer.json", summary="for the officer: the book", **options)
+    async def as_json(request: Request) -> Response:
+        return JSONResponse(
+            {"populations": await populations(request)}, headers=private
+        )
+
+    @app.get(
+        "/officer.csv",
+        summary="for the officer: every entry as a table",
+        **options,
+    )
+    async def table(request: Request) -> Response:
+        named = {
+            **private,
+            "content-disposition": 'attachment; filename="tacit-book.csv"',
+        }
+        return Response(
+            as_csv(await populations(request)),
+            headers=named,
+            media_type="text/csv",
+        )

@@ -1,0 +1,166 @@
+"""Runs the server: sockets, signals, the port of the metrics; a stop lets requests end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from tacit.errors import SettingError
+from tacit.serving.app import Server, metrics_app
+from tacit.serving.http.bodies import Guarded
+
+BACKLOG = 2048
+KEEP_ALIVE = 30
+"""Seconds that an idle connection stays open."""
+GRACE = 10
+"""Seconds for running requests to end before a stop."""
+CONNECTIONS = 4096
+"""More at once are answered 503."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to listen."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"
+    tls_cert: str | None = None
+    tls_key: str | None = None
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, and then the word."""
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            self._ready()
+
+
+class _Beside(uvicorn.Server):
+    """A second server in the same process: signals are the first one's."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        """None."""
+        yield
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise SettingError(
+            f"cannot listen on {host} port {port}: {error.strerror}",
+            remedy="choose another --port",
+        ) from None
+    sock.set_inheritable(True)
+    return sock
+
+
+def run(
+    server: Server, place: Place, ready: Callable[[str, str | None], None]
+) -> None:
+    """Serve until told to stop. `ready` hears the addresses of the page and of the metrics."""
+    with contextlib.ExitStack() as open_sockets:
+        page = open_sockets.enter_context(listen(place.host, place.port))
+        beside = None
+        if place.metrics_port is not None:
+            beside = open_sockets.enter_context(
+                listen(place.metrics_host, place.metrics_port)
+            )
+        with asyncio.Runner(loop_factory=_loop()) as runner:
+            runner.run(_serve(server, place, page, beside, ready))
+
+
+def _loop() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        import uvloop
+    except ImportError:  # slower, the same
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
+
+
+def _config(app: Any, place: Place | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Guarded,
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=place is not None,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        ssl_certfile=place.tls_cert if place else None,
+        ssl_keyfile=place.tls_key if place else None,
+    )
+
+
+async def _serve(
+    server: Server,
+    place: Place,
+    page: socket.socket,
+    beside: socket.socket | None,
+    ready: Callable[[str, str | None], None],
+) -> None:
+    scheme = "https" if place.tls_cert else "http"
+    addresses = (
+        _address(scheme, page),
+        _address("http", beside) if beside else None,
+    )
+    main = _Server(_config(server.app, place), lambda: ready(*addresses))
+    loop = asyncio.get_running_loop()
+    tasks = set[asyncio.Task[None]]()
+
+    def reload() -> None:
+        task = asyncio.create_task(asyncio.to_thread(server.reload))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    with contextlib.suppress(
+        NotImplementedError, AttributeError
+    ):  # no SIGHUP on some systems
+        loop.add_signal_handler(signal.SIGHUP, reload)
+    if beside is None:
+        await main.serve([page])
+        return
+    second = _Beside(_config(metrics_app(server), None))
+    watching = asyncio.create_task(second.serve([beside]))
+    await main.serve([page])
+    second.should_exit = True
+    await watching
+
+
+def _address(scheme: str, sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return (
+        f"{scheme}://[{host}]:{port}"
+        if ":" in host
+        else f"{scheme}://{host}:{port}"
+    )

@@ -1,0 +1,82 @@
+/** The ledger of the device: what left it, written before it leaves. */
+
+import { BASE } from './base.js';
+import { within } from './person/database.js';
+
+/**
+ * @typedef {object} Entry
+ * @property {number} [number] its place, given by the database
+ * @property {number} at when, in milliseconds
+ * @property {"page" | "worker" | "service" | "browser"} by who asked
+ * @property {string} address relative to the page where it is the page's own server
+ * @property {"page" | "data" | "check" | "worker" | "other"} why
+ * @property {number} asked bytes of method and address, as the page wrote them
+ * @property {number} body bytes of the body that was sent with it
+ * @property {number | null} received bytes that came back, where that is known
+ * @property {number | null} status of the answer; 0 for none; null while it is under way
+ * @property {boolean} cut whether it was refused because the network was cut: then nothing left
+ */
+
+/** Entries kept; older ones go first. A visit makes about ten. */
+const MOST = 2000;
+const channel =
+  typeof BroadcastChannel === 'undefined'
+    ? null
+    : new BroadcastChannel(`tacit ledger ${BASE.pathname}`);
+const listeners = new Set();
+/** What could not be stored (no database): kept while the page lives. @type {Entry[]} */
+const memory = [];
+
+channel?.addEventListener('message', () => tell(false));
+
+/** @param {boolean} others */
+function tell(others) {
+  for (const listener of listeners) listener();
+  if (others) channel?.postMessage('new');
+}
+
+/** Calls back after every change, made here or elsewhere. @param {() => void} listener */
+export function onLedger(listener) {
+  listeners.add(listener);
+}
+
+/**
+ * Writes an entry or, with its number, writes it anew.
+ * @param {Entry} entry
+ * @returns {Promise<void>}
+ */
+export async function record(entry) {
+  try {
+    entry.number = Number(await within('ledger', 'readwrite', (store) => store.put(entry)));
+    if (entry.number % 100 === 0) await trim(entry.number - MOST);
+  } catch {
+    if (!memory.includes(entry)) memory.push(entry);
+  }
+  tell(true);
+}
+
+/** @param {number} last the newest number that goes */
+async function trim(last) {
+  if (last > 0)
+    await within('ledger', 'readwrite', (store) => store.delete(IDBKeyRange.upperBound(last)));
+}
+
+/** All entries, oldest first. @returns {Promise<Entry[]>} */
+export async function entries() {
+  try {
+    return [...(await within('ledger', 'readonly', (store) => store.getAll())), ...memory];
+  } catch {
+    return [...memory];
+  }
+}
+
+/** Bytes of an address as a request line has them. @param {string} method @param {URL} url */
+export function lineBytes(method, url) {
+  return new TextEncoder().encode(`${method} ${url.pathname}${url.search}`).length;
+}
+
+/** An address as the ledger shows it. @param {URL} url */
+export function shown(url) {
+  const own = url.origin === BASE.origin && url.pathname.startsWith(BASE.pathname);
+  return own ? url.pathname.slice(BASE.pathname.length) + url.search || './' : url.href;
+}

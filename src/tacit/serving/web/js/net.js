@@ -1,0 +1,122 @@
+/**
+ * The one way to the network, for the page, its worker and its service worker.
+ *
+ * It only ever asks: a request with a body, a query or an address off the page's own server is
+ * refused here, so that nothing which depends on ratings has a way out. What it asks is in the
+ * ledger first.
+ */
+
+import { BASE, CATALOGUE, MODEL, MODELS, STATEMENT } from './base.js';
+import { lineBytes, record, shown } from './ledger.js';
+import { keep, setting } from './person/database.js';
+
+/** @typedef {import("./ledger.js").Entry} Entry */
+
+const DATA = [MODEL, CATALOGUE, STATEMENT, MODELS];
+/** Answers of the server that the page needs to go on without it. */
+export const DATA_CACHE = `tacit data ${BASE.pathname}`;
+
+const channel =
+  typeof BroadcastChannel === 'undefined'
+    ? null
+    : new BroadcastChannel(`tacit cut ${BASE.pathname}`);
+/** Whether the network is cut; asked once, then told. @type {Promise<boolean> | null} */
+let cut = null;
+/** @type {Set<(cut: boolean) => void>} */
+const listeners = new Set();
+
+channel?.addEventListener('message', (event) => {
+  cut = Promise.resolve(event.data === true);
+  // Whoever hears it keeps it too: the page that said it may be gone before it could.
+  void keep('cut', event.data === true).catch(() => undefined);
+  for (const listener of listeners) listener(event.data === true);
+});
+
+/** Thrown instead of a request while the network is cut. */
+export class Cut extends Error {}
+
+/** @returns {Promise<boolean>} */
+export function isCut() {
+  cut ??= setting('cut', false).catch(() => false);
+  return cut;
+}
+
+/**
+ * Cuts the page from the network, or lets it ask again; all of its parts are told.
+ * @param {boolean} value
+ */
+export async function setCut(value) {
+  cut = Promise.resolve(value);
+  channel?.postMessage(value);
+  await keep('cut', value).catch(() => undefined);
+}
+
+/** @param {(cut: boolean) => void} listener */
+export function onCut(listener) {
+  listeners.add(listener);
+}
+
+/** Whether an address is published data, and not a file of the page. @param {URL} url */
+export function isData(url) {
+  if (url.origin !== BASE.origin || !url.pathname.startsWith(BASE.pathname)) return false;
+  return DATA.includes(url.pathname.slice(BASE.pathname.length).split('/')[0] ?? '');
+}
+
+/**
+ * Asks the server, and writes down that it did.
+ * @param {Request} request
+ * @param {Entry["by"]} by
+ * @param {Entry["why"]} why
+ * @returns {Promise<Response>}
+ */
+export async function ask(request, by, why) {
+  const url = new URL(request.url);
+  if (request.method !== 'GET') throw new TypeError('this page only asks; it sends nothing');
+  if (url.origin !== BASE.origin) throw new TypeError('this page asks its own server only');
+  if (url.search) throw new TypeError('this page asks without a query');
+  /** @type {Entry} */
+  const entry = {
+    at: Date.now(),
+    by,
+    why,
+    address: shown(url),
+    asked: lineBytes(request.method, url),
+    body: 0,
+    received: null,
+    status: null,
+    cut: await isCut(),
+  };
+  if (entry.cut) {
+    await record({ ...entry, asked: 0, received: 0, status: 0 });
+    throw new Cut('the network is cut');
+  }
+  const written = record(entry);
+  try {
+    const response = await fetch(request, {
+      credentials: 'same-origin',
+      referrerPolicy: 'no-referrer',
+    });
+    await written;
+    void finish(entry, response);
+    return response;
+  } catch (error) {
+    await written;
+    await record({ ...entry, status: 0, received: 0 });
+    throw error;
+  }
+}
+
+/** Adds to the entry what came back. @param {Entry} entry @param {Response} response */
+async function finish(entry, response) {
+  const stated = response.headers.get('content-length');
+  const received = stated === null ? await weigh(response.clone()) : Number(stated);
+  await record({ ...entry, status: response.status, received });
+}
+
+/** @param {Response} response */
+async function weigh(response) {
+  return response.arrayBuffer().then(
+    (body) => body.byteLength,
+    () => null,
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * The service worker: after the first visit the page comes from this device, with or without a
+ * network.
+ *
+ * Files of the page are answered from the copy that was made when this worker was installed; the
+ * copy changes only as a whole, with a new version. Published data are left to `data.js`, which
+ * keeps its own copy. Whatever does go out passes `net.js` and is in the ledger.
+ */
+
+import { BASE } from './base.js';
+import { ask, isCut, isData } from './net.js';
+
+/** @type {any} */
+const worker = self;
+let cacheName = '';
+/** @type {string[]} */
+let files = [];
+
+/**
+ * Begins to serve the page from a copy of these files.
+ * @param {string} version
+ * @param {string[]} listed
+ */
+export function serve(version, listed) {
+  cacheName = `tacit page ${BASE.pathname} ${version}`;
+  files = listed;
+  worker.addEventListener('install', (/** @type {any} */ event) => event.waitUntil(copy()));
+  worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(settle()));
+  worker.addEventListener('fetch', (/** @type {any} */ event) => {
+    const url = new URL(event.request.url);
+    if (url.origin !== BASE.origin) return event.respondWith(Response.error());
+    return event.respondWith(isData(url) ? data(event.request) : answer(event.request, url));
+  });
+}
+
+/** A whole copy of the page, or none. */
+async function copy() {
+  const cache = await caches.open(cacheName);
+  const fetched = await Promise.all(
+    files.map(async (file) => {
+      const request = new Request(new URL(file, BASE), { cache: 'no-cache' });
+      const response = await ask(request, 'service', 'page');
+      if (!response.ok) throw new Error(`${file} is missing`);
+      return { request, response };
+    }),
+  );
+  for (const { request, response } of fetched) await cache.put(request.url, response);
+}
+
+async function settle() {
+  const old = (await caches.keys()).filter(
+    (name) => name.startsWith(`tacit page ${BASE.pathname} `) && name !== cacheName,
+  );
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await worker.clients.claim();
+}
+
+/**
+ * Data was written down by whoever asks for it, unless it is opened as a page; here the cut is
+ * kept.
+ * @param {Request} request
+ */
+async function data(request) {
+  if (request.mode === 'navigate')
+    return ask(new Request(request.url), 'service', 'other').catch(() => Response.error());
+  return (await isCut()) ? Response.error() : fetch(request);
+}
+
+/** @param {Request} request @param {URL} url */
+async function answer(request, url) {
+  const cache = await caches.open(cacheName);
+  const plain = new URL(url.pathname === `${BASE.pathname}index.html` ? BASE : url);
+  plain.search = plain.hash = '';
+  const kept = await cache.match(plain.href);
+  if (kept) return kept;
+  try {
+    return await ask(
+      request.mode === 'navigate' ? new Request(url.href) : request,
+      'service',
+      'other',
+    );
+  } catch {
+    return (request.mode === 'navigate' && (await cache.match(BASE.href))) || Response.error();
+  }
+}

@@ -1,0 +1,361 @@
+/** Every text of the page, in English. Another language is a file like this one. */
+
+/** @param {number} count @param {string} one @param {string} more */
+const plural = (count, one, more) => (count === 1 ? one : more);
+
+export const texts = {
+  language: 'en',
+  title: 'Tacit',
+  bytes: (/** @type {string} */ shown, /** @type {number} */ count) =>
+    `${shown} ${plural(count, 'byte', 'bytes')}`,
+
+  nav: {
+    label: 'Main',
+    films: 'For you',
+    yours: 'Yours',
+    map: 'Map',
+    promise: 'Promise',
+    ledger: 'Ledger',
+    skip: 'Skip to the content',
+  },
+
+  hero: {
+    title: 'What you like stays here.',
+    lead:
+      'Rate films you know. The model has come to you, so your list is computed in this browser ' +
+      'and your ratings have no reason to leave it.',
+    sent: (/** @type {string} */ amount) => `${amount} of your ratings sent`,
+  },
+
+  search: {
+    label: 'Find a film by title, year or genre',
+    placeholder: 'Find a film, a year, a genre',
+    hint: '/',
+    found: (/** @type {number} */ count, /** @type {boolean} */ more) =>
+      count === 0
+        ? 'No film found'
+        : `${more ? 'More than ' : ''}${count} ${plural(count, 'film', 'films')} found`,
+    nothing: 'No film here has such a title, year or genre.',
+    results: 'Films found',
+  },
+
+  stars: {
+    none: 'not rated',
+    value: (/** @type {string} */ value, /** @type {string} */ most) => `${value} of ${most} stars`,
+    liked: 'liked',
+    label: (/** @type {string} */ title) => `Your rating of ${title}`,
+    given: (/** @type {string} */ title, /** @type {string} */ value) => `${title}: ${value}`,
+  },
+
+  start: {
+    title: 'Do you know these?',
+    lead: 'Stars for a few are enough to begin.',
+    others: 'Others',
+  },
+
+  list: {
+    forYou: 'For you',
+    forAnyone: 'For anyone',
+    lead: (/** @type {number} */ count) =>
+      count === 0
+        ? 'The same for everybody, until your first star.'
+        : `From ${count} ${plural(count, 'rating', 'ratings')} of yours, computed here.`,
+    safe: 'Safe',
+    explore: 'Explore',
+    slider: 'From safe to explore',
+    safety: (/** @type {number} */ percent) =>
+      percent < 34
+        ? 'safe: sure to suit you'
+        : percent < 67
+          ? 'balanced'
+          : 'explore: where the model knows you least',
+    genre: 'Genre',
+    anyGenre: 'All genres',
+    more: 'Show more',
+    empty: 'Nothing is left to suggest. Another genre has more.',
+    expected: (
+      /** @type {string} */ rating,
+      /** @type {string} */ low,
+      /** @type {string} */ high,
+    ) => `Expected ${rating}. In 4 of 5 cases between ${low} and ${high}.`,
+  },
+
+  reasons: {
+    liked: (/** @type {string} */ title) => `you liked ${title}`,
+    disliked: (/** @type {string} */ title) => `you did not like ${title}`,
+    middling: (/** @type {string} */ title) => `${title} was so-so for you`,
+    against: (/** @type {string} */ title) => `${title}, which you liked, speaks against it`,
+    popular: 'rated high by many',
+    unpopular: 'rated low by many',
+    above: (/** @type {string} */ name) => `you rate ${name} above others`,
+    below: (/** @type {string} */ name) => `you rate ${name} below others`,
+    year: 'the time it is from',
+    baseline: 'where an average film starts',
+    rest: 'your other ratings together',
+    small: 'smaller things together',
+    total: 'expected for you',
+    join: ' · ',
+    everyone: 'What everyone would be told.',
+  },
+
+  yours: {
+    title: 'Your ratings',
+    none: 'Nothing yet. Every star that you give is kept here, in this browser, and nowhere else.',
+    count: (/** @type {number} */ count) => `${count}`,
+    all: (/** @type {number} */ count) => `Show all ${count}`,
+    unknown: (/** @type {number} */ count) =>
+      `${count} ${plural(count, 'rating is of a film', 'ratings are of films')} that this model ` +
+      `does not know. ${plural(count, 'It is', 'They are')} kept and exported, but not used.`,
+    import: 'Import',
+    export: 'Export',
+    wipe: 'Wipe',
+    forgetful:
+      'This browser does not let the page keep anything: your ratings last until you close ' +
+      'it. Export them to keep them.',
+    hidden: (/** @type {number} */ count) => `${count} not suggested`,
+    showHidden: 'Suggest them again',
+  },
+
+  film: {
+    close: 'Close',
+    yours: 'Your rating',
+    expected: 'Expected for you',
+    expectedAny: 'Expected for anyone',
+    interval: (/** @type {string} */ low, /** @type {string} */ high) =>
+      `${low} to ${high} in 4 of 5 cases`,
+    why: 'Why',
+    notThere: 'Not in your list',
+    rank: (/** @type {number} */ rank) => `Number ${rank} in your list`,
+    rated: 'You rated it. The list suggests what you have not.',
+    isHidden: 'You asked not to be shown it.',
+    filtered: (/** @type {string} */ genre) => `The list shows ${genre} only.`,
+    below: (/** @type {string} */ gap, /** @type {string} */ title) =>
+      `It is expected ${gap} stars below ${title}, the last one shown.`,
+    place: (/** @type {string} */ place, /** @type {string} */ of) =>
+      `it would be number ${place} of ${of}.`,
+    unsure:
+      'it is expected to be as good as those shown, but the model is less sure of it, and the ' +
+      'slider is on the safe side;',
+    certain:
+      'it is expected to be as good as those shown, but the model is surer of it, and the ' +
+      'slider asks to explore;',
+    like: 'More like this',
+    noLike: 'This model does not compare films.',
+    hide: 'Do not suggest it',
+    unhide: 'Suggest it again',
+  },
+
+  map: {
+    title: 'A map of tastes',
+    lead:
+      'Two directions in which the model tells people apart. Films that lie together are liked ' +
+      'by the same people. You are the point, and you move as you rate.',
+    you: 'You',
+    label: (/** @type {string} */ x, /** @type {string} */ y) =>
+      `Map of films along ${x} and ${y}. The films nearest to you are listed after it.`,
+    near: 'Nearest to you',
+    nearUnrated: 'Films around your point.',
+    none: 'This model has no directions of taste to draw: it tells everybody the same.',
+    zoomIn: 'Closer',
+    zoomOut: 'Farther',
+    reset: 'Whole map',
+    legendRated: 'you rated',
+    legendList: 'in your list',
+    legendOther: 'other films',
+    year: 'newer films',
+    unnamed: 'a taste without a name',
+    known: 'better known films',
+    keys: 'Drag to move, scroll or + and − to zoom.',
+  },
+
+  promise: {
+    title: 'The promise',
+    lead:
+      'This model was made from other people’s ratings. Here is what they were promised, in ' +
+      'words that can be checked.',
+    certified: 'Certified',
+    claimed: 'Claimed, not certified',
+    'not private': 'Not private',
+    certifiedWords:
+      'Every number that was released carries proven noise, and its cost stands in a book.',
+    signedBy: (/** @type {string} */ key) =>
+      `Signed, and the signature was checked by this browser. Key ${key}.`,
+    unsigned: 'The statement is not signed. You have only the word of this server for it.',
+    badSignature: 'The signature does not fit this statement. Do not rely on it.',
+    uncheckable: 'This browser cannot check the signature.',
+    checking: 'Checking the signature',
+    odds: 'What that means in odds',
+    oddsLead: (/** @type {string} */ epsilon) =>
+      `Epsilon is ${epsilon}. Suppose somebody suspects that a certain person is in the data, ` +
+      'and then studies the model as long as they like.',
+    before: 'How sure they were before',
+    after: (
+      /** @type {string} */ before,
+      /** @type {string} */ after,
+      /** @type {string} */ least,
+    ) =>
+      `If they were ${before} sure before, then after seeing the model ` +
+      `they can be at most ${after} sure, and at least ${least}.`,
+    chart: (/** @type {string} */ before, /** @type {string} */ after) =>
+      `Before ${before}, after at most ${after}`,
+    axisBefore: 'sure before',
+    axisAfter: 'sure after',
+    delta: (/** @type {string} */ delta) =>
+      `This holds but for a chance of ${delta} that more is learned.`,
+    oneIn: (/** @type {string} */ count) => `1 in ${count}`,
+    noChance: 'none',
+    noEpsilon:
+      'There is no epsilon that holds, so no odds can be given. Whoever sees the model may ' +
+      'learn about a person in it.',
+    whom: 'Who is protected',
+    unit: {
+      user: 'A whole person, with all of that person’s ratings',
+      rating: 'Each single rating of a person, and whether it was given. Not the person as a whole',
+      value: 'The value of each single rating. Which films a person rated is taken as public',
+    },
+    honest: 'Who must be honest',
+    notProtected: 'What is not protected',
+    assumed: 'What is taken as public',
+    profile: 'All of these hold at once',
+    profileEpsilon: 'Epsilon',
+    profileDelta: 'Remaining chance',
+    you: 'And you?',
+    youWords:
+      'You are not in this model because of this page. It sends no rating anywhere, so it ' +
+      'needs to promise you no epsilon: what you rate here is known to this device alone.',
+    whole: 'The whole statement, word for word',
+    unavailable: 'The statement could not be fetched.',
+    demonstration: 'This one is a demonstration: its films are real, its people are invented.',
+    book: (/** @type {string} */ population, /** @type {string} */ entry) =>
+      `Charged to the population “${population}” as entry ${entry} of its book`,
+    modelWords: (
+      /** @type {string} */ name,
+      /** @type {string} */ method,
+      /** @type {string} */ count,
+    ) => `${name} · method ${method} · ${count} films`,
+  },
+
+  ledger: {
+    title: 'What has left this device',
+    lead:
+      'Every request of this page, written down before it is made: by the page, its worker and ' +
+      'its service worker alike.',
+    ratings: 'of your ratings',
+    sent: 'sent in all',
+    received: 'received',
+    requests: 'requests',
+    refused: (/** @type {number} */ count) => `${count} refused while cut`,
+    table: 'Every request, newest first',
+    when: 'When',
+    what: 'What',
+    who: 'Asked by',
+    left: 'Left',
+    came: 'Came back',
+    by: { page: 'page', worker: 'worker', service: 'service worker', browser: 'browser' },
+    why: {
+      page: 'a file of the page',
+      data: 'published data',
+      check: 'is there a newer model?',
+      worker: 'is there a newer page?',
+      other: 'other',
+    },
+    cutState: 'refused: cut',
+    failed: 'no answer',
+    underWay: 'under way',
+    unknown: 'unknown',
+    group: {
+      page: (/** @type {number} */ count) => `${count} files of the page`,
+      worker: (/** @type {number} */ count) => `is there a newer page? (${count} files)`,
+    },
+    note:
+      '“Left” counts what the page itself wrote: method, address and body. Your browser adds ' +
+      'headers of its own to every request (its name, the languages it reads), which no page ' +
+      'can see or count. At each visit it also looks, by itself, whether the page’s service ' +
+      'worker has changed; no page can see or cut that, so it is written down each time as if ' +
+      'it had happened.',
+    how: 'How to check it',
+    howWords:
+      'Open the network panel of your browser’s developer tools and rate a film. Or cut the ' +
+      'network and see that nothing is missing.',
+    older: 'Show older',
+  },
+
+  network: {
+    on: 'Network on',
+    cut: 'Network cut',
+    cutWords: 'The page makes no request until you let it.',
+    onWords: 'Cut this page from the network: it goes on working.',
+    offline: 'No network',
+  },
+
+  data: {
+    importTitle: 'Bring your ratings',
+    importLead: 'The file is read in this browser. It is not uploaded.',
+    choose: 'Choose a file',
+    drop: 'or drop it here',
+    kinds:
+      'Our own csv (item, rating), Letterboxd (ratings.csv), IMDb (ratings.csv) and Netflix ' +
+      '(viewing history).',
+    kind: {
+      tacit: 'Ratings',
+      letterboxd: 'Letterboxd ratings',
+      imdb: 'IMDb ratings',
+      netflix: 'Netflix viewing history',
+    },
+    read: (/** @type {string} */ kind, /** @type {number} */ rows) =>
+      `${kind}: ${rows} ${plural(rows, 'line', 'lines')}.`,
+    found: (/** @type {number} */ count) =>
+      `${count} ${plural(count, 'film is', 'films are')} in this catalogue.`,
+    missing: (/** @type {number} */ count) =>
+      `${count} ${plural(count, 'is', 'are')} not, and will be left out:`,
+    skipped: (/** @type {number} */ count) =>
+      `${count} ${plural(count, 'line has', 'lines have')} no rating and no film, ` +
+      'and will be left out.',
+    netflix: 'Netflix tells what you watched, not whether you liked it. Count each as',
+    add: (/** @type {number} */ count) => `Add ${count} ${plural(count, 'rating', 'ratings')}`,
+    unknown:
+      'This is no file of ratings that the page knows. It needs a first line with names of ' +
+      'columns, such as “item,rating”.',
+    tooLarge: 'The file is larger than 20 MB. A person’s ratings are smaller.',
+    added: (/** @type {number} */ count) => `${count} ${plural(count, 'rating', 'ratings')} added`,
+    exported: (/** @type {number} */ count) =>
+      `${count} ${plural(count, 'rating', 'ratings')} saved to a file`,
+    wipeTitle: 'Wipe everything?',
+    wipeWords:
+      'Your ratings, the films that you hid, the ledger and the stored copy of the page leave ' +
+      'this browser. There is no other copy: nobody can bring them back.',
+    wipe: 'Wipe everything',
+    wiped: 'Everything is wiped',
+    exportFirst: 'Export first',
+  },
+
+  device: {
+    title: 'Taking part, by choice',
+    words:
+      'This page takes part in no training. It can only ask for published files; it has no ' +
+      'way to send anything. A model can also learn from people who choose to take part: that ' +
+      'would be offered here, with its cost stated beforehand, and switched off unless you ' +
+      'switch it on.',
+  },
+
+  state: {
+    loading: 'Fetching the model',
+    failed: 'The model could not be fetched',
+    failedOffline: 'There is no network, and the model has not been stored on this device yet.',
+    failedCut: 'The network is cut, and the model has not been stored on this device yet.',
+    failedServer: 'The server does not answer as it should. Your ratings are safe in this browser.',
+    broken: 'The model cannot be used',
+    brokenWords:
+      'The file is damaged or not of this version. Your ratings are safe in this browser.',
+    tooLong: 'The model was stopped',
+    tooLongWords: 'It did not answer in time, so the page ended its work.',
+    again: 'Try again',
+    newer: 'A newer model was published.',
+    useIt: 'Use it',
+  },
+
+  footer: {
+    words: 'Tacit: recommendations that expose no one.',
+    model: 'Model',
+  },
+};

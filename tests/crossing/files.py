@@ -1,0 +1,92 @@
+"""Pairs of neighbouring ratings files: they differ by what a unit protects, and share all that
+is public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+Row = tuple[str, str, int]
+PEOPLE, ITEMS = 24, 7
+SHY = "p3"
+"""Has one rating only."""
+ONE = "p5"
+"""The person in whom neighbours differ."""
+LIKED, DISLIKED, ABSENT = 5, 2, 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two files of one layout."""
+
+    left: str
+    right: str
+
+
+def rows() -> list[Row]:
+    """Who rated what: every item has raters beside those in whom neighbours differ."""
+    made = []
+    for person in range(PEOPLE):
+        for item in range(ITEMS):
+            if (person * 3 + item * 5) % 4 or item == 0:
+                value = 1 + (person * 7 + item * 3) % 5
+                made.append((f"p{person}", f"i{item}", value))
+    return [row for row in made if row[0] != SHY] + [(SHY, "i0", 4)]
+
+
+def pair(relation: str, layout: str, duplicates: bool) -> Pair:
+    """Neighbours. `relation`: a person, a cell, the only cell of a person, a value, or the
+    record of a participant."""
+    left = rows()
+    first = next(at for at, row in enumerate(left) if row[0] == ONE)
+    right = list(left)
+    if relation == "person":
+        right = [row for row in left if row[0] != ONE]
+    elif relation == "cell":
+        del right[first]
+    elif relation == "only cell":
+        right = [row for row in left if row[0] != SHY]
+    elif relation == "value":
+        low = ABSENT if layout == "absent" else DISLIKED
+        left[first] = (*left[first][:2], low)
+        right[first] = (*left[first][:2], LIKED)
+    elif relation == "record":
+        right = [row for row in left if row[0] != ONE] + [(ONE, "i1", LIKED)]
+    else:
+        raise ValueError(relation)
+    if duplicates:
+        left, right = _repeated(left), _repeated(right)
+    return Pair(_text(left, layout), _text(right, layout))
+
+
+def _repeated(made: list[Row]) -> list[Row]:
+    """Some people rated an item twice, she in whom neighbours differ among them."""
+    again = [row for row in made if row[0] in (ONE, "p7", "p8")]
+    return made + [(person, item, 3) for person, item, _ in again]
+
+
+def _text(made: list[Row], layout: str) -> str:
+    if layout == "absent":  # as Book-Crossing writes it: 0 is no rating
+        head = '"User-ID";"ISBN";"Book-Rating"'
+        lines = [
+            f'"{person}";"{item}";"{value}"' for person, item, value in made
+        ]
+        # What no value stands for is in both files.
+        lines.append('"p9";"i4";"0"')
+    else:
+        head = "user,item,rating"
+        lines = [f"{person},{item},{value}" for person, item, value in made]
+    return "\n".join([head, *lines]) + "\n"
+
+
+def catalogue() -> str:
+    """The public items, one of which nobody rated."""
+    lines = [f"i{item},Title {item}" for item in range(ITEMS + 1)]
+    return "\n".join(["item,title", *lines]) + "\n"
+
+
+def write(folder: Path, text: str) -> None:
+    """One of the two files, under the name that both have."""
+    folder.mkdir(parents=True)
+    (folder / "ratings.csv").write_text(text)
+    (folder / "items.csv").write_text(catalogue())

@@ -1,0 +1,166 @@
+"""The matrix: every method at every unit, calibration and engine, crossed with the options
+that decide what is read and what is planned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+from tacit.methods import find, names
+from tacit.methods.first_order.started import STARTS
+from tacit.units import UNITS
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fit, as it is asked for on the command line."""
+
+    method: str
+    unit: str
+    calibration: str
+    engine: str
+    positive: bool = False
+    max_ratings: bool = False
+    users: bool = True
+    items: bool = True
+    delta: bool = True
+    """Whether one is allowed: else a pure mechanism is asked for."""
+    start: bool = False
+    duplicates: str = ""
+    """What repeated ratings mean; where they are an error, the files have none."""
+    layout: str = "plain"
+
+    def arguments(self) -> list[str]:
+        """For `tacit fit`, in a folder with ratings, items, a book and a start."""
+        words = ["fit", "ratings.csv", "--ledger", "book.db", "--out", "model"]
+        words += ["--method", self.method, "--unit", self.unit]
+        words += ["--calibration", self.calibration, "--engine", self.engine]
+        if self.calibration != "none":
+            words += ["--epsilon", "1"]
+        if self.layout == "plain":
+            words += ["--scale", "1,5"]
+        if self.positive:
+            words += ["--positive", "4"]
+        if self.max_ratings:
+            words += ["--max-ratings", "3"]
+        if self.users:
+            words += ["--users", "24"]
+        if self.items:
+            words += ["--items", "items.csv"]
+        if not self.delta:
+            words += ["--delta", "0"]
+        if self.start:
+            words += ["--start", f"earlier-{STARTS[self.method][0]}"]
+        if self.duplicates:
+            words += ["--duplicates", self.duplicates]
+        return words
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """In what neighbouring files differ. Where devices take part, who they are is seen,
+        so that nobody comes or goes."""
+        if self.unit == "value":
+            return ("value",)
+        if self.engine != "threads":
+            return ("record",) if self.unit == "user" else ("cell",)
+        return ("person",) if self.unit == "user" else ("cell", "only cell")
+
+    def __str__(self) -> str:
+        told = [self.method, self.unit, self.calibration, self.engine]
+        told += [
+            f"{name}={value}"
+            for name, value in OPTIONS
+            if getattr(self, name) == value
+        ]
+        return " ".join(told)
+
+
+Option = tuple[str, object]
+MEAN: Option = ("duplicates", "mean")
+OPTIONS: tuple[Option, ...] = (
+    ("positive", True),
+    ("max_ratings", True),
+    ("users", False),
+    ("items", False),
+    ("delta", False),
+    ("start", True),
+    ("duplicates", "last"),
+    MEAN,
+    ("duplicates", "error"),
+    ("layout", "absent"),
+)
+"""Each option beside its default."""
+TWO_BY_TWO = tuple(zip(OPTIONS[0::2], OPTIONS[1::2], strict=True))
+
+
+def kinds() -> Iterator[Case]:
+    """Every method at every unit, calibration and engine that it has, with all defaults."""
+    for name in names():
+        cls = find(name)
+        for calibration in cls.calibrations:
+            units: Iterable[str] = cls.units
+            if calibration == "paper" and cls.paper_unit is not None:
+                units = (cls.paper_unit,)
+            for unit, engine in product(units, cls.engines):
+                yield Case(name, unit, calibration, engine)
+
+
+def able(kind: Case) -> list[Option]:
+    """The options that this kind of fit can be asked with."""
+    return [
+        each for each in OPTIONS if each[0] != "start" or kind.method in STARTS
+    ]
+
+
+def given(kind: Case, *options: Option) -> Case:
+    """The same fit with these options."""
+    return replace(kind, **dict(options))  # type: ignore[arg-type]
+
+
+def matrix() -> list[Case]:
+    """All kinds, with each option alone; where something is promised, with each pair too."""
+    found = []
+    for kind in kinds():
+        found.append(kind)
+        found += [given(kind, one) for one in able(kind)]
+        if kind.calibration != "sound":
+            continue
+        for one, other in combinations(able(kind), 2):
+            if one[0] != other[0] and MEAN not in (one, other):
+                found.append(given(kind, one, other))
+    return found
+
+
+def sample() -> list[Case]:
+    """A few cases: every method; every option alone at every unit; every option, two by two,
+    on every engine and under every calibration. Methods take turns."""
+    found = []
+    used: Counter[str] = Counter()
+
+    def take(group: list[Case], *options: Option) -> None:
+        can = [kind for kind in group if set(options) <= set(able(kind))]
+        if can:
+            kind = min(can, key=lambda each: used[each.method])
+            used[kind.method] += 1
+            found.append(given(kind, *options))
+
+    sound = [kind for kind in kinds() if kind.calibration == "sound"]
+    for unit, option in product(UNITS, OPTIONS):
+        at = [k for k in sound if (k.unit, k.engine) == (unit, "threads")]
+        take(at, option)
+    others = [kind for kind in kinds() if kind not in sound]
+    engines = {kind.engine for kind in sound} - {"threads"}
+    groups = [
+        [k for k in sound if k.engine == engine] for engine in sorted(engines)
+    ]
+    groups += [
+        [k for k in others if k.calibration == c] for c in ("paper", "none")
+    ]
+    for group, (one, other) in product(groups, TWO_BY_TWO):
+        take(group, one, other)
+    for kind in sound:
+        if not used[kind.method]:
+            take([kind])
+    return found

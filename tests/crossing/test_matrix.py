@@ -1,0 +1,28 @@
+"""Neighbouring files agree in all that is published or shown besides noised sums, over crossed
+options; what cannot agree is refused before it is charged. A sample of the matrix always, all
+of it at the judged sizes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from .crossing import compare, earlier
+from .matrix import Case, matrix, sample
+
+FULL = bool(os.environ.get("TACIT_FULL"))
+
+
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book and models to start from."""
+    return earlier(tmp_path_factory.mktemp("earlier") / "book")
+
+
+@pytest.mark.parametrize("case", matrix() if FULL else sample(), ids=str)
+def test_neighbours_show_the_same(
+    case: Case, tmp_path: Path, begun: Path
+) -> None:
+    assert compare(case, tmp_path, begun) == []

@@ -1,0 +1,59 @@
+// What epsilon means in odds, and whether a statement is the signer's.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { test } from 'node:test';
+
+import { bestOdds, odds, verify } from '../../src/tacit/serving/web/js/model/statement.js';
+
+test('half sure becomes 55 % sure at epsilon 0.2', () => {
+  const told = odds(0.2, 0, 0.5);
+  assert.ok(Math.abs(told.most - 0.549834) < 1e-6);
+  assert.ok(Math.abs(told.least - 0.450166) < 1e-6);
+  assert.equal(told.fails, 0);
+  assert.ok(Math.abs(told.right - told.most) < 1e-12);
+});
+
+test('delta widens the belief a little and is the chance to be right all the same', () => {
+  const pure = odds(1, 0, 0.5);
+  const approximate = odds(1, 1e-6, 0.5);
+  assert.ok(approximate.most > pure.most && approximate.most < pure.most + 0.003);
+  assert.equal(approximate.fails, 1e-4);
+  assert.equal(odds(1, 1e-3, 0.5).most, 1);
+  assert.ok(Math.abs(odds(1, 0.1, 0.5).right - (Math.E + 0.1) / (1 + Math.E)) < 1e-12);
+});
+
+test('certainty stays certainty, and a large epsilon promises nothing', () => {
+  assert.equal(odds(1, 0, 0).most, 0);
+  assert.equal(odds(1, 0, 1).least, 1);
+  assert.equal(odds(2000, 0, 0.5).most, 1);
+  assert.equal(odds(Infinity, 0, 0.5).least, 0);
+});
+
+test('of many pairs the one that says most counts', () => {
+  const told = bestOdds(
+    [
+      [0.5, 1e-2],
+      [1, 1e-6],
+      [2, 1e-9],
+    ],
+    0.5,
+  );
+  assert.equal(told.most, odds(1, 1e-6, 0.5).most);
+  assert.equal(bestOdds([], 0.5).most, 1);
+});
+
+test('a signature is of these bytes and this key, or it is not', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+  const bytes = new TextEncoder().encode('{"epsilon":1}');
+  const signature = sign(null, bytes, privateKey);
+  assert.equal(await verify(bytes, signature, key), true);
+  assert.equal(await verify(bytes, signature.toString('hex'), key.toString('hex')), true);
+  assert.equal(await verify(new TextEncoder().encode('{"epsilon":2}'), signature, key), false);
+  const other = generateKeyPairSync('ed25519')
+    .publicKey.export({ type: 'spki', format: 'der' })
+    .subarray(-32);
+  assert.equal(await verify(bytes, signature, other), false);
+  assert.equal(await verify(bytes, signature.subarray(1), key), false);
+  assert.equal(await verify(bytes, 'not hex', key), false);
+});

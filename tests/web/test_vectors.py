@@ -1,0 +1,119 @@
+"""Python and JavaScript tell a person the same: `spec/vectors` is what both must answer."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.data.catalogue import catalogue_from
+from tacit.data.schema import Schema
+from tacit.model.shared import Shared
+from tacit.serving.compact import unpack
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(
+    path
+    for path in (ROOT / "spec" / "vectors").glob("personal-*.json")
+    if "items" not in path.name
+)
+CLOSE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    """`spec/personal.py`, which made the files."""
+    spec = importlib.util.spec_from_file_location(
+        "personal_vectors", ROOT / "spec" / "personal.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def published(facts: dict[str, Any]) -> Shared:
+    """The model of a file, as a reader of the packed form sees it."""
+    seen = unpack(base64.b64decode(facts["model"]))
+    header = seen.header
+    items = json.loads(
+        (ROOT / "spec" / "vectors" / "personal-items.json").read_text()
+    )
+    schema = Schema(
+        header["scale"]["low"],
+        header["scale"]["high"],
+        positive=header["positive"],
+    )
+    catalogue = catalogue_from({**items, "numbers": [], "numeric": None})
+    numbers = header["numbers"]
+    return Shared(
+        header["method"],
+        header["kind"],
+        seen.arrays,
+        numbers,
+        schema,
+        catalogue,
+    )
+
+
+def same(found: Any, wanted: Any, where: str = "") -> None:
+    """Equal but for rounding, however deep."""
+    if isinstance(wanted, dict):
+        assert found.keys() == wanted.keys(), where
+        for key in wanted:
+            same(found[key], wanted[key], f"{where}.{key}")
+    elif isinstance(wanted, list):
+        assert len(found) == len(wanted), where
+        for place, (one, other) in enumerate(zip(found, wanted, strict=True)):
+            same(one, other, f"{where}[{place}]")
+    else:
+        np.testing.assert_allclose(found, wanted, atol=CLOSE, err_msg=where)
+
+
+def test_every_kind_of_model_has_a_file() -> None:
+    from tacit.model.person.base import PERSONAL
+
+    kinds = {published(json.loads(path.read_text())).personal for path in FILES}
+    assert kinds == set(PERSONAL)
+    size = sum(
+        path.stat().st_size
+        for path in (ROOT / "spec" / "vectors").glob("personal*")
+    )
+    assert size < 300_000
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_python_still_answers_as_written(path: Path, maker: ModuleType) -> None:
+    facts = json.loads(path.read_text())
+    shared = published(facts)
+    for case in facts["cases"]:
+        told = maker.answers(
+            shared, [(row, value) for row, value in case["ratings"]]
+        )
+        same(json.loads(json.dumps(told)), case, path.stem)
+    same(maker.similar(shared), facts["similar"]["found"], "similar")
+
+
+@pytest.mark.parametrize("name", ["vectors", "person", "statement"])
+def test_javascript_answers_the_same(name: str) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    done = subprocess.run(
+        [node, "--test", str(ROOT / "tests" / "web" / f"{name}.test.mjs")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
+    assert "\n# pass 0\n" not in done.stdout
