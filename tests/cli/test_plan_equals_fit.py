@@ -89,7 +89,7 @@ def matrix() -> list[Cell]:
 
 ALWAYS = [
     Cell("bayes", "rating", "sound", "threads", "cap"),
-    Cell("bias", "rating", "sound", "federated", "cap", False, True),
+    Cell("bias", "rating", "sound", "federated", "cap", True, True),
     Cell("bayes", "user", "sound", "federated", "plain", True, True),
     Cell("bias", "rating", "sound", "threads", "pure cap", False),
     Cell("ease", "user", "sound", "threads", "likes cap", True, True),
@@ -149,10 +149,12 @@ def same(found: dict[str, dict], drawn: dict[str, dict]) -> None:
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_plan_prices_what_fit_draws(tacit, table, catalogue, tmp_path, cell):
     """Break 5."""
+    if not cell.users and find(cell.method).local:
+        pytest.skip("how many devices answer is seen by the server alone")
     plan = planned(tacit, cell, table, catalogue)
     fit = fitted(tacit, cell, table, catalogue, tmp_path / "model")
     if fit.status:
-        assert fit.status == 2, fit.err
+        assert fit.status == plan.status == 2, fit.err
         pytest.skip(f"refused: {fit.err.strip()[:160]}")
     assert plan.status == 0, plan.err
     found = noise(json.loads(plan.out)["events"])

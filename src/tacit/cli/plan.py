@@ -175,11 +175,17 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
     from tacit.cli.options import parse_scale
     from tacit.data.schema import Schema
     from tacit.errors import SettingError
+    from tacit.fitting.check import check_values
     from tacit.fitting.start import both_catalogues
 
+    least = asked["positive"]
+    # As `fit` does: a table of likes alone has no values.
+    by_value = least is not None and (
+        least is not True or order.unit == "value"
+    )
+    check_values(order, positive=by_value)
     if asked["ratings"] is not None:
         return _shown(order, asked)
-    least = asked["positive"]
     low, high = parse_scale(asked["scale"]) or (1.0, 5.0)
     if least is True:  # a table without ratings
         low, high, least = 0.0, 1.0, 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.evaluation.forecast import forecast
 from tacit.fitting.check import check
-from tacit.fitting.price import ASSUMED, counts_people, facts, priced
+from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import Event
@@ -40,14 +40,18 @@ def worth(
     """Facts for `tacit plan`: what a fit with these options will draw. Reads no ratings;
     `pattern` is who rated what, at the unit `value`, where it is public."""
     order = check(method, people=schema.users, start=start)
-    made = priced(order, facts(order, schema, catalogue, pattern))
-    plan, events = made.plan, made.events
+    people = None if pattern is None else len(pattern.ptr) - 1
+    made = priced(order, facts(order, schema, catalogue, pattern), people)
+    plan = made.known
+    events = {event.name: event for event in made.charged}
     whole = sum(
         part.share
         for round_ in plan.rounds
         for part in round_.parts
         if not round_.instead
     )
+    if made.counting is not None:  # the rest is not settled yet
+        whole = 1.0
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
@@ -68,7 +72,7 @@ def worth(
     if try_it and order.budget is not None:
         found = forecast(
             method,
-            schema.users or ASSUMED,
+            schema.users or 1000,
             len(catalogue),
             max_ratings=schema.max_ratings,
         )
@@ -84,12 +88,12 @@ def worth(
         "items": len(catalogue),
         "epsilon": order.budget.epsilon if order.budget else None,
         "delta": order.budget.delta if order.budget else None,
-        "profile": account.profile(made.charged, unit=order.unit),
+        "profile": account.profile(events.values(), unit=order.unit),
         "story": list(plan.story),
         "unknown": _unknown(order, schema, pattern),
         "releases": releases,
-        "events": [event.model_dump(mode="json") for event in made.charged],
-        "attacker": attacker(made.charged, order.unit)
+        "events": [event.model_dump(mode="json") for event in events.values()],
+        "attacker": attacker(events.values(), order.unit)
         if order.budget
         else None,
         "expected": expected,
@@ -101,11 +105,13 @@ def _unknown(
 ) -> list[str]:
     """What a fit will know that this plan does not."""
     found = []
-    if counts_people(order, schema):
+    if counts_people(order, schema.users):
         found.append(
-            "the number of people: 1 % of the budget counts them, and the count chooses "
-            f"among plans of equal cost; shown is the one for about {ASSUMED:,}"
+            "the number of people: it is counted first, and the count chooses among plans "
+            "of equal cost; give --users to see one of them"
         )
+    if order.method.local and schema.users is None:
+        found.append("how many devices will answer, which a server sees")
     if order.unit == "value" and pattern is None:
         found.append(
             "who rated what, which is public at the unit value: give --ratings for the "

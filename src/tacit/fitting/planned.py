@@ -27,13 +27,6 @@ class Planned:
     plan: Plan
     events: Mapping[str, Event]
     """Empty where nothing is noised."""
-    envelope: tuple[Event, ...] = ()
-    """What the book is charged, where that is not `events`: a count of people chooses then."""
-
-    @property
-    def charged(self) -> tuple[Event, ...]:
-        """What the book is charged."""
-        return self.envelope or tuple(self.events.values())
 
     @property
     def shape(self) -> tuple[str, ...]:

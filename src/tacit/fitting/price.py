@@ -1,5 +1,5 @@
 """What a fit will draw, from public facts alone: the one place that assembles the plan and the
-events of an order, for `fit` itself, for `tacit plan` and for a forecast.
+events of an order, for `fit` itself and for `tacit plan`.
 
 Nothing here sees a rating. What a plan may depend on besides the order is a schema, a catalogue
 and, at the unit `value`, who rated what.
@@ -7,22 +7,50 @@ and, at the unit `value`, who rated what.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.fitting.count import COUNT_SHARE, Counting, counting
 from tacit.fitting.order import Order
-from tacit.fitting.planned import Planned, planned
+from tacit.fitting.planned import Planned, check_cost, planned
+from tacit.ledger.account.event import Event
 from tacit.methods.base import Public
 from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.engine.base import Engine
 
-ASSUMED = 1000
-"""People for whom figures are shown where their number is not known."""
+
+@dataclass(frozen=True)
+class Priced:
+    """A plan that is settled, or a count of people that will settle it."""
+
+    settled: Planned | None
+    counting: Counting | None
+
+    @property
+    def charged(self) -> tuple[Event, ...]:
+        """What the book is charged: the events themselves, or the count and what covers
+        whatever it chooses."""
+        if self.counting is not None:
+            return self.counting.charged
+        assert self.settled is not None
+        return tuple(self.settled.events.values())
+
+    @property
+    def known(self) -> Plan:
+        """As much of the plan as is known before anything is released."""
+        if self.counting is not None:
+            round_ = self.counting.plan.rounds[0]
+            part = replace(round_.parts[0], share=COUNT_SHARE)
+            first = replace(round_, parts=(part,))
+            return replace(self.counting.plan, rounds=(first,))
+        assert self.settled is not None
+        return self.settled.plan
 
 
 def facts(
@@ -51,35 +79,28 @@ def seen_pattern(
     return engine.pattern()
 
 
-def priced(order: Order, public: Public) -> Planned:
-    """The whole plan and what each part of it draws. Where people are counted first, or seen
-    by those who run it, it is the plan for about `ASSUMED` of them."""
-    schema = public.schema
-    if schema.users is not None or order.budget is None:
-        return planned(order, public)
-    if counts_people(order, schema):
-        return _counted(counting(order, public, lambda plan: None))
-    people = ASSUMED
-    if public.pattern is not None:
-        people = len(public.pattern.ptr) - 1
-    declared = replace(public, schema=schema.declare(users=people))
-    return planned(order, declared)
+def priced(
+    order: Order,
+    public: Public,
+    people: int | None = None,
+    able: Callable[[Plan], None] = lambda plan: None,
+) -> Priced:
+    """The plan with its price. `people`: how many there are, where that is public though
+    nobody declared it. `able` raises where a plan cannot be run."""
+    people = public.schema.users or people
+    if counts_people(order, people):
+        made = Priced(None, counting(order, public, able))
+    else:
+        schema = public.schema.declare(users=people)
+        settled = planned(order, replace(public, schema=schema))
+        able(settled.plan)
+        made = Priced(settled, None)
+    check_cost(made.charged, order)
+    return made
 
 
-def _counted(choices: Counting) -> Planned:
-    """The count, and one of the plans of equal cost among which it will choose."""
-    made = choices.chosen(ASSUMED)
-    count = choices.plan.rounds[0]
-    part = replace(count.parts[0], share=COUNT_SHARE)
-    first = replace(count, parts=(part,))
-    plan = replace(made.plan, rounds=(first, *made.plan.rounds))
-    events = {choices.event.name: choices.event, **made.events}
-    return replace(made, plan=plan, events=events, envelope=choices.charged)
-
-
-def counts_people(order: Order, schema: Schema) -> bool:
-    """Whether the first event of such a fit counts the people: papers count as they are, in
-    the local model a server sees which devices answer, at `value` people are public."""
-    sound = order.calibration == "sound"
-    seen = order.method.local or order.unit == "value"
-    return schema.users is None and sound and not seen
+def counts_people(order: Order, people: int | None) -> bool:
+    """Whether the first event of such a fit counts the people: papers count as they are; at
+    `value` and in the local model who takes part is public."""
+    shown = order.unit == "value" or order.method.local
+    return people is None and order.calibration == "sound" and not shown

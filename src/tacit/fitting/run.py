@@ -14,11 +14,11 @@ from tacit.engine import make_engine
 from tacit.fitting.align import align
 from tacit.fitting.alone import check_alone
 from tacit.fitting.check import check, check_values
-from tacit.fitting.count import Counting, counting, known_people
+from tacit.fitting.count import Counting, known_people
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
-from tacit.fitting.planned import Planned, check_cost, planned
-from tacit.fitting.price import facts, seen_pattern
+from tacit.fitting.planned import Planned
+from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
@@ -152,19 +152,12 @@ class _Run:
 
     def _settle_plan(self) -> None:
         """The plan, or the plans among which a count of people will choose."""
-        people = self.public.schema.users or known_people(
-            self.order, self.engine
-        )
-        if people is None and self.order.calibration == "sound":
-            self.counting = counting(self.order, self.public, self.engine.check)
-            self.charged = self.counting.charged
-        else:
-            schema = self.public.schema.declare(users=people)
-            self._begin(
-                planned(self.order, replace(self.public, schema=schema))
-            )
-            self.charged = self.events
-        check_cost(self.charged, self.order)
+        people = known_people(self.order, self.engine)
+        made = priced(self.order, self.public, people, self.engine.check)
+        self.counting = made.counting
+        self.charged = made.charged
+        if made.settled is not None:
+            self._begin(made.settled)
 
     @property
     def settled(self) -> Planned:
@@ -179,7 +172,6 @@ class _Run:
 
     def _begin(self, made: Planned) -> None:
         """From here on the plan is settled."""
-        self.engine.check(made.plan)
         self.planned = made
         self.events = (*self.events, *made.events.values())
 
