@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 
 @click.command(name="add-items")
@@ -48,7 +49,7 @@ def add_items(
         )
     else:
         noun = "item" if added == 1 else "items"
-        click.echo(
+        say(
             f"{added:,} {noun} added from public features; the model has "
             f"{len(shared.catalogue):,} items now"
         )

@@ -20,6 +20,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.fitting.order import Order
@@ -97,10 +98,10 @@ def fit(
             }
         )
     else:
-        click.echo(_summary(model.statement))
+        say(_summary(model.statement))
         if earlier is not None and order.budget is not None:
-            click.echo(_total(order))
-        click.echo(
+            say(_total(order))
+        say(
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )

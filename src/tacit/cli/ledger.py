@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import json_option, ledger_options
+from tacit.cli.show import say
 
 
 @click.group()
@@ -35,13 +36,13 @@ def show(population: str, ledger: str | None, as_json: bool) -> None:
         )
         return
     if not entries:
-        click.echo(f"the book of {population!r} is empty")
+        say(f"the book of {population!r} is empty")
         return
     table(
         ("#", "time", "entry", "unit", "method", "epsilon", "delta", "purpose"),
         [_row(entry) for entry in entries],
     )
-    click.echo()
+    say()
     rows = [
         (
             each.unit,
@@ -136,11 +137,11 @@ def cap(
             }
         )
         return
-    click.echo(
+    say(
         f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}"
     )
     if left is not None:
-        click.echo(
+        say(
             f"left under it: epsilon {left:.4g}"
             if left > 0
             else "nothing is left under it: no fit will pass"
@@ -161,7 +162,7 @@ def verify(population: str, ledger: str | None, as_json: bool) -> None:
             {"verified": True, "entries": found.entries, "head": found.head}
         )
     else:
-        click.echo(f"verified: {found.entries} entries, head {found.head[:16]}")
+        say(f"verified: {found.entries} entries, head {found.head[:16]}")
 
 
 @ledger.command()
@@ -190,7 +191,7 @@ def affected(
             }
         )
     elif not found:
-        click.echo("no entry is affected by a known defect")
+        say("no entry is affected by a known defect")
     else:
         table(
             ("#", "method", "version", "why"),

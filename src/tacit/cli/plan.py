@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import json_option, run_options
+from tacit.cli.show import say
 
 
 @click.command()
@@ -76,13 +77,13 @@ def plan(
     if as_json:
         print_json(found)
         return
-    click.echo(
+    say(
         f"{found['method']} for {users:,} people and {found['items']:,} items, unit "
         f"{found['unit']}\n"
     )
     for sentence in found["story"]:
-        click.echo(f"- {sentence}")
-    click.echo()
+        say(f"- {sentence}")
+    say()
     rows = [
         (
             e["release"],
@@ -98,25 +99,25 @@ def plan(
         ("release", "of the budget", "noise sd", "what one unit may add"), rows
     )
     gain = found["attacker"]
-    click.echo()
+    say()
     if gain is None:
-        click.echo(
+        say(
             "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
             "learn everything"
         )
     else:
-        click.echo(
+        say(
             "attacker              told apart with chance at most "
             f"{100 * gain['best_guess']:.1f} % "
             f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
         )
     if found["expected"] is not None:
         e = found["expected"]
-        click.echo(
+        say(
             f"expected RMSE         {e['private']:.3f} on synthetic people of this shape; "
             f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone"
         )
-    click.echo("nothing was spent")
+    say("nothing was spent")
 
 
 def _catalogue(items: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import json_option, note, parse_scale
+from tacit.cli.show import say
 
 
 @click.command()
@@ -101,7 +102,7 @@ def recommend(
                 }
             )
         else:
-            click.echo(
+            say(
                 f"{count:,} personal lists written to {options['out']}: give each to its "
                 "own person only"
             )

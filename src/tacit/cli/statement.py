@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 
 @click.command()
@@ -48,4 +49,4 @@ def statement(
     elif as_json:
         print_json(promise.model_dump(mode="json"))
     else:
-        click.echo(str(promise))
+        say(str(promise))

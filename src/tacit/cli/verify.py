@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 
 @click.command()
@@ -36,6 +37,6 @@ def verify(model: str, ledger: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"verified": known, "words": words})
     else:
-        click.echo(f"{'verified' if known else 'NOT VERIFIED'}: {words}")
+        say(f"{'verified' if known else 'NOT VERIFIED'}: {words}")
     if not known:
         raise SystemExit(1)

@@ -36,6 +36,7 @@ from tacit.ledger.book.rules import (
 )
 from tacit.ledger.book.store import Store, open_store
 from tacit.ledger.software import software
+from tacit.shown import one_line
 from tacit.units import UNITS, Unit
 
 SHOWN_DELTA = 1e-6
@@ -410,4 +411,5 @@ def _check_unit(unit: str) -> None:
 
 
 def _text(words: str) -> str:
-    return words.encode("utf-8", "replace").decode()
+    """As the book keeps it: one line, which no terminal obeys."""
+    return one_line(words)

@@ -20,6 +20,7 @@ from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.shown import one_line
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def build_statement(
             *not_protected,
         ),
         joint=words.joint(unit),
-        purpose=purpose,
+        purpose=one_line(purpose),
         population=receipt.population if receipt else None,
         book_number=receipt.number if receipt else None,
         book_head=receipt.hash if receipt else None,

@@ -6,6 +6,7 @@ import textwrap
 
 from tacit.ledger.statement import words
 from tacit.ledger.statement.statement import Statement
+from tacit.shown import one_line
 
 _WIDTH = 96
 _TITLE = {
@@ -20,14 +21,14 @@ def tell(statement: Statement) -> str:
     lines = [f"Privacy statement: {_TITLE[statement.certified]}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
-            first,
+            one_line(first),
             _WIDTH,
             initial_indent=f"{number:>2}. ",
             subsequent_indent="    ",
         )
         for item in items:
             lines += textwrap.wrap(
-                item,
+                one_line(item),
                 _WIDTH,
                 initial_indent="    - ",
                 subsequent_indent="      ",
