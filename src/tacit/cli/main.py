@@ -95,8 +95,9 @@ def main() -> None:
         status = tacit.main(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.ClickException as error:
-        error.message = several_lines(error.message)
-        error.show()
+        told = io.StringIO()
+        error.show(file=told)
+        click.echo(several_lines(told.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(

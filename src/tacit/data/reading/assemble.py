@@ -15,6 +15,7 @@ from tacit.data.ratings import Notes, Ratings, check_size, counted
 from tacit.data.reading.cells import Codes, present, relabel
 from tacit.data.schema import Schema
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 Duplicates = Literal["last", "mean", "error"]
 SMALL = 3_000_000
@@ -34,6 +35,8 @@ class Cells:
     line: NDArray[np.int64] | None = None
     """Only kept where a repeated pair is an error."""
     in_days: bool = False
+
+    __repr__ = shapes
 
     def take(self, which: NDArray[np.bool_] | Codes) -> None:
         """Keep or reorder, one array at a time."""

@@ -13,6 +13,7 @@ from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import bundle
 from tacit.data.reading.sheet import Sheet, read_sheet, with_header
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 KNOWN = {
     name
@@ -30,6 +31,9 @@ class PersonalRating(NamedTuple):
     """None: liked, without a rating."""
     time: int | None
     line: int
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 def read_personal(

@@ -12,6 +12,7 @@ from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Part, spreadsheet
 from tacit.data.reading.frames import read_parquet, to_polars
 from tacit.errors import DataError, place
+from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +27,8 @@ class Sheet:
     rows: list[tuple[int, list[str]]]
     """Line (or row of a frame) and cells; an absent cell is empty text."""
     unit: str = "line"
+
+    __repr__ = shapes
 
     def where(self, line: int, column: str | int | None = None) -> str:
         """The place of a cell, for an error."""

@@ -21,6 +21,7 @@ from tacit.data.reading.cells import (
 )
 from tacit.data.schema import Schema
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +43,8 @@ class Table:
     lines: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     rows: int = 0
     dropped_absent: int = 0
+
+    __repr__ = shapes
 
     def add(
         self,

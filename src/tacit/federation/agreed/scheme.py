@@ -32,6 +32,7 @@ from tacit.federation.protocol.wire import (
     unpack_state,
     words,
 )
+from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
@@ -87,6 +88,8 @@ class Received:
     state: Arrays
     beside: Arrays = field(default_factory=dict)
 
+    __repr__ = shapes
+
 
 @dataclass(frozen=True)
 class Bare:
@@ -95,6 +98,8 @@ class Bare:
 
     words: NDArray[Any]
     kept: bytes | None = None
+
+    __repr__ = shapes
 
 
 class Notes(Protocol):

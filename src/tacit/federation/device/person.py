@@ -35,6 +35,7 @@ from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
+from tacit.hidden import shapes
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.model.model import Model, load
 
@@ -66,6 +67,8 @@ class Person:
     """Leave after so many answers."""
     rotate: bool = False
     """Take a new key first."""
+
+    __repr__ = shapes
 
     def run(self) -> Model | None:
         """Take part until the training is over; the published model, if there is one by

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, SettingError
+from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     from tacit.model.shared import Shared
@@ -36,6 +37,8 @@ class Own:
     asked: int | None = None
     """When the question is asked: with `times` it tells which ratings belong to the same day."""
 
+    __repr__ = shapes
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -49,6 +52,8 @@ class Cells:
     time: NDArray[np.int64] | None = None
     ask_time: NDArray[np.int64] | None = None
     """Of every own rating and of every question, where both are to be used."""
+
+    __repr__ = shapes
 
     def person(self, row: int) -> tuple[Own, Rows]:
         """One person's own ratings, and the items that are asked about."""
@@ -67,6 +72,8 @@ class Reason:
     """What everybody would be told."""
     own: Floats
     """One number for each own rating."""
+
+    __repr__ = shapes
 
 
 def people_of(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 
 
@@ -27,6 +28,9 @@ class Solved(NamedTuple):
     """Of z_u, given her ratings."""
     parts: Floats
     """One column for each own rating; their sum is E[z_u]."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 class FactorPersonal(PersonalModel):

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
+from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.names import find_item, naming
 from tacit.model.person.told import UnknownItem
@@ -31,6 +32,9 @@ class OwnLine(NamedTuple):
     line: int | None = None
     """Of a file, for errors."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 OwnRatings = (
     Mapping[str, float]
@@ -45,6 +49,9 @@ class Given(NamedTuple):
     own: Own
     unknown: list[str]
     """Items that it does not know."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 def given_ratings(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.hidden import shapes
 from tacit.model.person.base import Floats, Own, PersonalModel
 
 LIKED = 1.0
@@ -25,6 +26,8 @@ class Ordered:
     """The expected rating of each, on the inner scale."""
     sd: Floats
     """Its standard error."""
+
+    __repr__ = shapes
 
 
 def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
@@ -36,6 +37,9 @@ class StageWeights(NamedTuple):
     """The weight of each."""
     explained: float
     """How much of the item's variance they explain."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 class Staged(GaussianPersonal):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.gaussian_personal import GaussianPersonal
 
@@ -26,6 +27,9 @@ class ChosenWeights(NamedTuple):
     """The weight of each."""
     left: float
     """What is left of the item's own variance."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 class WeightedNeighbours(GaussianPersonal):
