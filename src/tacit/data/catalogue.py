@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 
 from tacit.errors import DataError
 
+LONGEST = 10_000
+"""Characters of an id, a title or the name of a feature."""
+MOST_FEATURES = 1 << 24
+"""Items times tags and numeric features: as a matrix of 64-bit numbers, 128 MB. A tag genome of
+14,000 films fits."""
+
 
 @dataclass(frozen=True, eq=False)
 class Catalogue:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
@@ -65,6 +65,13 @@ class Statement(BaseModel):
     book_number: int | None = None
     book_head: str | None = None
     software: str
+
+    @model_validator(mode="after")
+    def _whole(self) -> Statement:
+        """A certified one says at which epsilon and delta."""
+        if self.certified == "certified" and None in (self.epsilon, self.delta):
+            raise ValueError("a certified statement needs epsilon and delta")
+        return self
 
     def to_json(self) -> str:
         """The statement for a program."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, SettingError
 from tacit.hidden import shapes
+from tacit.model.person.needs import Needed, Number, Unfit
 
 if TYPE_CHECKING:
     from tacit.model.shared import Shared
@@ -90,12 +92,25 @@ class PersonalModel(ABC):
 
     ranks_by = "rating"
     """The order of `recommend` unless it is told otherwise."""
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {}
+    numbers_needed: ClassVar[Mapping[str, Number]] = {}
 
     def __init__(
         self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]
     ) -> None:
         self.arrays = arrays
         self.numbers = numbers
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """An `Unfit` for arrays that have the right shapes and are still of no use."""
+        if not items:
+            raise Unfit("there is no item")
 
     @abstractmethod
     def predict(self, own: Own) -> tuple[Floats, Floats]:
@@ -140,6 +155,31 @@ class PersonalModel(ABC):
         return self.arrays
 
 
+@contextmanager
+def answering() -> Iterator[None]:
+    """Around every answer: a model may have the right shapes and numbers that make no sense,
+    which show as a system without a solution."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    except (np.linalg.LinAlgError, ArithmeticError):
+        raise senseless() from None
+
+
+def sensible(*answers: Floats) -> None:
+    """Refuse answers that are not finite."""
+    if not all(np.isfinite(answer).all() for answer in answers):
+        raise senseless()
+
+
+def senseless() -> ModelError:
+    """The error for a model whose numbers give no answer."""
+    return ModelError(
+        "the numbers of this model make no sense: they give no answer",
+        remedy="fetch it again, or fit again",
+    )
+
+
 PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
@@ -157,15 +197,20 @@ PERSONAL = {
 when it is needed."""
 
 
-def personal_model(shared: Shared) -> PersonalModel:
-    """The personal model that a shared model names."""
-    if shared.personal not in PERSONAL:
+def personal_class(name: str) -> type[PersonalModel]:
+    """The personal model of this name."""
+    if name not in PERSONAL:
         raise ModelError(
-            f"this version of Tacit has no personal model {shared.personal!r}",
+            f"this version of Tacit has no personal model {name!r}",
             remedy="upgrade Tacit, or fit again",
         )
-    module, name = PERSONAL[shared.personal].split(":")
+    module, kind = PERSONAL[name].split(":")
     found: type[PersonalModel] = getattr(
-        import_module(f"tacit.model.person.{module}"), name
+        import_module(f"tacit.model.person.{module}"), kind
     )
-    return found(shared.arrays, shared.numbers)
+    return found
+
+
+def personal_model(shared: Shared) -> PersonalModel:
+    """The personal model that a shared model names."""
+    return personal_class(shared.personal)(shared.arrays, shared.numbers)
