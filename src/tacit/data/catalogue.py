@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +72,8 @@ class Catalogue:
 
 
 def fold(title: str) -> str:
-    """A title as it is compared: without case and double blanks."""
-    return " ".join(title.casefold().split())
+    """A title as it is compared: composed, without case and double blanks."""
+    return " ".join(normalize("NFC", title.casefold()).split())
 
 
 def bare_title(title: str) -> str:

@@ -18,7 +18,7 @@ from tacit.model.person.base import (
     personal_model,
     sensible,
 )
-from tacit.model.person.names import find_item, label
+from tacit.model.person.names import find_item, find_row, label
 from tacit.model.person.own import (
     Given,
     OwnRatings,
@@ -198,8 +198,8 @@ class Model:
     def _mask(self, names: Iterable[str]) -> NDArray[np.bool_]:
         mask = np.zeros(len(self.shared.catalogue), bool)
         for name in names:
-            row = self.find(name)
-            if not isinstance(row, UnknownItem):
+            row = find_row(self.shared.catalogue, name)
+            if row is not None:
                 mask[row] = True
         return mask
 

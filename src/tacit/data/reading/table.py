@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+class Unplaced(Exception):
+    """Two ids denote one number, and lines were not kept to say where: read again."""
+
+
 @dataclass
 class Table:
     """Collects blocks of rows; `absent` is a number that stands for no rating."""
@@ -34,6 +38,10 @@ class Table:
     schema: Schema
     absent: float | None = None
     keep_lines: bool = False
+    unit: str = "line"
+    """What `lines` counts."""
+    item_text: bool = False
+    """Whether items have ids that only look like numbers, such as ISBNs."""
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
     values: Growing[np.float32] = field(
@@ -147,6 +155,7 @@ class Table:
                 place=label,
                 remedy="give a file with at least one row of data",
             )
+        self._check_ids(label)
         item, item_names = self.items.finish()
         user, user_names = self.users.finish()
         cells = Cells(
@@ -167,7 +176,28 @@ class Table:
             label,
             catalogue,
             duplicates,
+            f"{self.unit} {{}}".format,
+            item_text=self.item_text,
         )
+
+    def _check_ids(self, label: str) -> None:
+        """Refuse a person or an item whose number is written in two ways."""
+        for column, noun in ((self.users, "person"), (self.items, "item")):
+            if noun == "item" and self.item_text:
+                continue
+            rows = column.clash()
+            if rows is None:
+                continue
+            if not self.keep_lines:
+                raise Unplaced
+            first, second = (int(self.lines.buffer[row]) for row in rows)
+            raise DataError(
+                f"the ids of {self.unit}s {first} and {second} denote one number, written "
+                f"in two ways: is it one {noun} or two?",
+                place=label,
+                remedy="write each id in one way; put a letter before ids that are not "
+                "meant as numbers",
+            )
 
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:
