@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fuzz_corrupt as corrupt
+from fuzz_models import HOSTILE, damage_model
 
 PLACE = Path()
 """Of the originals."""
@@ -306,7 +307,7 @@ def model_case(rng: random.Random, place: Path) -> tuple[str, Any]:
     original = rng.choice(sorted((PLACE / "model").iterdir()))
     folder = place / "model"
     shutil.copytree(original, folder)
-    corrupt.damage_model(folder, rng)
+    damage_model(folder, rng)
     mine = PLACE / "personal" / "mine.csv"
     source = PLACE / "ratings" / "plain.csv"
     catalogue = PLACE / "catalogue" / "items.csv"
@@ -325,6 +326,7 @@ def model_case(rng: random.Random, place: Path) -> tuple[str, Any]:
                 place / "lists.csv",
             ),
             ("similar", folder, "1"),
+            ("similar", folder, f"{HOSTILE}1"),
             ("similar", folder, "Film né 2", "--json"),
             ("statement", folder),
             ("statement", folder, "--json"),

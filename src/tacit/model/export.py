@@ -48,8 +48,8 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
         ids[shared.arrays["neighbour"]],
     )
     similarity = np.asarray(shared.arrays["similarity"]) / np.float32(
-        shared.numbers["floor"]
-    )  # a floor of 1 fits them
+        shared.numbers.get("floor", 1.0)
+    )  # a floor of 1 fits them, and covariances have none
     columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
     _write(
         out,

@@ -59,6 +59,7 @@ def read_names(path: str | Path) -> list[str]:
 
 def _only_part(path: str | Path) -> Part:
     for part in bundle(path).parts():
+        part.head(1)  # the pass over a tar stands at this part only now
         return part
     raise DataError(
         "there is no file in it", place=str(path), remedy="name the file"
