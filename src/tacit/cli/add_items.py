@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 
 @click.command(name="add-items")
@@ -45,7 +46,7 @@ def add_items(
         print_json({"added": added, "items": len(shared.catalogue), "out": out})
     else:
         noun = "item" if added == 1 else "items"
-        click.echo(
+        say(
             f"{added:,} {noun} added from public features; the model has "
             f"{len(shared.catalogue):,} items now"
         )

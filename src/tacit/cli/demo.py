@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 MINE = {
     "The Godfather": 5.0,
@@ -42,7 +43,7 @@ def demo(epsilon: float, as_json: bool) -> None:
         f"{len(ratings):,} made-up ratings"
     )
     if not as_json:
-        click.echo(f"1. The data: {data}.")
+        say(f"1. The data: {data}.")
     with tempfile.TemporaryDirectory() as folder:
         method = find(DEFAULT)(
             epsilon=epsilon,
@@ -63,23 +64,23 @@ def demo(epsilon: float, as_json: bool) -> None:
             }
         )
         return
-    click.echo(
+    say(
         f"2. The model: `{method.name}`, fitted at epsilon {epsilon:g} for a whole "
         "person. It may be published.\n"
     )
-    click.echo(
+    say(
         "3. A person's own list, computed on that person's side from the published model "
         "and these ratings:"
     )
-    click.echo(
+    say(
         "   "
         + ", ".join(f"{title} {rating:g}" for title, rating in MINE.items())
         + "\n"
     )
     print_lines(lines)
-    click.echo("\n4. The promise:\n")
-    click.echo(str(model.statement))
-    click.echo(
+    say("\n4. The promise:\n")
+    say(str(model.statement))
+    say(
         "\nNext: `tacit fit RATINGS --epsilon 1 --out MODEL` with your own table; `tacit "
         "--help` lists the rest."
     )

@@ -17,6 +17,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.show import say
 
 
 @click.command()
@@ -206,9 +207,7 @@ def _print(cells: list[dict[str, Any]]) -> None:
         if f"{name}_sd" in cells[0]
         and not name.startswith(("precision", "hit"))
     ]
-    click.echo(
-        "NOT PRIVATE: compared with raw held-back ratings, for the owner only"
-    )
+    say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
     rows = []
     for cell in cells:
         budget = "twin" if cell["epsilon"] is None else f"{cell['epsilon']:g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tacit.cli.options import json_option
+from tacit.cli.show import say
 
 
 @click.command()
@@ -48,4 +49,4 @@ def export(
 
         print_json({"out": out, "format": kind, what: count})
     else:
-        click.echo(f"{count:,} {what} written to {out}")
+        say(f"{count:,} {what} written to {out}")

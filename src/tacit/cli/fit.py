@@ -22,6 +22,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -100,10 +101,10 @@ def fit(
             }
         )
     else:
-        click.echo(_summary(model.statement))
+        say(_summary(model.statement))
         for line in _totals(model.statement):
-            click.echo(line)
-        click.echo(
+            say(line)
+        say(
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import json_option, ledger_options
+from tacit.cli.show import say
 
 
 @click.group()
@@ -39,7 +40,7 @@ def show(
     names = [population] if named or not known else known
     for place, name in enumerate(names):
         if place:
-            click.echo()
+            say()
         show_population(open_book(ledger, name))
 
 
@@ -125,11 +126,11 @@ def cap(
             }
         )
         return
-    click.echo(
+    say(
         f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}"
     )
     if left is not None:
-        click.echo(
+        say(
             f"left under it: epsilon {left:.4g}"
             if left > 0
             else "nothing is left under it: no fit will pass"
@@ -153,7 +154,7 @@ def verify(population: str, ledger: str | None, as_json: bool) -> None:
             {"verified": True, "entries": found.entries, "head": found.head}
         )
     else:
-        click.echo(f"verified: {found.entries} entries, head {found.head[:16]}")
+        say(f"verified: {found.entries} entries, head {found.head[:16]}")
 
 
 @ledger.command()
@@ -185,7 +186,7 @@ def affected(
             }
         )
     elif not found:
-        click.echo("no entry is affected by a known defect")
+        say("no entry is affected by a known defect")
     else:
         table(
             ("#", "method", "version", "why"),

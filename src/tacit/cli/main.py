@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
 import click
+
+from tacit.shown import one_line, several_lines
 
 COMMANDS = {
     "demo": "the one-minute tour: fit on the embedded sample, recommend, print the promise",
@@ -87,11 +90,15 @@ def main() -> None:
     from tacit.errors import TacitError
 
     kept, warnings.showwarning = warnings.showwarning, _say
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may lack letters
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = tacit.main(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(file=told)
+        click.echo(several_lines(told.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
@@ -100,7 +107,7 @@ def main() -> None:
         )
         sys.exit(130)
     except TacitError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {several_lines(str(error))}", err=True)
         sys.exit(error.exit_status)
     except BrokenPipeError:  # the reader of a pipe went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -122,4 +129,4 @@ def _say(
     """Tacit's own warnings as notes, without a line of source; those of libraries are not
     for users."""
     if category is UserWarning:
-        click.echo(f"note: {message}", err=True)
+        click.echo(f"note: {one_line(str(message))}", err=True)

@@ -9,6 +9,7 @@ import click
 
 from tacit.errors import SettingError
 from tacit.rounds.options import NAMES, How, What, said
+from tacit.shown import one_line
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -286,4 +287,4 @@ def tell(ratings: Ratings, duplicates: str) -> None:
 
 def note(text: str) -> None:
     """One line for the person at the terminal, kept out of what a pipe reads."""
-    click.echo(f"note: {text}", err=True)
+    click.echo(f"note: {one_line(text)}", err=True)

@@ -13,6 +13,7 @@ from tacit.cli.options import (
     ledger_options,
     run_options,
 )
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -120,15 +121,15 @@ def plan(
         return
     users = options["users"]
     people = "people" if users is None else f"{users:,} people"
-    click.echo(
+    say(
         f"{found['method']} for {people} and {found['items']:,} items, unit "
         f"{found['unit']}\n"
     )
     for sentence in found["story"]:
-        click.echo(f"- {sentence}")
+        say(f"- {sentence}")
     for sentence in found["unknown"]:
-        click.echo(f"- NOT KNOWN HERE: {sentence}")
-    click.echo()
+        say(f"- NOT KNOWN HERE: {sentence}")
+    say()
     rows = [
         (
             e["release"],
@@ -144,9 +145,9 @@ def plan(
         ("release", "of the budget", "noise sd", "what one unit may add"), rows
     )
     gain = found["attacker"]
-    click.echo()
+    say()
     if gain is None:
-        click.echo(
+        say(
             "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
             "learn everything"
         )
@@ -156,18 +157,18 @@ def plan(
             "claims no theorem here backs"
         )
     else:
-        click.echo(
+        say(
             "attacker              told apart with chance at most "
             f"{100 * gain['best_guess']:.1f} % "
             f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
         )
     if found["expected"] is not None:
         e = found["expected"]
-        click.echo(
+        say(
             f"expected RMSE         {e['private']:.3f} on synthetic people of this shape; "
             f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone"
         )
-    click.echo("nothing was spent")
+    say("nothing was spent")
 
 
 def _public(order: Order, asked: dict[str, Any]) -> Facts:

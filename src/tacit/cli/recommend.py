@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import click
 
 from tacit.cli.options import json_option, note, parse_scale
+from tacit.cli.show import say
+
+TOLD = 20
+"""Unknown items that are named."""
 
 
 @click.command()
@@ -101,7 +104,7 @@ def recommend(
                 }
             )
         else:
-            click.echo(
+            say(
                 f"{count:,} personal lists written to {options['out']}: give each to its "
                 "own person only"
             )
@@ -135,7 +138,9 @@ def recommend(
             }
         )
         return
-    for name in unknown:
+    if len(unknown) > TOLD:
+        note(f"{len(unknown):,} items are not in this model, among them:")
+    for name in unknown[:TOLD]:
         found = fitted.find(name)
         near = found.near if isinstance(found, UnknownItem) else ()
         note(
@@ -149,28 +154,17 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     """The items that a file lists, those left out that the model does not know."""
     if path is None:
         return None
-    from tacit.errors import DataError
+    from tacit.data.reading.personal import read_names
+    from tacit.model.person.names import find_row
 
-    try:
-        lines = [
-            line.strip().strip('"')
-            for line in Path(path).read_text("utf-8-sig").splitlines()
-        ]
-    except OSError as error:
-        raise DataError(
-            f"cannot be read: {error.strerror}",
-            place=path,
-            remedy="name a text file of items",
-        ) from None
-    except UnicodeDecodeError:
-        raise DataError(
-            "is not UTF-8 text",
-            place=path,
-            remedy="name a text file of items, one a line",
-        ) from None
-    names = [line for line in lines if line and line.lower() != "item"]
-    known = [name for name in names if isinstance(fitted.find(name), int)]
-    for name in names:
-        if name not in known:
-            note(f"{path}: {name!r} is not in this model")
+    names = [
+        name for name in read_names(path) if name and name.lower() != "item"
+    ]
+    catalogue = fitted.shared.catalogue
+    known = [name for name in names if find_row(catalogue, name) is not None]
+    missing = set(names) - set(known)
+    for name in sorted(missing)[:TOLD]:
+        note(f"{path}: {name!r} is not in this model")
+    if len(missing) > TOLD:
+        note(f"{path}: and {len(missing) - TOLD:,} more are not in this model")
     return known

@@ -1,15 +1,20 @@
 """How results look: tables that align, numbers with units, a bar on a terminal and none in
-a pipe."""
+a pipe.
+
+All that a command prints goes through here, and so through the filter of `tacit.shown`: no
+title, id or name of a stranger's file acts on a terminal.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from tacit.shown import json_text, one_line, several_lines
 
 TEXT = (
     "item",
@@ -25,9 +30,14 @@ if TYPE_CHECKING:
     from tacit.rounds.options import Progress
 
 
+def say(text: str = "", *, err: bool = False) -> None:
+    """Lines of our own, which may hold words of others."""
+    click.echo(several_lines(text), err=err)
+
+
 def print_json(value: object) -> None:
     """The answer of a command for another program."""
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+    click.echo(json_text(value))
 
 
 def table(
@@ -50,7 +60,7 @@ def table(
     grid = Table(
         box=None,
         pad_edge=False,
-        title=title,
+        title=None if title is None else Text(one_line(title)),
         title_justify="left",
         title_style="bold",
         header_style="bold",
@@ -64,7 +74,10 @@ def table(
         )
     for row in rows:
         grid.add_row(
-            *(Text("–" if cell is None else str(cell)) for cell in row)
+            *(
+                Text("–" if cell is None else one_line(str(cell)))
+                for cell in row
+            )
         )
     if sys.stdout.isatty():
         Console(soft_wrap=False, highlight=False).print(grid)
@@ -131,7 +144,7 @@ def stars(value: float, error: float | None = None) -> str:
 
 def fact(name: str, value: Any) -> None:
     """A name and a value on one line, aligned with the lines around it."""
-    click.echo(f"{name:<22}{value}")
+    click.echo(f"{name:<22}{one_line(str(value))}")
 
 
 def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:

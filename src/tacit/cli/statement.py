@@ -6,6 +6,7 @@ import click
 
 from tacit.cli.options import json_option, note
 from tacit.cli.promise import check_options
+from tacit.cli.show import say
 
 
 @click.command()
@@ -60,7 +61,7 @@ def statement(
     elif as_json:
         print_json(promise.to_facts())
     else:
-        click.echo(str(promise))
+        say(str(promise))
     if promise.certified != "not private" and not verdict.holds:
         note(f"not checked: {verdict.words}")
         if asked:

@@ -6,6 +6,7 @@ import click
 
 from tacit.cli.options import json_option
 from tacit.cli.promise import check_options
+from tacit.cli.show import say
 
 
 @click.command()
@@ -34,6 +35,6 @@ def verify(
         )
     else:
         stands = "verified" if verdict.holds else "NOT VERIFIED"
-        click.echo(f"{stands}: {verdict.words}")
+        say(f"{stands}: {verdict.words}")
     if not verdict.holds:
         raise SystemExit(1)

@@ -7,11 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+
+LONGEST = 10_000
+"""Characters of an id, a title or the name of a feature."""
+MOST_FEATURES = 1 << 24
+"""Items times tags and numeric features: as a matrix of 64-bit numbers, 128 MB. A tag genome of
+14,000 films fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +72,8 @@ class Catalogue:
 
 
 def fold(title: str) -> str:
-    """A title as it is compared: without case and double blanks."""
-    return " ".join(title.casefold().split())
+    """A title as it is compared: composed, without case and double blanks."""
+    return " ".join(normalize("NFC", title.casefold()).split())
 
 
 def bare_title(title: str) -> str:

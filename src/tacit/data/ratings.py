@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.data.schema import Schema
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 MOST = 1 << 32
 """Positions of ratings are 32-bit."""
@@ -40,6 +41,8 @@ class Notes:
     layout: str = ""
     messages: tuple[str, ...] = ()
 
+    __repr__ = shapes
+
 
 @dataclass(frozen=True)
 class ByItem:
@@ -49,6 +52,8 @@ class ByItem:
     ptr: NDArray[np.int64]
     user: NDArray[np.uint32]
     cell: NDArray[np.uint32]
+
+    __repr__ = shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +74,8 @@ class Ratings:
     value: NDArray[np.float32]
     time: NDArray[np.int64] | None = None
     notes: Notes = field(default_factory=Notes)
+
+    __repr__ = shapes
 
     @property
     def n_users(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,8 @@ from tacit.data.reading.columns import (
 )
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
-from tacit.data.reading.table import Table
+from tacit.data.reading.guard import third_party
+from tacit.data.reading.table import Table, Unplaced
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import DataError, SettingError
 
@@ -63,9 +64,11 @@ def read(
         columns,
     )
     if isinstance(source, str | Path) or _is_paths(source):
-        return _read_files(
-            bundle(source), named(layout) if layout else None, ask
-        )
+        label = str(source) if isinstance(source, str | Path) else "the files"
+        with third_party(label):
+            return _read_files(
+                bundle(source), named(layout) if layout else None, ask
+            )
     from tacit.data.reading.frames import is_sparse, to_polars
 
     if is_sparse(source):
@@ -150,8 +153,33 @@ class _Ask:
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
         schema = self.schema(layout, rated, label)
-        absent = layout.absent if layout is not None else None
-        return Table(schema, absent, keep_lines=self.duplicates == "error")
+        table = Table(schema, keep_lines=self.duplicates == "error")
+        if layout is not None:
+            table.absent = layout.absent
+            table.item_text = layout.item_text
+        return table
+
+    def fill(
+        self,
+        layout: Layout | None,
+        rated: bool,
+        label: str,
+        into: Callable[[Table], None],
+        unit: str = "line",
+    ) -> Ratings:
+        """The ratings that `into` puts into a table; a second time, with lines, where an
+        error must name two of them."""
+        for again in (False, True):
+            table = self.table(layout, rated, label)
+            table.unit = unit
+            table.keep_lines |= again
+            into(table)
+            try:
+                name = layout.name if layout else ""
+                return table.finish(label, name, self.items, self.duplicates)
+            except Unplaced:
+                continue
+        raise AssertionError("lines were kept")
 
 
 def _pair(scale: Sequence[float]) -> tuple[float, float]:
@@ -245,15 +273,14 @@ def _read_text(
 ) -> Ratings:
     from tacit.data.reading.delimited import read_delimited
 
-    table = ask.table(layout, roles.rating is not None, part.label)
-    read_delimited(part, dialect, roles, skip, table)
-    return table.finish(
-        part.label, layout.name if layout else "", ask.items, ask.duplicates
-    )
+    def into(table: Table) -> None:
+        read_delimited(part, dialect, roles, skip, table)
+
+    return ask.fill(layout, roles.rating is not None, part.label, into)
 
 
 def _read_parquet(part: Part, head: bytes, ask: _Ask) -> Ratings:
-    from tacit.data.reading.frames import read_parquet
+    from tacit.data.reading.parquet import read_parquet
 
     if head[:4] != b"PAR1":
         raise DataError(
@@ -270,15 +297,19 @@ def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
     roles = find_roles(
         frame.columns, frame.width, ask.columns, label, likes=ask.likes
     )
-    table = ask.table(None, roles.rating is not None, label)
+    rated = roles.rating is not None
+    ask.schema(None, rated, label)
     if not frame.height:
         raise DataError(
             "there is no row in it",
             place=label,
             remedy="give at least one row of data",
         )
-    read_frame(frame, label, roles, table)
-    return table.finish(label, "", ask.items, ask.duplicates)
+
+    def into(table: Table) -> None:
+        read_frame(frame, label, roles, table)
+
+    return ask.fill(None, rated, label, into, "row")
 
 
 def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:

@@ -19,6 +19,7 @@ from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
 from tacit.bound.gram import Indices, index_type
 from tacit.errors import Failure, SettingError
+from tacit.hidden import shapes
 from tacit.noise.release import Charge, GramRelease
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Part, Released
@@ -38,6 +39,9 @@ class Bounded(NamedTuple):
     columns: Indices
     value: NDArray[np.int16]
     weight: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 NOBODY = Bounded(

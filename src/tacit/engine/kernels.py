@@ -31,6 +31,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.hidden import shapes
 from tacit.kernels.order import by_item
 
 Int64s = NDArray[np.int64]
@@ -51,6 +52,8 @@ class Cells:
     start: Int64s
     user: NDArray[np.uint32]
     cell: NDArray[np.uint32]
+
+    __repr__ = shapes
 
     @property
     def n_users(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
+from tacit.hidden import shapes
 
 
 def rmse(predicted: ArrayLike, actual: ArrayLike) -> float | None:
@@ -41,6 +42,8 @@ class Ranking:
     lists: NDArray[np.int32]
     ptr: NDArray[np.int64]
     item: NDArray[np.uint32]
+
+    __repr__ = shapes
 
     def __post_init__(self) -> None:
         if len(self.ptr) != len(self.lists) + 1:

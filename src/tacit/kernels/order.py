@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
+
 Codes = NDArray[np.uint32]
 Starts = NDArray[np.int64]
 
@@ -90,6 +92,9 @@ class ItemOrder(NamedTuple):
     """Whose rating it is."""
     cell: Codes
     """Where it is in the order by person."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 def by_item(ptr: Starts, item: Codes, n_items: int) -> ItemOrder:

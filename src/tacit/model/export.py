@@ -47,7 +47,9 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
     item = ids[np.repeat(np.arange(len(ids)), np.diff(start))]
     neighbour = ids[shared.arrays["neighbour"]]
     # Divided by the floor, so that a floor of 1 fits them.
-    floor = np.float32(shared.numbers["floor"])
+    floor = np.float32(
+        shared.numbers.get("floor", 1.0)
+    )  # covariances have none
     similarity = np.asarray(shared.arrays["similarity"]) / floor
     columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
     _write(

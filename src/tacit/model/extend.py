@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import Catalogue
 from tacit.data.features import design
 from tacit.errors import DataError, SettingError
+from tacit.model.person.base import answering, sensible
 from tacit.model.shared import Shared
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,15 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
         )
     both = merge(shared.catalogue, new, fresh)
     features = design(len(both), both.years, both.tagged, both.numeric).matrix
-    arrays = _extended(shared, features, len(fresh))
+    if "weight" not in shared.arrays:
+        raise SettingError(
+            f"this model of {shared.method} keeps no weights of its items, which new ones "
+            "are judged by",
+            remedy="use a model of bayes or bias",
+        )
+    with answering():
+        arrays = _extended(shared, features, len(fresh))
+    sensible(*arrays.values())
     step = {
         "from": shared.digest(),
         "items": len(shared.catalogue),

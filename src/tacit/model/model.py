@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.model.person.base import Own, PersonalModel, personal_model
-from tacit.model.person.names import find_item, label
+from tacit.model.person.base import (
+    Own,
+    PersonalModel,
+    answering,
+    personal_model,
+    sensible,
+)
+from tacit.model.person.names import find_item, find_row, label
 from tacit.model.person.own import (
     Given,
     OwnRatings,
@@ -166,7 +172,8 @@ class Model:
         """The own items that speak most for an item, if they differ in that at all."""
         if not reasons or not len(own.items):
             return ()
-        speaks = self.personal.explain(own, row).own
+        with answering():
+            speaks = self.personal.explain(own, row).own
         if not np.ptp(speaks) > DIFFER:
             return ()
         best = np.argsort(-speaks, kind="stable")[:reasons]
@@ -191,8 +198,8 @@ class Model:
     def _mask(self, names: Iterable[str]) -> NDArray[np.bool_]:
         mask = np.zeros(len(self.shared.catalogue), bool)
         for name in names:
-            row = self.find(name)
-            if not isinstance(row, UnknownItem):
+            row = find_row(self.shared.catalogue, name)
+            if row is not None:
                 mask[row] = True
         return mask
 
@@ -206,7 +213,9 @@ class Model:
         """Expected ratings with standard errors; an unknown item is answered as such.
         `asked`: see `own`."""
         own, _ = self.own(ratings, asked=asked)
-        mean, sd = self.personal.predict(own)
+        with answering():
+            mean, sd = self.personal.predict(own)
+        sensible(mean, sd)
         catalogue, schema = self.shared.catalogue, self.shared.schema
         out: list[Prediction | UnknownItem] = []
         for name in items if items is not None else catalogue.ids:
@@ -227,7 +236,9 @@ class Model:
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
-        reason = self.personal.explain(own, row)
+        with answering():
+            reason = self.personal.explain(own, row)
+        sensible(reason.own, np.array(reason.baseline))
         schema = self.shared.schema
         parts = sorted(
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
@@ -253,11 +264,14 @@ class Model:
         if not catalogue.has_features or not rates or not len(own.items):
             return ()
         nobody = Own(own.items[:0], own.values[:0])
-        shift = self.personal.predict(own)[0] - self.personal.predict(nobody)[0]
+        with answering():
+            told = self.personal.predict(own)[0]
+            shift = told - self.personal.predict(nobody)[0]
+            sensible(shift)
+            shares = by_features(catalogue, shift, row)
         scale = self.shared.schema.unit_width
         return tuple(
-            Share(found.name, scale * found.points)
-            for found in by_features(catalogue, shift, row)
+            Share(found.name, scale * found.points) for found in shares
         )
 
     def similar(self, item: str, n: int = 10) -> list[Similar] | UnknownItem:
@@ -265,7 +279,9 @@ class Model:
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
-        closeness = self.personal.similar(row)
+        with answering():
+            closeness = self.personal.similar(row)
+        sensible(closeness)
         allowed = np.ones(len(closeness), bool)
         allowed[row] = False
         ids = self.shared.catalogue.ids

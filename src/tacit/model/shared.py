@@ -22,9 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue, catalogue_facts, catalogue_from
+from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.schema import Schema
 from tacit.errors import ModelError, StorageError
+from tacit.model.folder import damaged, read_folder
+from tacit.model.valid import (
+    catalogue_of,
+    check_arrays,
+    check_facts,
+    schema_of,
+)
 
 FORMAT = 1
 
@@ -55,7 +62,7 @@ class Shared:
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
             text.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            text.update(array.tobytes())
+            text.update(array.data)
         return text.hexdigest()
 
     def _facts(self) -> dict[str, Any]:
@@ -134,6 +141,13 @@ class Shared:
             shutil.rmtree(staging, ignore_errors=True)
 
 
+def single(array: NDArray[Any]) -> NDArray[np.float32]:
+    """An array as it is published: in single precision, and finite even where what a paper
+    prints has diverged, because a model of other numbers is not read again."""
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(np.asarray(array, np.float32))
+
+
 def check_target(target: Path, *, overwrite: bool = False) -> None:
     """Refuse a place that holds something else, before any work is done or budget spent."""
     if target.is_dir() and any(target.iterdir()):
@@ -167,76 +181,35 @@ def check_target(target: Path, *, overwrite: bool = False) -> None:
 
 
 def load_shared(path: str | Path) -> tuple[Shared, str]:
-    """The model in a folder and its statement (JSON), with every digest checked."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
+    """The model in a folder and its statement (JSON), with every digest and part checked."""
     folder = Path(path)
-    if not (folder / "model.json").is_file():
+    if not (folder / "model.json").exists():
         raise ModelError(
             f"{folder} is not a Tacit model",
             remedy="give the folder that `tacit fit --out` wrote",
         )
-    try:
-        facts = json.loads((folder / "model.json").read_bytes())
-        version = facts["tacit_model"]
-        if not isinstance(version, int) or version > FORMAT:
-            raise ModelError(
-                f"{folder} was made by a newer version of Tacit",
-                remedy="upgrade Tacit",
-            )
-        data = {
-            name: (folder / name).read_bytes()
-            for name in ("arrays.safetensors", "items.json", "statement.json")
-        }
-        for name, content in data.items():
-            if hashlib.sha256(content).hexdigest() != facts["files"][name]:
-                raise _damaged(
-                    folder, f"{name} was changed after it was written"
-                )
-        schema = Schema(**facts["schema"])
-        shared = Shared(
-            facts["method"],
-            facts["personal"],
-            load(data["arrays.safetensors"]),
-            facts["numbers"],
-            schema,
-            catalogue_from(json.loads(data["items.json"])),
-            facts["settings"],
-        )
-        if shared.digest() != facts["digest"]:
-            raise _damaged(
-                folder, "model.json was changed after it was written"
-            )
-    except FileNotFoundError as error:
-        raise _damaged(
-            folder, f"{Path(error.filename).name} is missing"
-        ) from None
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-        SafetensorError,
-    ) as error:
-        raise _damaged(
-            folder,
-            f"model.json or its arrays do not parse ({type(error).__name__})",
-        ) from None
-    except OSError as error:
-        raise ModelError(
-            f"{folder} cannot be read: {error.strerror}",
-            remedy="check its permissions",
-        ) from None
-    return shared, data["statement.json"].decode()
-
-
-def _damaged(folder: Path, what: str) -> ModelError:
-    return ModelError(
-        f"the model in {folder} is damaged: {what}",
-        remedy="restore it from a copy, or fit again",
+    content = read_folder(folder, FORMAT)
+    facts = content.facts
+    check_facts(facts, folder)
+    shared = Shared(
+        facts["method"],
+        facts["personal"],
+        content.arrays,
+        facts["numbers"],
+        schema_of(facts.get("schema"), folder),
+        catalogue_of(content.items, folder),
+        facts["settings"],
     )
+    check_arrays(
+        shared.personal,
+        shared.arrays,
+        shared.numbers,
+        len(shared.catalogue),
+        folder,
+    )
+    if shared.digest() != facts["digest"]:
+        raise damaged(folder, "model.json was changed after it was written")
+    return shared, content.statement
 
 
 def _unwritable(target: Path, error: OSError) -> StorageError:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Bound, GramBound, Rows
 from tacit.errors import Failure
+from tacit.hidden import shapes
 from tacit.ledger.account.event import Event
 from tacit.rounds.people import EVERYONE, Participation
 
@@ -138,6 +139,8 @@ class Block:
     """Rows of the people of this block; a kernel writes its updates in place."""
     draws: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """What a sequential epoch is handed, by part; empty in every sound plan."""
+
+    __repr__ = shapes
 
 
 @dataclass(frozen=True)

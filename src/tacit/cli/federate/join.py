@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import F, json_option, parse_scale, several
+from tacit.cli.options import F, json_option, note, parse_scale, several
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.federation.device.policy import Policy
@@ -203,14 +204,14 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     if as_json:
         print_json(facts)
     else:
-        click.echo(
+        say(
             ", ".join(
                 f"{name.replace('_', ' ')}: {value:,}"
                 for name, value in facts.items()
             )
         )
     for message in sorted(set(report.failed))[:5]:
-        click.echo(f"note: {message}", err=True)
+        note(message)
 
 
 def _policy(o: dict[str, Any]) -> Policy:

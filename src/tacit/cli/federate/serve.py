@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import F, parse_scale, parse_settings, several
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -290,7 +291,7 @@ def identity(home: str, rotate: bool) -> None:
     found = Identity(Path(home) / "identity.json")
     if rotate:
         found.rotate()
-    click.echo(found.public.hex())
+    say(found.public.hex())
 
 
 def _pin(text: str) -> str:

@@ -77,6 +77,8 @@ class Layout:
     """The number that stands for no rating."""
     fence: str | None = None
     """What separates fields, if the text has it: where quotation marks follow no rule of csv."""
+    item_text: bool = False
+    """Whether items have ids that only look like numbers, such as ISBNs."""
     several: bool = False
     """Whether the ratings may lie in several files."""
     one_pass: bool = False

@@ -26,5 +26,6 @@ LAYOUTS = (
         encoding="latin-1",
         absent=0,
         fence=QUOTES,
+        item_text=True,
     ),
 )

@@ -26,7 +26,9 @@ WIDTHS = (101, 151)
 """Columns of the two matrices: a count, then 100 or 150 jokes."""
 MANY = 50
 """A file that is called Jester's has more columns than this."""
-CELL = re.compile(r"\s*-?\d*\.?\d*\s*")
+CELL = re.compile(r"\s*-?\d*(\.\d*)?\s*")
+MOST = 1 << 26
+"""Bytes of a matrix: the largest published has 50 million."""
 
 
 def is_jester(seen: Glance) -> bool:
@@ -92,8 +94,7 @@ def read_jester(parts: list[Part], table: Table) -> None:
 
 def read_matrix(part: Part) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The line and the numbers of each row; a header line is skipped."""
-    with part.open() as stream:
-        data = stream.read()
+    data = part.whole(MOST, "a matrix of ratings")
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     text = decode(data, part.label)

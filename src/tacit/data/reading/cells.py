@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.ids import BLANKS, clean, two_ways
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -34,7 +36,7 @@ class Fault(Exception):
 
 class IdColumn:
     """Ids as they come, block by block. Integers in their shortest form stay numbers; all
-    else is text as written."""
+    else is text by the rule of `tacit.data.ids`."""
 
     def __init__(self) -> None:
         self.numbers = Growing(np.uint32)
@@ -52,11 +54,9 @@ class IdColumn:
         """A Fault at the first cell without an id."""
         import polars as pl
 
-        empty = (
-            (cells.is_null() | (cells == ""))
-            if cells.dtype == pl.String
-            else cells.is_null()
-        )
+        empty = cells.is_null()
+        if cells.dtype == pl.String:
+            empty |= cells.str.strip_chars(BLANKS) == ""
         if empty.any():
             raise Fault(int(empty.arg_max() or 0), role)
 
@@ -88,13 +88,22 @@ class IdColumn:
         assert self.codes is not None
         known = cells.unique()
         fresh = [
-            self.codes.setdefault(text, len(self.codes))
+            self.codes.setdefault(clean(text), len(self.codes))
             for text in known.to_list()
         ]
         codes = cells.replace_strict(
             known, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
         )
         return codes.to_numpy().astype(np.uint32, copy=False)
+
+    def clash(self) -> tuple[int, int] | None:
+        """The first rows of two ids that denote one number, if there are any."""
+        found = None if self.codes is None else two_ways(self.codes)
+        if found is None or self.codes is None:
+            return None
+        every = self.numbers.buffer[: self.numbers.size]
+        rows = [int((every == self.codes[text]).argmax()) for text in found]
+        return min(rows), max(rows)
 
     def finish(self) -> tuple[Codes, list[str]]:
         """Dense codes and the ids they stand for, in an order that is a function of the set
@@ -166,10 +175,14 @@ def present(codes: Codes, size: int) -> NDArray[np.bool_]:
 def natural_order(names: Sequence[str]) -> list[int]:
     """By number if every id is a row of digits (then by text: `1` before `01`), else by text."""
     if all(name.isascii() and name.isdigit() for name in names):
-        return sorted(
-            range(len(names)), key=lambda k: (int(names[k]), len(names[k]))
-        )
+        return sorted(range(len(names)), key=lambda k: _as_number(names[k]))
     return sorted(range(len(names)), key=names.__getitem__)
+
+
+def _as_number(digits: str) -> tuple[int, str, int]:
+    """What orders rows of digits by number, however long they are."""
+    short = digits.lstrip("0")
+    return len(short), short, len(digits)
 
 
 class Growing(Generic[Number]):
@@ -273,9 +286,8 @@ def iso_seconds(text: str) -> int | None:
     """Seconds of an ISO 8601 text; a text without a zone is UTC."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return int(moment.timestamp() // 1)
+    except (ValueError, OverflowError):
         return None
-    return int(
-        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        // 1
-    )

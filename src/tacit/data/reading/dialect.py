@@ -20,7 +20,7 @@ UNIT = "\x1f"
 """Stands for a delimiter of several bytes, where one byte is needed: no text file uses this
 character."""
 USUAL = ("::", "\t", ";", "|", ",")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.data.ids import clean
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import is_number
 from tacit.data.schema import Schema
@@ -28,7 +29,9 @@ def cell_fault(
             remedy="complete or remove the line",
         )
     for each, position in used.items():
-        if not fields[position]:
+        if not fields[position] or (
+            each == role and not clean(fields[position])
+        ):
             return DataError(
                 "an empty cell",
                 place=_where(label, line, position, each),

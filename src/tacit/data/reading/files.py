@@ -6,9 +6,9 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,19 +18,26 @@ from typing import IO, cast
 
 import numpy as np
 
+from tacit.data.reading.guard import (
+    BROKEN,
+    Damaged,
+    Unpacked,
+    guarded,
+    not_a_file,
+    open_regular,
+    unpacked,
+    unpacking,
+)
 from tacit.errors import DataError
 
 CHUNK = 1 << 23
 """Bytes of text parsed at a time: enough for two threads, and small enough that memory is
 reused, not mapped anew."""
 
-BROKEN = (
-    EOFError,
-    zlib.error,
-    gzip.BadGzipFile,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-)
+LONGEST_LINE = 1 << 24
+"""Bytes of one line, or of one record with line ends in quotes."""
+DEEPEST = 2
+"""Archives within each other: the Netflix download is a tar in a tar."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class Part:
     label: str
     path: str
     opener: Callable[[], IO[bytes]]
+    packed: int = 0
+    """Bytes on the disk of the archive that it comes from; 0 for a plain file."""
 
     @property
     def name(self) -> str:
@@ -48,53 +57,46 @@ class Part:
         return self.path.rsplit("/", 1)[-1]
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
+    def open(self) -> Iterator[io.BufferedReader]:
         """The bytes, gunzipped where needed; faults of the file or archive become a DataError."""
-        with guarded(self.label), self.opener() as raw:
-            if peek(raw, 2) == b"\x1f\x8b":
-                with gzip.GzipFile(fileobj=raw) as unzipped:
-                    yield cast("IO[bytes]", unzipped)
-            else:
-                yield raw
+        with guarded(self.label):
+            with unpacking(self.label):
+                raw = self.opener()
+            with raw:
+                stream = self._plain(raw)
+                if stream.peek(2)[:2] == b"\x1f\x8b":
+                    unzipped = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+                    size = self.packed or _size(raw)
+                    with unpacked(unzipped, self.label, size) as inner:
+                        yield inner
+                else:
+                    yield stream
+
+    def _plain(self, raw: IO[bytes]) -> io.BufferedReader:
+        if isinstance(raw, io.BufferedReader):
+            return raw
+        return unpacked(raw, self.label, self.packed)
 
     def head(self, size: int = 1 << 16) -> bytes:
         """The first bytes, for telling layouts apart."""
         with self.open() as stream:
             return stream.read(size)
 
+    def whole(self, most: int, what: str) -> bytes:
+        """All bytes of a file that is small enough to be read at once."""
+        with self.open() as stream:
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise DataError(
+                f"this is too large for {what}: more than {most >> 20:,} megabytes",
+                place=self.label,
+                remedy="check that it is the right file, or split it",
+            )
+        return data
 
-def peek(stream: IO[bytes], size: int) -> bytes:
-    """The next bytes, not consumed. Archives hand out seekable members; plain files are."""
-    start = stream.tell()
-    data = stream.read(size)
-    stream.seek(start)
-    return data
 
-
-@contextmanager
-def guarded(label: str) -> Iterator[None]:
-    """Faults of the file system or of compression, told as DataErrors that name the file."""
-    try:
-        yield
-    except DataError:
-        raise
-    except BROKEN:
-        raise DataError(
-            "the compressed file is damaged or cut short",
-            place=label,
-            remedy="copy or download it again",
-        ) from None
-    except FileNotFoundError:
-        raise DataError(
-            "no such file or folder", place=label, remedy="check the path"
-        ) from None
-    except OSError as error:
-        reason = (error.strerror or "unreadable").lower()
-        raise DataError(
-            f"cannot be read: {reason}",
-            place=label,
-            remedy="check the path and its permissions",
-        ) from None
+def _size(raw: IO[bytes]) -> int:
+    return os.fstat(raw.fileno()).st_size
 
 
 @dataclass(frozen=True)
@@ -124,13 +126,9 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     with guarded(label):
         if path.is_dir():
             return Bundle(label, lambda: folder_parts(path), False, folder=True)
-        if label == "-" or path.is_fifo() or path.is_char_device():
-            raise DataError(
-                "a pipe cannot be read here",
-                place=label,
-                remedy="save the data to a file and name that file",
-            )
-        with path.open("rb") as raw:
+        if label == "-":
+            raise not_a_file(label, stat.S_IFIFO)
+        with open_regular(path) as raw:
             magic = raw.read(512)
     if magic[:4] == b"PK\x03\x04":
         return zip_bundle(path)
@@ -146,7 +144,7 @@ def one_file(path: Path) -> Part:
     return Part(
         str(path),
         str(path.absolute()).lower().replace("\\", "/"),
-        lambda: path.open("rb"),
+        partial(open_regular, path),
     )
 
 
@@ -162,16 +160,20 @@ def folder_parts(path: Path) -> Iterator[Part]:
                 (entry.name, entry.path) for entry in entries if entry.is_file()
             )
         for name, full in names:
-            yield Part(full, f"{inside}/{name.lower()}", partial(_open, full))
-
-
-def _open(path: str) -> IO[bytes]:
-    return open(path, "rb")
+            where = f"{inside}/{name.lower()}"
+            yield Part(full, where, partial(open_regular, full))
 
 
 def zip_bundle(path: Path) -> Bundle:
     """The files of a zip archive."""
-    with guarded(str(path)), zipfile.ZipFile(path) as archive:
+    label = str(path)
+    with (
+        guarded(label),
+        unpacking(label),
+        open_regular(path) as raw,
+        zipfile.ZipFile(raw) as archive,
+    ):
+        size = _size(raw)
         names = [
             info.filename for info in archive.infolist() if not info.is_dir()
         ]
@@ -186,6 +188,7 @@ def zip_bundle(path: Path) -> Bundle:
             f"{path}: {name}",
             f"{path}/{name}".lower(),
             lambda: zipfile.ZipFile(path).open(name),
+            size,
         )
 
     return Bundle(
@@ -196,7 +199,7 @@ def zip_bundle(path: Path) -> Bundle:
 def gunzipped_tar(path: Path) -> bool:
     """Whether what was gunzipped is a tar archive."""
     try:
-        with gzip.open(path) as stream:
+        with open_regular(path) as raw, gzip.GzipFile(fileobj=raw) as stream:
             return stream.read(512)[257:262] == b"ustar"
     except (*BROKEN, OSError):
         return False  # reading it as text will tell what is wrong
@@ -204,37 +207,44 @@ def gunzipped_tar(path: Path) -> bool:
 
 def tar_parts(path: Path) -> Iterator[Part]:
     """The files of a tar archive, one after another."""
-    with guarded(str(path)), path.open("rb") as raw:
-        yield from _members(raw, str(path))
+    label = str(path)
+    with guarded(label), unpacking(label), one_file(path).open() as stream:
+        with open_regular(path) as raw:
+            size = _size(raw)
+        yield from _members(stream, label, size, DEEPEST)
 
 
-def _members(raw: IO[bytes], label: str) -> Iterator[Part]:
+def _members(
+    raw: IO[bytes], label: str, size: int, deep: int
+) -> Iterator[Part]:
     """One forward pass; the tar inside the Netflix download is walked in place."""
-    with tarfile.open(fileobj=raw, mode="r|*") as archive:
+    with tarfile.open(fileobj=raw, mode="r|") as archive:
         for member in archive:
-            content = archive.extractfile(member) if member.isfile() else None
+            content = None
+            if member.isreg() and not member.issparse():
+                content = archive.extractfile(member)
             if content is None:
                 continue
-            if member.name.endswith(".tar"):
-                yield from _members(content, f"{label}: {member.name}")
+            inner = f"{label}: {member.name}"
+            if member.name.endswith(".tar") and deep > 1:
+                yield from _members(content, inner, size, deep - 1)
             else:
-                yield Part(
-                    f"{label}: {member.name}",
-                    f"{label}/{member.name}".lower(),
-                    Held(content),
-                )
+                where = f"{label}/{member.name}".lower()
+                yield Part(inner, where, Held(content, inner), size)
 
 
 class Held:
     """A member of a tar: read once, while the pass stands at it, and then kept."""
 
-    def __init__(self, content: IO[bytes]) -> None:
+    def __init__(self, content: IO[bytes], label: str) -> None:
         self.content = content
+        self.label = label
         self.data: bytes | None = None
 
     def __call__(self) -> IO[bytes]:
         if self.data is None:
-            self.data = self.content.read()
+            with unpacking(self.label):
+                self.data = self.content.read()
         return io.BytesIO(self.data)
 
 
@@ -253,8 +263,8 @@ def text_chunks(
     """Blocks of whole lines, each ending in a line end; a quoted line end does not count
     where that can be seen."""
     lines = 0
-    compressed = not isinstance(
-        stream, io.BufferedReader
+    compressed = not isinstance(stream, io.BufferedReader) or isinstance(
+        stream.raw, Unpacked
     )  # else it cannot break
     while True:
         try:
@@ -262,14 +272,12 @@ def text_chunks(
             if not block:
                 return
             if len(block) == size:
-                block += rest_of_record(stream, block)
-        except BROKEN:
-            message, remedy = (
-                "the compressed file is damaged or cut short",
-                "copy or download it again",
-            )
-            raise DataError(
-                message, place=f"{label}, after line {lines}", remedy=remedy
+                block += rest_of_record(stream, block, label)
+        except Damaged as error:
+            raise Damaged(
+                error.message,
+                place=f"{label}, after line {lines}",
+                remedy=error.remedy,
             ) from None
         if not block.endswith((b"\n", b"\r")):
             block += b"\n"
@@ -277,18 +285,26 @@ def text_chunks(
         lines += count_lines(block) if compressed else 0
 
 
-def rest_of_record(stream: IO[bytes], block: bytes) -> bytes:
+def rest_of_record(stream: IO[bytes], block: bytes, label: str) -> bytes:
     """Up to the next line end, or to the one that closes an open quote: judged by the
     parity of the quotes."""
-    rest = stream.readline()
+    rest = stream.readline(LONGEST_LINE)
     odd = b'"' in block and (block.count(b'"') + rest.count(b'"')) % 2 == 1
     tries = [rest]
-    while odd and len(tries) < 1000:
-        line = stream.readline()
+    length = len(rest)
+    while odd and len(tries) < 1000 and length < LONGEST_LINE:
+        line = stream.readline(LONGEST_LINE)
         if not line:
             break
         tries.append(line)
+        length += len(line)
         odd ^= line.count(b'"') % 2 == 1
+    if length >= LONGEST_LINE:
+        raise DataError(
+            f"a line is longer than {LONGEST_LINE >> 20} megabytes",
+            place=label,
+            remedy="check that it is a table of lines",
+        )
     return b"".join(tries)
 
 

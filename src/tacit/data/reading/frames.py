@@ -10,7 +10,6 @@ from tacit.data.reading.assemble import Cells
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.faults import off_scale
-from tacit.data.reading.files import Part
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MATRIX = "the sparse matrix"
+EXACT = 1 << 53
+"""Up to here every integer has a float of its own."""
 
 
 def is_sparse(source: object) -> bool:
@@ -112,6 +113,12 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
 
     if cells.dtype.is_float():
         whole = cells.cast(pl.Int64, strict=False)
+        if (whole.abs() > EXACT).any():
+            raise DataError(
+                f"the column of {role} ids holds numbers that floats cannot tell apart",
+                place=label,
+                remedy="give ids as integers or text",
+            )
         if (
             (whole.cast(pl.Float64) != cells)
             & cells.is_not_null()
@@ -159,21 +166,6 @@ def frame_fault(
             remedy="complete or remove the row",
         )
     return off_scale(where, table.schema)
-
-
-def read_parquet(part: Part) -> pl.DataFrame:
-    """The columns of a parquet file."""
-    import polars as pl
-
-    with part.open() as stream:
-        try:
-            return pl.read_parquet(stream)
-        except pl.exceptions.PolarsError:
-            raise DataError(
-                "not a whole parquet file",
-                place=part.label,
-                remedy="write or copy it again",
-            ) from None
 
 
 def read_sparse(matrix: Any, schema: Schema, rated: bool) -> Cells:

@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
+from tacit.data.ids import clean, two_ways
 from tacit.data.reading.columns import NAMES, plain, words
 from tacit.data.reading.dialect import Dialect, is_number
 from tacit.data.reading.files import Part, bundle
+from tacit.data.reading.guard import third_party
 from tacit.data.reading.sheet import (
     Sheet,
     encoding_of,
@@ -84,7 +86,11 @@ def read_items(source: object, layout: str | None = None) -> Catalogue:
         )
     if not is_path(source):
         return catalogue(sheet_of(source))
-    part = choose(source)  # type: ignore[arg-type]
+    with third_party(str(source)):
+        return _from_file(choose(source), layout)  # type: ignore[arg-type]
+
+
+def _from_file(part: Part, layout: str | None) -> Catalogue:
     layout = layout or detect(part)
     if layout == "ml-100k":
         return catalogue(movielens_100k(part))
@@ -110,6 +116,7 @@ def choose(path: str | Path) -> Part:
     for part in found.parts():
         name = part.name.removesuffix(".gz")
         if found.single or name in FILES or name == "movies.csv":
+            part.head(1)  # the pass over a tar stands at this part only now
             return part
     raise DataError(
         "no known catalogue is in it",
@@ -179,7 +186,8 @@ def catalogue(sheet: Sheet) -> Catalogue:
         )
     ids = unique_ids(sheet, found["id"])
     titles = column(sheet, found["title"])
-    tags, tagged = tag_matrix(column(sheet, found["tags"]))
+    tags, tagged = tag_matrix(sheet, column(sheet, found["tags"]))
+    check_texts(sheet, ids, titles, tags, header)
     numbers, numeric = numeric_columns(
         sheet,
         [k for k, at in enumerate(header) if k not in found.values() and at],
@@ -196,23 +204,54 @@ def catalogue(sheet: Sheet) -> Catalogue:
 
 
 def unique_ids(sheet: Sheet, at: int) -> list[str]:
-    """Refuse a catalogue that lists an item twice."""
+    """Refuse a catalogue that lists an item twice, or its number in two ways."""
     lines: dict[str, int] = {}
     for line, cells in sheet.rows:
-        if at >= len(cells) or not cells[at]:
+        name = clean(cells[at]) if at < len(cells) else ""
+        if not name:
             raise DataError(
                 "an item without an id",
                 place=sheet.where(line),
                 remedy="complete or remove the line",
             )
-        first = lines.setdefault(cells[at], line)
+        first = lines.setdefault(name, line)
         if first != line:
             raise DataError(
                 f"the id of {sheet.unit} {first} is repeated",
                 place=sheet.where(line),
                 remedy="give every item one row",
             )
+    found = two_ways(lines)
+    if found is not None:
+        first, second = sorted(lines[name] for name in found)
+        raise DataError(
+            f"the ids of {sheet.unit}s {first} and {second} denote one number, written in "
+            "two ways",
+            place=sheet.label,
+            remedy="write each id in one way; put a letter before ids that are not meant "
+            "as numbers",
+        )
     return list(lines)
+
+
+def check_texts(sheet: Sheet, *texts: Sequence[str] | None) -> None:
+    """Refuse ids and titles that are no ids and titles."""
+    if any(len(text) > LONGEST for each in texts for text in each or ()):
+        raise DataError(
+            f"an id, a title or a tag has more than {LONGEST:,} letters",
+            place=sheet.label,
+            remedy="check the quotes and the delimiter, or shorten it",
+        )
+
+
+def check_features(sheet: Sheet, items: int, features: int) -> None:
+    """Refuse more features than the memory holds as a matrix."""
+    if items * features > MOST_FEATURES:
+        raise DataError(
+            f"{features:,} features of {items:,} items are too many",
+            place=sheet.label,
+            remedy="leave out rare tags, or columns of numbers",
+        )
 
 
 def column(sheet: Sheet, at: int | None) -> list[str] | None:
@@ -239,6 +278,7 @@ def years(
 
 
 def tag_matrix(
+    sheet: Sheet,
     cells: Sequence[str] | None,
 ) -> tuple[list[str], NDArray[np.uint8] | None]:
     """Tags as a matrix of 0 and 1, with the name of each column."""
@@ -255,6 +295,7 @@ def tag_matrix(
     names = sorted(set().union(*split))
     if not names:
         return [], None
+    check_features(sheet, len(cells), len(names))
     place = {name: k for k, name in enumerate(names)}
     tagged = np.zeros((len(split), len(names)), np.uint8)
     for row, tags in enumerate(split):
@@ -276,4 +317,10 @@ def numeric_columns(
         if all(not cell or is_number(cell) for cell in cells):
             names.append(header[at])
             columns.append([float(cell) if cell else np.nan for cell in cells])
-    return names, np.array(columns, np.float32).T.copy() if columns else None
+    if not columns:
+        return names, None
+    check_features(sheet, len(columns[0]), len(columns))
+    # Only the order of the numbers is used, and a model holds finite ones.
+    largest = float(np.finfo(np.float32).max)
+    found = np.clip(np.array(columns, np.float64), -largest, largest)
+    return names, found.T.astype(np.float32)

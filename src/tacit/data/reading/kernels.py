@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
+
 Bytes = NDArray[np.uint8]
 
 # What was wrong with a Netflix line.
@@ -261,6 +263,9 @@ class Parsed(NamedTuple):
     """Of the first fault; 0 for none."""
     byte: int
     """Where the fault is."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 def netflix(data: bytes, low: float, high: float) -> Parsed:

@@ -3,16 +3,20 @@ optionally `timestamp`."""
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
+from tacit.data.ids import clean
 from tacit.data.reading.cells import iso_seconds
 from tacit.data.reading.columns import NAMES, plain
-from tacit.data.reading.dialect import is_number
+from tacit.data.reading.dialect import decode, is_number
 from tacit.data.reading.faults import time_fault
-from tacit.data.reading.files import bundle
-from tacit.data.reading.sheet import Sheet, read_sheet, with_header
+from tacit.data.reading.files import Part, bundle
+from tacit.data.reading.guard import third_party
+from tacit.data.reading.sheet import OWN, Sheet, read_sheet, with_header
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 KNOWN = {
     name
@@ -31,16 +35,35 @@ class PersonalRating(NamedTuple):
     time: int | None
     line: int
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 def read_personal(
     path: str | Path, *, likes: bool = False
 ) -> list[PersonalRating]:
     """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
     ratings may be left out."""
-    part = next(iter(bundle(path).parts()))
-    sheet = with_header(read_sheet(part), KNOWN)
-    places = positions(sheet, likes)
-    return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
+    with third_party(str(path)):
+        sheet = with_header(read_sheet(_only_part(path), size=OWN), KNOWN)
+        places = positions(sheet, likes)
+        return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
+
+
+def read_names(path: str | Path) -> list[str]:
+    """Items that a file lists, one a line."""
+    part = _only_part(path)
+    text = decode(part.whole(OWN.most, OWN.what), part.label)
+    return [clean(line.strip().strip('"')) for line in text.split("\n")]
+
+
+def _only_part(path: str | Path) -> Part:
+    for part in bundle(path).parts():
+        part.head(1)  # the pass over a tar stands at this part only now
+        return part
+    raise DataError(
+        "there is no file in it", place=str(path), remedy="name the file"
+    )
 
 
 def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
@@ -129,6 +152,12 @@ def one(
                 remedy=remedy,
             )
         value = float(cells[rating])
+        if not isfinite(value):
+            raise DataError(
+                "the rating is too large to be a number",
+                place=sheet.where(line, f"{rating + 1} (rating)"),
+                remedy="give each rating as a number",
+            )
     moment = None
     if time is not None and time < len(cells) and cells[time]:
         moment = seconds(cells[time])

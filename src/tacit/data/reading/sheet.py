@@ -10,11 +10,35 @@ from typing import TYPE_CHECKING
 from tacit.data.reading.columns import looks_like_header
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Part, spreadsheet
-from tacit.data.reading.frames import read_parquet, to_polars
+from tacit.data.reading.frames import to_polars
+from tacit.data.reading.parquet import read_parquet
 from tacit.errors import DataError, place
+from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a small table may be."""
+
+    what: str
+    """Of what, in words."""
+    most: int
+    """Bytes."""
+
+    @property
+    def cells(self) -> int:
+        """A cell of two letters needs thirty times its room in memory."""
+        return self.most // 10
+
+
+CATALOGUE = Size("a catalogue", 1 << 26)
+"""A million items, more or less."""
+SNIFFED = 1 << 20
+"""Letters that the dialect is told by."""
+OWN = Size("one person's own file", 1 << 23)
 
 
 @dataclass(frozen=True)
@@ -26,6 +50,8 @@ class Sheet:
     rows: list[tuple[int, list[str]]]
     """Line (or row of a frame) and cells; an absent cell is empty text."""
     unit: str = "line"
+
+    __repr__ = shapes
 
     def where(self, line: int, column: str | int | None = None) -> str:
         """The place of a cell, for an error."""
@@ -47,10 +73,17 @@ class Sheet:
 
 def sheet_of(source: object) -> Sheet:
     """A data frame as a sheet; lists of tags are joined by bars."""
-    return _from_frame(to_polars(source), "the data frame")
+    return _from_frame(to_polars(source), "the data frame", CATALOGUE)
 
 
-def _from_frame(frame: pl.DataFrame, label: str) -> Sheet:
+def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> Sheet:
+    frame = _told(frame)
+    if frame.height * frame.width > size.cells or _letters(frame) > size.most:
+        raise DataError(
+            f"this is too large for {size.what}",
+            place=label,
+            remedy="leave out columns that are not needed",
+        )
     columns = [
         [_text(value) for value in frame.to_series(k).to_list()]
         for k in range(frame.width)
@@ -68,6 +101,36 @@ def _from_frame(frame: pl.DataFrame, label: str) -> Sheet:
     return Sheet(label, list(frame.columns), rows, "row")
 
 
+def _told(frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns that say something in words or numbers, or in lists of them."""
+    import polars as pl
+
+    def simple(kind: pl.DataType) -> bool:
+        return not kind.is_nested() and kind not in (pl.Object, pl.Binary)
+
+    def listed(kind: pl.DataType) -> bool:
+        return isinstance(kind, pl.List) and simple(kind.inner)  # type: ignore[arg-type]
+
+    kinds = frame.schema.items()
+    return frame.select(
+        [name for name, kind in kinds if simple(kind) or listed(kind)]
+    )
+
+
+def _letters(frame: pl.DataFrame) -> int:
+    """Bytes of all texts, before they are made: one may stand for a million rows."""
+    import polars as pl
+
+    total = 0
+    for column in frame.get_columns():
+        if isinstance(column.dtype, pl.List):
+            column = column.explode()
+            total += 8 * len(column)
+        if column.dtype == pl.String:
+            total += int(column.str.len_bytes().sum() or 0)
+    return total
+
+
 def _text(value: object) -> str:
     if value is None or value != value:
         return ""
@@ -79,23 +142,31 @@ def _text(value: object) -> str:
 
 
 def read_sheet(
-    part: Part, dialect: Dialect | None = None, encoding: str | None = None
+    part: Part,
+    dialect: Dialect | None = None,
+    encoding: str | None = None,
+    size: Size = CATALOGUE,
 ) -> Sheet:
     """A text or parquet file as a sheet. `encoding` None: UTF-8, or an error that names the
     line."""
-    with part.open() as stream:
-        data = stream.read()
+    data = part.whole(size.most, size.what)
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     if data[:4] == b"PAR1":
-        return _from_frame(read_parquet(part), part.label)
+        return _from_frame(read_parquet(part), part.label, size)
     text = decode(data, part.label, encoding or "utf-8")
-    found = dialect or sniff(text, words=True)
+    found = dialect or sniff(text[:SNIFFED], words=True)
     if found is None:
         raise DataError(
             "the file is empty",
             place=part.label,
             remedy="give a file with at least one row of data",
+        )
+    if text.count(found.delimiter) + text.count("\n") > size.cells:
+        raise DataError(
+            f"this is too large for {size.what}: it has more than {size.cells:,} cells",
+            place=part.label,
+            remedy="leave out columns that are not needed",
         )
     rows = []
     try:
@@ -140,8 +211,7 @@ def text_of(part: Part) -> str:
 
 def encoding_of(part: Part) -> str:
     """UTF-8 if it is; else Latin-1, in which the older data sets are written."""
-    with part.open() as stream:
-        data = stream.read()
+    data = part.whole(CATALOGUE.most, CATALOGUE.what)
     try:
         data.decode()
     except UnicodeDecodeError:

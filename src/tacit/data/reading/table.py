@@ -21,9 +21,14 @@ from tacit.data.reading.cells import (
 )
 from tacit.data.schema import Schema
 from tacit.errors import DataError
+from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class Unplaced(Exception):
+    """Two ids denote one number, and lines were not kept to say where: read again."""
 
 
 @dataclass
@@ -33,6 +38,10 @@ class Table:
     schema: Schema
     absent: float | None = None
     keep_lines: bool = False
+    unit: str = "line"
+    """What `lines` counts."""
+    item_text: bool = False
+    """Whether items have ids that only look like numbers, such as ISBNs."""
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
     values: Growing[np.float32] = field(
@@ -42,6 +51,8 @@ class Table:
     lines: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
     rows: int = 0
     dropped_absent: int = 0
+
+    __repr__ = shapes
 
     def add(
         self,
@@ -144,6 +155,7 @@ class Table:
                 place=label,
                 remedy="give a file with at least one row of data",
             )
+        self._check_ids(label)
         item, item_names = self.items.finish()
         user, user_names = self.users.finish()
         cells = Cells(
@@ -164,7 +176,28 @@ class Table:
             label,
             catalogue,
             duplicates,
+            f"{self.unit} {{}}".format,
+            item_text=self.item_text,
         )
+
+    def _check_ids(self, label: str) -> None:
+        """Refuse a person or an item whose number is written in two ways."""
+        for column, noun in ((self.users, "person"), (self.items, "item")):
+            if noun == "item" and self.item_text:
+                continue
+            rows = column.clash()
+            if rows is None:
+                continue
+            if not self.keep_lines:
+                raise Unplaced
+            first, second = (int(self.lines.buffer[row]) for row in rows)
+            raise DataError(
+                f"the ids of {self.unit}s {first} and {second} denote one number, written "
+                f"in two ways: is it one {noun} or two?",
+                place=label,
+                remedy="write each id in one way; put a letter before ids that are not "
+                "meant as numbers",
+            )
 
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:

@@ -31,6 +31,7 @@ from tacit.federation.protocol.wire import (
     digest,
     words,
 )
+from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
@@ -86,6 +87,8 @@ class Received:
     state: Arrays
     beside: Arrays = field(default_factory=dict)
 
+    __repr__ = shapes
+
 
 @dataclass(frozen=True)
 class Bare:
@@ -94,6 +97,8 @@ class Bare:
 
     words: NDArray[Any]
     kept: bytes | None = None
+
+    __repr__ = shapes
 
 
 class Notes(Protocol):

@@ -39,6 +39,7 @@ from tacit.federation.protocol.wire import (
     pack,
     words,
 )
+from tacit.hidden import shapes
 from tacit.ledger.account.event import Event, Unbounded
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice, Turns
@@ -60,6 +61,8 @@ class Sent:
     payload: bytes
     before: Mapping[str, NDArray[np.float64]]
     """Personal state as it was before the round."""
+
+    __repr__ = shapes
 
 
 class Device:

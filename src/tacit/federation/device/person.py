@@ -35,6 +35,7 @@ from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
+from tacit.hidden import shapes
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.model.model import Model, load
 
@@ -66,6 +67,8 @@ class Person:
     """Leave after so many answers."""
     rotate: bool = False
     """Take a new key first."""
+
+    __repr__ = shapes
 
     def run(self) -> Model | None:
         """Take part until the training is over; the published model, if there is one by
@@ -147,19 +150,31 @@ async def fetch_model(web: Web, recommender: Server, home: Path) -> Model:
         bytes.fromhex(recommender.pin), signature, b"model", frame
     ):
         raise Failure("the model is not signed by the recommender's identity")
-    start = len(MAGIC) + 4
-    length = int.from_bytes(frame[len(MAGIC) : start], "little")
-    sizes: dict[str, int] = json.loads(frame[start : start + length])
-    files = dict[str, bytes]()
-    at = start + length
-    for name, size in sizes.items():
-        files[name] = frame[at : at + size]
-        at += size
+    files = _unpacked(frame)
     folder = home / "model"
     folder.mkdir(exist_ok=True)
     for name in FILES:
         write_whole(folder / name, files[name])
     return load(folder)
+
+
+def _unpacked(frame: bytes) -> dict[str, bytes]:
+    """The files of a model, as the recommender sends them one after another."""
+    start = len(MAGIC) + 4
+    length = int.from_bytes(frame[len(MAGIC) : start], "little")
+    at = start + length
+    files = dict[str, bytes]()
+    try:
+        sizes = json.loads(frame[start:at])
+        for name in FILES:
+            if type(sizes[name]) is not int or sizes[name] < 0:
+                raise ValueError
+        for name, size in sizes.items():
+            files[name] = frame[at : at + size]
+            at += size
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise Failure("what the recommender sent is no model") from None
+    return files
 
 
 async def _published(web: Web, recommender: Server) -> Answer:

@@ -45,6 +45,7 @@ from tacit.ledger.book.rules import (
 )
 from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Store, open_store
+from tacit.shown import one_line
 from tacit.units import UNITS, Unit
 
 __all__ = ["Book", "Receipt", "Running", "Spent", "Verified", "open_book"]
@@ -391,4 +392,5 @@ def _receipt(entry: Entry) -> Receipt:
 
 
 def _text(words: str) -> str:
-    return words.encode("utf-8", "replace").decode()
+    """As the book keeps it: one line, which no terminal obeys."""
+    return one_line(words)

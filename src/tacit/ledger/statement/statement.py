@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
@@ -20,6 +26,7 @@ from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.shown import one_line
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -114,6 +121,13 @@ class Statement(BaseModel):
     book_number: int | None = None
     book_head: str | None = None
     software: str
+
+    @model_validator(mode="after")
+    def _whole(self) -> Statement:
+        """A certified one says at which epsilon and delta."""
+        if self.certified == "certified" and None in (self.epsilon, self.delta):
+            raise ValueError("a certified statement needs epsilon and delta")
+        return self
 
     def to_json(self) -> str:
         """The statement for a program."""
@@ -247,7 +261,7 @@ def build_statement(
             *not_protected,
         ),
         joint=words.joint(unit),
-        purpose=purpose,
+        purpose=one_line(purpose),
         relation=words.relation(unit) if sound else None,
         total=total if sound else None,
         starts=tuple(starts),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tacit.ledger.statement import words
 from tacit.ledger.statement.statement import Link, Statement, Total
+from tacit.shown import one_line
 
 _WIDTH = 96
 FEW = 4
@@ -32,14 +33,14 @@ def tell(statement: Statement) -> str:
     lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
-            first,
+            one_line(first),
             _WIDTH,
             initial_indent=f"{number:>2}. ",
             subsequent_indent="    ",
         )
         for item in items:
             lines += textwrap.wrap(
-                item,
+                one_line(item),
                 _WIDTH,
                 initial_indent="    - ",
                 subsequent_indent="      ",

@@ -12,7 +12,7 @@ from tacit.methods.factorization.state import FactorState
 from tacit.methods.first_order.rounds import public_design
 from tacit.methods.refine.choose import Choice
 from tacit.model.person.gaussian import NOISE
-from tacit.model.shared import Shared
+from tacit.model.shared import Shared, single
 from tacit.rounds.state import NOT_YET
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ def shared_model(
     return Shared(
         method.name,
         personal,
-        {name: np.asarray(array, np.float32) for name, array in arrays.items()},
+        {name: single(array) for name, array in arrays.items()},
         numbers,
         public.schema,
         public.catalogue,

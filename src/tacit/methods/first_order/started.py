@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.state import FirstState, Tastes
@@ -60,6 +61,7 @@ def first_rounds(
     knows goes into the state."""
     if first.public.start is None:
         return [first.people(level), first.weights(weights)]
+    check_kept(first.public.start)
     earlier, old = (
         _aligned(first.public, first.public.start),
         first.public.start,
@@ -91,6 +93,24 @@ def first_rounds(
         replace(people, absorb=absorb_level),
         replace(weighing, absorb=absorb_weights),
     ]
+
+
+def check_kept(old: Shared) -> None:
+    """Refuse a model that does not keep all of its items for a start: one that was extended
+    since, or made by hand."""
+    shape = (len(KEPT_ROWS), len(old.catalogue))
+    kept, weight = old.arrays.get("kept"), old.arrays.get("weight")
+    numbers = ("level", "level_variance", "noise")
+    if (
+        kept is None
+        or kept.shape != shape
+        or weight is None
+        or any(name not in old.numbers for name in numbers)
+    ):
+        raise SettingError(
+            "the model to start from does not keep all of its items for a start",
+            remedy="start from the model as `tacit fit` wrote it, before items were added",
+        )
 
 
 def story(public: Public) -> tuple[str, ...]:

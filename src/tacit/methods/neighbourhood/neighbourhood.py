@@ -17,14 +17,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.started import VERSION
-from tacit.model.shared import Shared
+from tacit.model.shared import Shared, single
 
 HOME = "tacit.methods.neighbourhood"
 """Where the forms are found."""
@@ -127,9 +126,7 @@ class Neighborhood(Method):
     def published(self, public: Public, learned: Learned) -> Shared:
         """The shared model, in single precision."""
         small = {
-            name: np.asarray(array, np.float32)
-            if array.dtype == np.float64
-            else array
+            name: single(array) if array.dtype.kind == "f" else array
             for name, array in learned.arrays.items()
         }
         numbers = {

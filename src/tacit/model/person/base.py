@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, SettingError
+from tacit.hidden import shapes
+from tacit.model.person.needs import Needed, Number, Unfit
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -33,6 +36,8 @@ class Own:
     asked: int | None = None
     """When the question is asked: with `times` it tells which ratings belong to the same day."""
 
+    __repr__ = shapes
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -46,6 +51,8 @@ class Cells:
     time: NDArray[np.int64] | None = None
     ask_time: NDArray[np.int64] | None = None
     """Of every own rating and of every question, where both are to be used."""
+
+    __repr__ = shapes
 
     def person(self, row: int) -> tuple[Own, Rows]:
         """One person's own ratings, and the items that are asked about."""
@@ -65,6 +72,8 @@ class Reason:
     own: Floats
     """One number for each own rating."""
 
+    __repr__ = shapes
+
 
 def people_of(
     ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
@@ -80,12 +89,25 @@ class PersonalModel(ABC):
 
     ranks_by = "rating"
     """The order of `recommend` unless it is told otherwise."""
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {}
+    numbers_needed: ClassVar[Mapping[str, Number]] = {}
 
     def __init__(
         self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]
     ) -> None:
         self.arrays = arrays
         self.numbers = numbers
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """An `Unfit` for arrays that have the right shapes and are still of no use."""
+        if not items:
+            raise Unfit("there is no item")
 
     @abstractmethod
     def predict(self, own: Own) -> tuple[Floats, Floats]:
@@ -146,6 +168,31 @@ class Published(Protocol):
         """Released numbers."""
 
 
+@contextmanager
+def answering() -> Iterator[None]:
+    """Around every answer: a model may have the right shapes and numbers that make no sense,
+    which show as a system without a solution."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    except (np.linalg.LinAlgError, ArithmeticError):
+        raise senseless() from None
+
+
+def sensible(*answers: Floats) -> None:
+    """Refuse answers that are not finite."""
+    if not all(np.isfinite(answer).all() for answer in answers):
+        raise senseless()
+
+
+def senseless() -> ModelError:
+    """The error for a model whose numbers give no answer."""
+    return ModelError(
+        "the numbers of this model make no sense: they give no answer",
+        remedy="fetch it again, or fit again",
+    )
+
+
 PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
@@ -163,15 +210,20 @@ PERSONAL = {
 when it is needed."""
 
 
-def personal_model(shared: Published) -> PersonalModel:
-    """The personal model that a shared model names."""
-    if shared.personal not in PERSONAL:
+def personal_class(name: str) -> type[PersonalModel]:
+    """The personal model of this name."""
+    if name not in PERSONAL:
         raise ModelError(
-            f"this version of Tacit has no personal model {shared.personal!r}",
+            f"this version of Tacit has no personal model {name!r}",
             remedy="upgrade Tacit, or fit again",
         )
-    module, name = PERSONAL[shared.personal].split(":")
+    module, kind = PERSONAL[name].split(":")
     found: type[PersonalModel] = getattr(
-        import_module(f"tacit.model.person.{module}"), name
+        import_module(f"tacit.model.person.{module}"), kind
     )
-    return found(shared.arrays, shared.numbers)
+    return found
+
+
+def personal_model(shared: Published) -> PersonalModel:
+    """The personal model that a shared model names."""
+    return personal_class(shared.personal)(shared.arrays, shared.numbers)

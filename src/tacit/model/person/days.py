@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person.gaussian import GaussianModel, Posterior
 
 DAY = 0.03
@@ -51,6 +52,9 @@ class Asked(NamedTuple):
     unsure: float
     """Variance of what is unknown of that shift."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Daily:
@@ -63,6 +67,8 @@ class Daily:
     days: Times
     asked: int
     """The day of the question."""
+
+    __repr__ = shapes
 
     def _shared(self) -> tuple[Floats, Floats]:
         """For each own cell, its day's pull c = DAY/(1 + DAY P) and c times its day's sum

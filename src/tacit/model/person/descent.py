@@ -3,12 +3,15 @@ published item factors."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 
 SPREAD = 1.1
 """Standard error where a person has no ratings of her own to judge by."""
@@ -17,6 +20,28 @@ SPREAD = 1.1
 class Descent(PersonalModel):
     """Needs `path` (steps x items x factors) and the numbers of the descent. Predictions
     are products of factors."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "path": Needed(("steps", "items", "width"))
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        "start": Number(),
+        "rate": Number(),
+        "ridge": Number(),
+        "middle": Number(),
+        "unit_width": Number(low=LEAST_NOISE),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """There is a last step."""
+        if not len(arrays["path"]):
+            raise Unfit("the array path has no step")
 
     @cached_property
     def path(self) -> NDArray[np.float32]:

@@ -8,13 +8,16 @@ with a small weight.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.descent import Descent
+from tacit.model.person.needs import Needed
 
 STEPS = 200
 """Of the recovery."""
@@ -27,6 +30,11 @@ PEOPLE = 256
 class SparseDescent(Descent):
     """Needs `projection` (q x items) beside the arrays of the descent. An item of which
     nothing is recovered is 0."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        **Descent.arrays_needed,
+        "projection": Needed(("rows", "items")),
+    }
 
     @cached_property
     def projection(self) -> NDArray[np.float32]:

@@ -3,17 +3,46 @@ what they do not reach."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Floats, Own, PersonalModel, Reason
+from tacit.model.person.needs import Needed, Unfit
 
 
 class EasePersonal(PersonalModel):
     """Needs `weight`; and `left`, `right`, `head` where a Gram was released. Ratings are
     not predicted."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "weight": Needed(("items",)),
+        "left": Needed(("head", "width"), optional=True),
+        "right": Needed(("head", "width"), optional=True),
+        "head": Needed(("head",), whole=True, optional=True),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """The Gram is whole or absent, and over items, each once."""
+        parts = {"left", "right", "head"} & set(arrays)
+        if not parts:
+            return
+        if len(parts) != 3:
+            raise Unfit("the arrays left, right and head go together")
+        head = arrays["head"]
+        if not len(head) or not (head.min() >= 0 and head.max() < items):
+            raise Unfit("the array head names items that there are not")
+        if len(np.unique(head)) != len(head):
+            raise Unfit("the array head names an item twice")
 
     ranks_by = "score"
 

@@ -9,13 +9,16 @@ and `per_rating` more in its precision for each rating.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 
 
 class Solved(NamedTuple):
@@ -28,10 +31,38 @@ class Solved(NamedTuple):
     parts: Floats
     """One column for each own rating; their sum is E[z_u]."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 class FactorPersonal(PersonalModel):
     """Arrays `baseline`, `variance`, `loadings` (column 0 is the level) and `implicit` or
     `lift` if any."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "baseline": Needed(("items",)),
+        "variance": Needed(("items",), low=0.0),
+        "loadings": Needed(("items", "width")),
+        "implicit": Needed(("items", "width"), optional=True),
+        "lift": Needed(("width",), optional=True),
+        "weight": Needed(("items",), optional=True),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        "noise": Number(low=LEAST_NOISE),
+        "per_rating": Number(low=0.0, optional=True),
+        "lift_shrink": Number(low=0.0, optional=True),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """A lift goes with its number."""
+        if "lift" in arrays and "lift_shrink" not in numbers:
+            raise Unfit("the number lift_shrink is missing")
 
     def _array(self, name: str) -> Floats:
         return np.ascontiguousarray(self.arrays[name], np.float64)
@@ -176,6 +207,15 @@ class LikedFactors(PersonalModel):
     Arrays `factors`; numbers `weight` (extra weight of a like) and `ridge`. Scores rank
     items; they are no ratings.
     """
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "factors": Needed(("items", "width")),
+        "weight": Needed(("items",)),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        "weight": Number(low=0.0),
+        "ridge": Number(low=LEAST_NOISE),
+    }
 
     @cached_property
     def factors(self) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.features import NUMBER, TAG, YEAR, Design
+from tacit.hidden import shapes
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
@@ -62,6 +63,8 @@ class Posterior:
 
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
+
+    __repr__ = shapes
 
 
 def loadings(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,22 @@ from tacit.model.person.base import (
 )
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import GaussianModel
+from tacit.model.person.needs import LEAST_NOISE, Needed, Number
 
 
 class GaussianPersonal(PersonalModel):
     """One small ridge solve a person; see `tacit.model.person.gaussian`."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "baseline": Needed(("items",)),
+        "variance": Needed(("items",), low=0.0),
+        "loadings": Needed(("items", "width")),
+        "weight": Needed(("items",), optional=True),
+        "kept": Needed(("kept", "known"), optional=True),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        "noise": Number(low=LEAST_NOISE)
+    }
 
     @cached_property
     def model(self) -> GaussianModel:

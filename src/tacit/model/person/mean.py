@@ -3,9 +3,13 @@ popularity."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from tacit.model.person.base import Floats, Own, PersonalModel, Reason
+from tacit.model.person.needs import Needed, Number
 
 PEOPLE_VARIANCE = 0.2
 """Between people's means, on the inner scale of width 4: a public rule, not fitted."""
@@ -15,6 +19,11 @@ NOISE_VARIANCE = 1.1
 
 class OwnMean(PersonalModel):
     """Needs `weight` (item popularity) and the number `mean`."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "weight": Needed(("items",))
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {"mean": Number(-1e6, 1e6)}
 
     ranks_by = "popularity"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from tacit.data.catalogue import Catalogue, bare_title, fold
+from tacit.data.ids import clean
 from tacit.errors import DataError
 from tacit.model.person.told import UnknownItem
 
@@ -25,14 +26,17 @@ def label(catalogue: Catalogue, row: int) -> str:
     return names[row]
 
 
-def find_item(catalogue: Catalogue, text: str) -> int | UnknownItem:
-    """The row of an item by id, or by title with or without its year."""
+def find_row(catalogue: Catalogue, text: str) -> int | None:
+    """The row of an item by id, or by title with or without its year; None if unknown."""
+    name = clean(text)
+    if name in catalogue.index:
+        return catalogue.index[name]
     if text in catalogue.index:
         return catalogue.index[text]
     titles = catalogue.by_title
     rows = titles.get(fold(text)) or titles.get(fold(bare_title(text))) or []
     if not rows:
-        return UnknownItem(text, _near(catalogue, text))
+        return None
     if len(rows) > 1 and catalogue.titles is not None:
         exact = [
             row for row in rows if fold(catalogue.titles[row]) == fold(text)
@@ -48,6 +52,12 @@ def find_item(catalogue: Catalogue, text: str) -> int | UnknownItem:
             )
         rows = exact
     return rows[0]
+
+
+def find_item(catalogue: Catalogue, text: str) -> int | UnknownItem:
+    """The same; an unknown item comes with names that look alike, which takes longer."""
+    row = find_row(catalogue, text)
+    return UnknownItem(text, _near(catalogue, text)) if row is None else row
 
 
 def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:

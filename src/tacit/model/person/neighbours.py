@@ -9,8 +9,9 @@ my ratings, so each one's share of a prediction is exact. One's own side needs n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.needs import LEAST_NOISE, Needed, Number, check_lists
 
 
 class Neighbourhood(GaussianPersonal):
@@ -26,6 +28,29 @@ class Neighbourhood(GaussianPersonal):
     is the mean variance of an item's similarities. Numbers `floor`, `noise` (variance of a
     rating around the Gaussian model) and `around` (what neighbours leave of it).
     """
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        **GaussianPersonal.arrays_needed,
+        "start": Needed(("ends",), whole=True),
+        "neighbour": Needed(("pairs",), whole=True),
+        "similarity": Needed(("pairs",)),
+        "doubt": Needed(("items",), low=0.0),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        **GaussianPersonal.numbers_needed,
+        "floor": Number(low=LEAST_NOISE),
+        "around": Number(low=0.0),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """Neighbours are items."""
+        check_lists(arrays["start"], arrays["neighbour"], items)
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ scale of the data."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
+from tacit.hidden import shapes
 from tacit.model.person.base import Own
-from tacit.model.person.names import find_item, naming
-from tacit.model.person.told import UnknownItem
+from tacit.model.person.names import find_row, naming
 
 SLACK = 1e-9
 """What rounding may take from a rating that is just a like."""
@@ -31,6 +32,9 @@ class OwnLine(NamedTuple):
     line: int | None = None
     """Of a file, for errors."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 OwnRatings = (
     Mapping[str, float]
@@ -45,6 +49,9 @@ class Given(NamedTuple):
     own: Own
     unknown: list[str]
     """Items that it does not know."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 def given_ratings(
@@ -62,15 +69,17 @@ def given_ratings(
     found: dict[int, OwnLine] = {}
     for line in lines:
         value = schema.high if line.rating is None else float(line.rating)
-        if schema.positive is None and not schema.low <= value <= schema.high:
+        if not isfinite(value) or (
+            schema.positive is None and not schema.low <= value <= schema.high
+        ):
             scale = f"{schema.low:g} to {schema.high:g}"
             raise DataError(
                 f"the rating of {line.item!r} is not on the scale {scale}",
                 place=place(source, line.line) if source else None,
                 remedy=f"rate from {scale}, as this model's data do",
             )
-        row = find_item(catalogue, str(line.item))
-        if isinstance(row, UnknownItem):
+        row = find_row(catalogue, str(line.item))
+        if row is None:
             unknown.append(str(line.item))
         else:
             found.pop(row, None)

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.model.person.base import Floats, Own, PersonalModel
+from tacit.hidden import shapes
+from tacit.model.person.base import (
+    Floats,
+    Own,
+    PersonalModel,
+    answering,
+    sensible,
+)
 
 LIKED = 1.0
 """A rating of three quarters of the scale and more (4 on 1..5) is a like; on the inner
@@ -26,9 +33,18 @@ class Ordered:
     sd: Floats
     """Its standard error."""
 
+    __repr__ = shapes
+
 
 def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     """Scores to order by, and the expected rating with its standard error."""
+    with answering():
+        found = _ordered(model, own, by)
+    sensible(found.scores, found.mean, found.sd)
+    return found
+
+
+def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     chosen = by or model.ranks_by
     mean, sd = model.predict(own)
     if chosen == "rating":

@@ -13,15 +13,23 @@ ratings, so each one's share of a prediction is exact. One's own side needs nump
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.needs import (
+    MOST_NEIGHBOURS,
+    Needed,
+    Number,
+    check_lists,
+)
 
 STEADY = 0.1
 """That of `tacit.model.person.kernels`."""
@@ -37,11 +45,19 @@ class StageWeights(NamedTuple):
     explained: float
     """How much of the item's variance they explain."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 class Staged(GaussianPersonal):
     """The arrays of `GaussianPersonal`, `variance` being all that the shared loadings leave
     of an item. The number `neighbours` says how many own ratings a prediction uses.
     """
+
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        **GaussianPersonal.numbers_needed,
+        "neighbours": Number(1, MOST_NEIGHBOURS),
+    }
 
     @abstractmethod
     def _prepare(self, own: Own) -> Any:
@@ -120,6 +136,11 @@ class Staged(GaussianPersonal):
 class FactorNeighbours(Staged):
     """`factor`: the covariance of two items beyond what all share is the product of their rows."""
 
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        **GaussianPersonal.arrays_needed,
+        "factor": Needed(("items", "rank")),
+    }
+
     @cached_property
     def _factor(self) -> Floats:
         return np.ascontiguousarray(self.arrays["factor"], np.float64)
@@ -180,6 +201,23 @@ class KeptNeighbours(Staged):
     """The neighbours of item i, strongest first, with their covariances in `neighbour` and
     `similarity` from `start[i]` to `start[i + 1]`.
     """
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        **GaussianPersonal.arrays_needed,
+        "start": Needed(("ends",), whole=True),
+        "neighbour": Needed(("pairs",), whole=True),
+        "similarity": Needed(("pairs",)),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """Neighbours are items."""
+        check_lists(arrays["start"], arrays["neighbour"], items)
 
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:
         start = self.arrays["start"]

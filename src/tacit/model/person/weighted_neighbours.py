@@ -8,13 +8,16 @@ ratings a prediction uses.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.hidden import shapes
 from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number
 
 
 class ChosenWeights(NamedTuple):
@@ -27,10 +30,22 @@ class ChosenWeights(NamedTuple):
     left: float
     """What is left of the item's own variance."""
 
+    def __repr__(self) -> str:
+        return shapes(self)
+
 
 class WeightedNeighbours(GaussianPersonal):
     """Bell & Koren's weights, a small solve for each item asked about; a person's level is
     one of the factors."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        **GaussianPersonal.arrays_needed,
+        "similarity": Needed(("items", "items")),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        **GaussianPersonal.numbers_needed,
+        "neighbours": Number(1, MOST_NEIGHBOURS),
+    }
 
     def _weights(self, own: Own, item: int) -> ChosenWeights:
         """Those of the own ratings of largest co-rating weight."""

@@ -33,7 +33,7 @@ from tacit.methods.one_bit.one_bit import (
 )
 from tacit.methods.one_bit.printed.projection import Projection
 from tacit.methods.one_bit.state import DescentState
-from tacit.model.shared import Shared
+from tacit.model.shared import Shared, single
 from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
@@ -80,7 +80,7 @@ class OneBitDescentForm(Form):
         descent = self._descent(public)
         personal = "descent"
         arrays: dict[str, NDArray[Any]] = {
-            "path": np.asarray(state.path[1:], np.float32)
+            "path": single(np.asarray(state.path[1:]))
         }
         if descent.project is not None and descent.project.transposed:
             personal = "sparse-descent"
