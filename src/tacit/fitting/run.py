@@ -12,7 +12,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.engine import make_engine
 from tacit.errors import Failure
 from tacit.fitting.align import align
-from tacit.fitting.alone import check_alone
+from tacit.fitting.alone import check_once
 from tacit.fitting.check import check
 from tacit.fitting.count import counted
 from tacit.fitting.order import Order
@@ -60,10 +60,10 @@ def fit(
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(NoNoise()), run.statement(None))
+    run.check_alone()
     warning = order.book.fingerprint(run.engine.fingerprint())
     if warning:
         warnings.warn(warning, stacklevel=2)
-    run.check_alone()
     events = tuple(run.events.values())
     receipt = order.book.reserve(
         events,
@@ -174,7 +174,9 @@ class _Run:
     def check_alone(self) -> None:
         """Refuse, before anything is paid, a method that mixes people."""
         if self.order.calibration == "sound":
-            check_alone(self.plan, self.public, self._first, self.events)
+            check_once(
+                self.method, self.plan, self.public, self._first, self.events
+            )
 
     @cached_property
     def _first(self) -> AnyState:

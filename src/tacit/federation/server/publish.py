@@ -10,6 +10,7 @@ from pathlib import Path
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
 from tacit.ledger.book.book import Receipt, open_book
+from tacit.methods import origin
 from tacit.rounds.state import State
 
 FIRST_ROUNDS = 20
@@ -62,6 +63,7 @@ def publish(
 ) -> None:
     """Write the model folder, whole; a second time is no time. `spoilt` rounds were out of
     range, and for nothing."""
+    from tacit.ledger.statement import words
     from tacit.ledger.statement.statement import build_statement
     from tacit.model.model import Model
 
@@ -69,8 +71,10 @@ def publish(
         return
     shared = made.method.finish(made.public, state)
     task, budget = made.task, made.public.budget
+    whose = origin(type(made.method))
     statement = build_statement(
         method=task.method,
+        outside=words.outside(whose, words.DEVICES) if whose else (),
         unit=made.public.unit,
         engine="local" if made.method.local else "federated",
         events=tuple(made.events.values()),

@@ -39,6 +39,8 @@ class Statement(BaseModel):
     reason: str | None = None
     """Why it is not certified."""
     method: str
+    outside: tuple[str, ...] = ()
+    """Of a method that is not Tacit's: whose it is, and what was and was not checked."""
     calibration: Calibration
     engine: str
     unit: Unit
@@ -93,6 +95,7 @@ def build_statement(
     engine: str,
     events: Iterable[Event],
     like: str = "",
+    outside: Iterable[str] = (),
     trust: str = "",
     calibration: Calibration = "sound",
     budget: tuple[float, float] | None = None,
@@ -130,6 +133,7 @@ def build_statement(
         certified=standing,
         reason=reason,
         method=method,
+        outside=tuple(outside),
         calibration=calibration,
         engine=engine,
         unit=unit,
