@@ -11,6 +11,7 @@ from tacit.fitting.order import Order
 from tacit.fitting.start import before
 from tacit.ledger.account.event import Evaluation, Event
 from tacit.ledger.statement import words
+from tacit.methods import origin
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
 
@@ -60,6 +61,7 @@ class Said:
             unit=order.unit,
             engine=engine.name,
             like=engine.like,
+            outside=self._outside(engine),
             trust=engine.trust,
             events=self.events,
             charged=charged,
@@ -78,6 +80,19 @@ class Said:
             supported=None
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
+        )
+
+    def _outside(self, engine: Engine) -> tuple[str, ...]:
+        """Of a method that is not Tacit's: whose it is, and what was checked of it."""
+        from tacit.ledger.statement import words
+
+        whose = origin(type(self.order.method))
+        if not whose:
+            return ()
+        sound = self.order.calibration == "sound"
+        watched = sound and getattr(engine, "watched", False)
+        return words.outside(
+            whose, words.WATCHED if watched else words.UNWATCHED
         )
 
     def _bounds(self) -> Iterable[str]:

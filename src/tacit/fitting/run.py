@@ -12,7 +12,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.fitting.align import align
-from tacit.fitting.alone import check_alone
+from tacit.fitting.alone import check_once
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
 from tacit.fitting.order import Order
@@ -196,7 +196,7 @@ class _Run:
             )
             state = self.method.first_state(made.public)
             state = state.after(people=float(people or made.public.people))
-            check_alone(made.plan, made.public, state, made.events)
+            check_once(self.method, made.plan, made.public, state, made.events)
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""

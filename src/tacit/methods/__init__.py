@@ -125,3 +125,16 @@ def _loaded(point: EntryPoint) -> type[Method]:
         f"the method {point.name!r} cannot be used from {_offer(point)}: {fault}",
         remedy="repair or uninstall that package",
     )
+
+
+def origin(method: type[Method]) -> str:
+    """Whose a method is that is not Tacit's: its class, and the package that offers it by an
+    entry point, if one does. Empty for Tacit's own."""
+    if method.__module__.split(".")[0] == __name__.split(".")[0]:
+        return ""
+    whole = f"{method.__module__}.{method.__qualname__}"
+    value = f"{method.__module__}:{method.__qualname__}"
+    for point in entry_points(group=GROUP):
+        if point.value == value and point.dist is not None:
+            return f"{whole} of {point.dist.name} {point.dist.version}"
+    return f"{whole}, which no installed package offers"

@@ -12,6 +12,7 @@ from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
 from tacit.fitting.pay import running_total, settle, twice
 from tacit.ledger.book.book import Receipt, open_book
+from tacit.methods import origin
 from tacit.rounds.state import State
 
 FIRST_ROUNDS = 20
@@ -79,6 +80,7 @@ def publish(
 ) -> None:
     """Write the model folder, whole; a second time is no time. `spoilt` rounds were out of
     range, and for nothing."""
+    from tacit.ledger.statement import words
     from tacit.ledger.statement.statement import build_statement
     from tacit.model.model import Model
 
@@ -90,8 +92,10 @@ def publish(
     if receipt is not None and book is not None and budget is not None:
         opened = open_book(book.location, book.population)
         total = running_total(opened, receipt, made.public.unit, budget.delta)
+    whose = origin(type(made.method))
     statement = build_statement(
         method=task.method,
+        outside=words.outside(whose, words.DEVICES) if whose else (),
         unit=made.public.unit,
         engine="local" if made.method.local else "federated",
         events=tuple(made.events.values()),

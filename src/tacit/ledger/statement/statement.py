@@ -80,6 +80,8 @@ class Statement(BaseModel):
     reason: str | None = None
     """Why it is not certified."""
     method: str
+    outside: tuple[str, ...] = ()
+    """Of a method that is not Tacit's: whose it is, and what was and was not checked."""
     calibration: Calibration
     engine: str
     unit: Unit
@@ -198,6 +200,7 @@ def build_statement(
     events: Iterable[Event],
     charged: Iterable[Event] = (),
     like: str = "",
+    outside: Iterable[str] = (),
     trust: str = "",
     calibration: Calibration = "sound",
     budget: tuple[float, float] | None = None,
@@ -241,6 +244,7 @@ def build_statement(
         certified=standing,
         reason=reason,
         method=method,
+        outside=tuple(outside),
         calibration=calibration,
         engine=engine,
         unit=unit,

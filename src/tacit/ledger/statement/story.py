@@ -97,6 +97,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
             f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."
         ]
     )
+    if s.outside:
+        told.append([*s.outside])
     title = (
         "What was released, by which mechanism, on the inner scale of width 4:"
     )

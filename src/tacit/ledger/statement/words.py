@@ -57,6 +57,37 @@ _TRUST = {
     "was released, not that process.",
 }
 
+OUTSIDE = (
+    "The method is not Tacit's: it is the class {}. Tacit has not reviewed its code, and the "
+    "promise holds if that code does what was checked of it:"
+)
+BOUNDED = (
+    "checked by Tacit for everybody: what one person adds is bounded, on integers, and nothing "
+    "is released without the noise that was paid for"
+)
+WATCHED = (
+    "checked by Tacit on a few invented people before the charge and on a few people of every "
+    "round: what each adds is the same, bit for bit, alone and in a block"
+)
+DEVICES = (
+    "by construction: every device computes what it adds by itself, from its own ratings and "
+    "what is public"
+)
+UNWATCHED = (
+    "not checked: that what one person adds does not depend on other people"
+)
+TRUSTED = (
+    "not checked: that it keeps nothing of the ratings it sees, and makes the model of nothing "
+    "but what was released"
+)
+
+
+def outside(whose: str, each_alone: str) -> tuple[str, ...]:
+    """About a method of another package: whose it is; then how it is known that it treats
+    each person alone (`WATCHED`, `DEVICES`, `UNWATCHED`), and what is not known."""
+    return (OUTSIDE.format(whose), BOUNDED, each_alone, TRUSTED)
+
+
 NOT_PROTECTED = (
     "how long the computation took and how much memory it used",
     "whether a person took part, as far as others can see that by other means",

@@ -1,0 +1,268 @@
+"""Break 2 of the outside attack: a method whose rows depend on the block passed every shipped
+test and got a certified statement. Each way in which it could do so again is tried here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import Failure, SettingError
+from tacit.fitting import alone as before_the_charge
+from tacit.fitting.run import fit, trial
+from tacit.ledger.book.book import open_book
+from tacit.rounds.alone import Witness
+from tacit.testing import AloneTests, broken, depends_on_others, not_alone
+
+sys.path.insert(0, str(Path(__file__).parent))
+leaks = importlib.import_module("leaks")
+
+UNITS = ("user", "rating", "value")
+DELTAS = (1e-6, 0.0)
+HARMLESS = {(leaks.ByRank, "value")}
+"""At `value` everybody stays in her place, so no neighbour changes anybody's rank."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    leaks.SEEN.clear()
+    before_the_charge._PASSED.clear()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tacit.sample(people=150, ratings=4000, seed=7)
+
+
+@pytest.fixture(scope="module")
+def items():
+    return tacit.sample_catalogue()
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """As if nothing were checked before the charge."""
+    monkeypatch.setattr("tacit.fitting.run.check_once", lambda *_: None)
+
+
+class TestAlone(AloneTests):
+    """The method that the leaks are made of does not leak."""
+
+    method = leaks.Alone
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("leak", [*leaks.CROWDED, leaks.ManyMean])
+def test_the_shipped_tests_find_each_leak(data, items, leak, unit, delta):
+    """Break 2: both the test of company and the hunt over neighbours, at every unit and
+    delta."""
+    method = leak(epsilon=2.0, unit=unit, delta=delta)
+    for noise in (True, False):
+        assert not_alone(method, data, items, users=150, noise=noise)
+    if (leak, unit) not in HARMLESS:
+        assert broken(method, items, data, users=150)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_leaking_method_fails_its_conformance_tests(data, items, unit, delta):
+    """Break 2: as its author would run them."""
+
+    class Leaking(AloneTests):
+        method = type("Leaking", (leaks.BlockMean,), {"units": (unit,)})
+
+    tests = Leaking()
+    with pytest.raises(AssertionError, match="by herself"):
+        tests.test_each_person_is_computed_alone(data, items, delta, "off")
+    with pytest.raises(AssertionError, match="first/sum"):
+        tests.test_no_neighbour_moves_a_sum_by_more_than_was_charged(
+            data, items, delta, None
+        )
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_what_bypasses_the_noise_is_found(data, items, unit):
+    """Rows that are alone do not help if the model is made of something else."""
+    leak = leaks.Smuggled(epsilon=2.0, unit=unit)
+    assert depends_on_others(leak, data, items, users=150)
+    tests = type("T", (AloneTests,), {"method": leaks.Smuggled})()
+    with pytest.raises(AssertionError, match="smuggled at the unit"):
+        tests.test_a_model_is_made_of_what_was_released(data, items, 1e-6)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("leak", leaks.CROWDED)
+def test_a_leak_is_refused_before_anything_is_charged(
+    data, items, tmp_path, leak, unit, delta
+):
+    """Break 2, on invented people."""
+    book = str(tmp_path / "book")
+    method = leak(epsilon=2.0, unit=unit, delta=delta, ledger=book)
+    with pytest.raises(SettingError, match="each person alone") as told:
+        fit(method, data, items=items, users=150)
+    assert "nothing was charged" in str(told.value)
+    assert not open_book(book).entries()
+    with pytest.raises(SettingError, match="each person alone"):
+        trial(method, data, items=items, users=150)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("leak", [*leaks.CROWDED, leaks.ManyMean])
+def test_the_engine_stops_a_leak(
+    data, items, tmp_path, unchecked, leak, unit, delta
+):
+    """Break 2, on real people: no model, no commit, and no values in what is said."""
+    book = str(tmp_path / "book")
+    method = leak(epsilon=2.0, unit=unit, delta=delta, ledger=book)
+    with pytest.raises(Failure, match="each person alone") as told:
+        fit(method, data, items=items, users=150)
+    assert "model_" not in vars(method)
+    assert [entry.kind for entry in open_book(book).entries()] == ["reserve"]
+    assert told.value.__cause__ is None
+    assert not any(c.isdigit() for c in str(told.value))
+
+
+def test_a_leak_of_large_blocks_passes_invented_people_and_is_stopped(
+    data, items, tmp_path
+):
+    """Five invented people are no large block; the real ones are."""
+    book = str(tmp_path / "book")
+    method = leaks.ManyMean(epsilon=2.0, ledger=book)
+    with pytest.raises(Failure, match="the round first does not"):
+        fit(method, data, items=items, users=150)
+    assert len(open_book(book).entries()) == 1
+
+
+@pytest.mark.parametrize("engine", ["threads", "federated", "simulate"])
+def test_every_engine_stops_a_leak(data, items, unchecked, engine):
+    """Wherever rows of several people are made."""
+    leak = type("Leak", (leaks.BlockMean,), {"engines": (engine,)})
+    with pytest.raises(Failure, match="each person alone"):
+        trial(
+            leak(epsilon=2.0, engine=engine, calibration="none")
+            if engine == "simulate"
+            else leak(epsilon=2.0, engine=engine),
+            data,
+            items=items,
+            users=150,
+        )
+
+
+def test_many_blocks_over_threads_are_watched(
+    data, items, unchecked, monkeypatch
+):
+    """Whichever thread comes first."""
+    monkeypatch.setattr("tacit.engine.blocks.CELLS", 300)
+    for leak in (leaks.BlockMean, leaks.Remembered, leaks.Whispered):
+        with pytest.raises(Failure, match="each person alone"):
+            trial(leak(epsilon=2.0, threads=2), data, items=items, users=150)
+    whole = leaks.Alone(epsilon=2.0, threads=2)
+    assert trial(whole, data, items=items, users=150)
+
+
+def test_what_a_method_says_of_one_person_goes_no_further(
+    data, items, unchecked
+):
+    """An error about somebody alone could quote her ratings."""
+
+    class Talks(leaks.Alone):
+        def centre(self, block, round_):
+            if len(block.people) == 1:
+                raise ValueError(f"ratings {block.value}")
+            return 0.0
+
+    with pytest.raises(Failure) as told:
+        trial(Talks(epsilon=2.0), data, items=items, users=150)
+    assert "ratings" not in str(told.value)
+    assert told.value.__cause__ is None
+    assert told.value.__context__ is None
+
+
+def test_without_the_witness_the_hole_is_open(
+    data, items, unchecked, monkeypatch
+):
+    """Put back, break 2 is certified again: what these tests guard is what stops it."""
+    monkeypatch.setattr(Witness, "check", lambda self: None)
+    model = leaks.BlockMean(epsilon=2.0).fit(data, items=items, users=150)
+    assert model.statement_.certified == "certified"
+
+
+def test_a_second_look_changes_nothing(data, items, monkeypatch):
+    """With the noise off the sums are those of an engine that does not look."""
+    from tacit.auditing.walk import walk
+    from tacit.engine.threads import Threads
+    from tacit.noise.release import NoNoise
+
+    class Counts(leaks.Alone):
+        kept = leaks.Whispered.kept
+
+        def centre(self, block, round_):
+            own = block.personal["mean"]
+            own += 1.0
+            return np.repeat(own[:, 0], np.diff(block.ptr))
+
+    walked = walk(Counts(epsilon=2.0), data, items, users=150, noise=False)
+    engine = Threads(walked.ratings, 2)
+    for step in walked.steps:
+        found = engine.run(step.round, step.state, NoNoise())["sum"].value
+        assert np.array_equal(found, step.released["sum"].value)
+    assert (engine._personal["mean"] == 2).all()
+
+
+def test_a_verdict_is_kept_for_the_same_public_facts_only(data, items):
+    """Checked once in a process; another unit, setting or catalogue is checked again."""
+    for unit, users in (("user", 150), ("user", 150), ("rating", 150)):
+        trial(
+            leaks.Alone(epsilon=2.0, unit=unit), data, items=items, users=users
+        )
+    assert len(before_the_charge._PASSED) == 2
+
+
+def test_invented_people_are_made_of_public_facts(data, items):
+    """Other people, the same invented ones; at `value` who rated what is public."""
+    from tacit.fitting.run import _Run
+
+    other = data.take(data.user >= 20)
+    made = [
+        before_the_charge.invented(
+            _Run(leaks.Alone(epsilon=2.0), given, items, 150, None).public,
+            np.random.default_rng(1),
+        )
+        for given in (data, other)
+    ]
+    assert np.array_equal(made[0].item, made[1].item)
+    assert np.array_equal(made[0].value, made[1].value)
+    changed = tacit.Ratings(
+        data.schema, data.users, data.items, data.ptr, data.item, 6 - data.value
+    )
+    made = [
+        before_the_charge.invented(
+            _Run(
+                leaks.Alone(epsilon=2.0, unit="value"), given, items, 150, None
+            ).public,
+            np.random.default_rng(1),
+        )
+        for given in (data, changed)
+    ]
+    assert np.array_equal(made[0].value, made[1].value)
+
+
+def test_a_method_from_outside_is_named_in_its_statement(data, items):
+    """Whose it is, and what was checked of it."""
+    model = leaks.Alone(epsilon=2.0).fit(data, items=items, users=150)
+    told = " ".join(str(model.statement_).split())
+    assert "The method is not Tacit's: it is the class leaks.Alone" in told
+    assert "has not reviewed its code" in told
+    assert "bit for bit, alone and in a block" in told
+    again = type(model.statement_).from_json(model.statement_.to_json())
+    assert again.outside == model.statement_.outside
+    own = tacit.Popularity(epsilon=2.0).fit(data, items=items, users=150)
+    assert own.statement_.outside == ()
+    assert "not Tacit's" not in str(own.statement_)
