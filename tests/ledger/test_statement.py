@@ -19,12 +19,9 @@ from tacit.ledger.account.event import (
     Unbounded,
 )
 from tacit.ledger.book.book import Book, open_book
+from tacit.ledger.statement.against import check_against
 from tacit.ledger.statement.registry import registry_record
-from tacit.ledger.statement.statement import (
-    Statement,
-    build_statement,
-    check_against,
-)
+from tacit.ledger.statement.statement import Statement, build_statement
 from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace
 from tacit.units import Unit

@@ -105,11 +105,12 @@ def plan(
     earlier = load(start) if start is not None else None
     order = check(method, people=options["users"], start=earlier)
     asked = options | {"scale": scale, "items": items, "ratings": ratings}
-    schema, catalogue, pattern = _public(order, asked)
+    facts = _public(order, asked)
+    pattern = facts[2]
     found = worth(
         method,
-        schema,
-        catalogue,
+        facts[0],
+        facts[1],
         start=earlier,
         pattern=pattern,
         try_it=forecast,
@@ -189,7 +190,8 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
         return _shown(order, asked)
     low, high = parse_scale(asked["scale"]) or (1.0, 5.0)
     if least is True:  # a table without ratings
-        low, high, least = 0.0, 1.0, 1.0
+        low, high = 0.0, 1.0
+        least = high
     schema = Schema(
         low,
         high,

@@ -46,7 +46,8 @@ def number_key(text: str) -> Key | None:
     found = NUMBER.fullmatch(text)
     if found is None:
         return None
-    sign, whole, part = found[1], found[2], found[3] or ""
+    sign = found[1]
+    whole, part = found[2], found[3] or ""
     if not whole and not part:
         return None
     digits = (whole + part).lstrip("0")
@@ -87,7 +88,8 @@ def _odd(ids: Iterable[str]) -> list[str]:
 
 def _shortest(key: Key) -> str | None:
     """A whole number of few digits as it is usually written."""
-    sign, digits, power = key
+    sign = key[0]
+    digits, power = key[1], key[2]
     if not digits:
         return "0"
     if not 0 <= power <= SMALL:

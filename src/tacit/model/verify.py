@@ -37,7 +37,7 @@ class Verdict:
 
 def verify_with_book(model: Model, book: Book) -> Verdict:
     """Whole, unchanged, paid for, and the book not older than the statement."""
-    from tacit.ledger.statement.statement import check_against
+    from tacit.ledger.statement.against import check_against
 
     statement = model.statement
     known, words = check_against(statement, book)

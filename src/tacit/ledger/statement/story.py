@@ -190,13 +190,11 @@ def _alike(lines: Sequence[str]) -> list[str]:
     """Lines `name: words` with the same words in one line, in the order of the first."""
     names: dict[str, list[str]] = {}
     for line in lines:
-        name, colon, rest = line.partition(": ")
+        name, rest = line.split(": ", 1) if ": " in line else ("", line)
         key = re.sub(
             r"; over other people than \S+", "; over other people", rest
         )
-        names.setdefault(key if colon else line, []).append(
-            name if colon else ""
-        )
+        names.setdefault(key, []).append(name)
     told = []
     for rest, who in names.items():
         if not who[0]:
