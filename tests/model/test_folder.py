@@ -255,6 +255,11 @@ def test_catalogues_are_checked(folder, changes):
         ("gaussian", {"variance": -np.ones(ITEMS, np.float32)}),
         ("gaussian", {"loadings": np.full((ITEMS, 3), np.nan, np.float32)}),
         ("gaussian", {"loadings": np.ones((ITEMS, 5000), np.float32)}),
+        ("gaussian", {"loadings": np.ones((ITEMS, 0), np.float32)}),
+        (
+            "kept-neighbours",
+            {"start": np.array([0, 5, 1, 5, 2, 5], np.uint32)},
+        ),
         ("kept-neighbours", {"start": np.arange(ITEMS + 1)[::-1].copy()}),
         ("kept-neighbours", {"start": np.arange(ITEMS + 1) * 2}),
         ("kept-neighbours", {"neighbour": np.full(ITEMS, 7, np.int32)}),

@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 LARGEST = 3.5e38
 """Single precision holds no more."""
-WIDEST = 2048
-"""Columns of a personal model, which solves systems of that size: no method makes half of
-that."""
+LIMITS = {"width": (1, 2048), "rank": (0, 2048), "rows": (1, 4096)}
+"""Sizes in which systems are solved, from and to: columns of a personal model, factors beyond
+it, rows of a projection. No method makes half of that; all other sizes are free."""
 LEAST_NOISE = 1e-12
 """Of what is divided by."""
 MOST_NEIGHBOURS = 5000
 """Own ratings that one prediction may use: a system of that size is solved."""
-FREE = ("pairs", "head", "steps", "kept", "known")
-"""Sizes that no system is solved in."""
 
 
 class Unfit(Exception):
@@ -87,8 +85,9 @@ def _check_array(
     for size, known in zip(array.shape, need.shape, strict=True):
         if sizes.setdefault(known, size) != size:
             raise Unfit(f"the array {name} does not fit the others")
-        if known not in ("items", "ends", *FREE) and size > WIDEST:
-            raise Unfit(f"the array {name} is too wide")
+        least, most = LIMITS.get(known, (0, size))
+        if not least <= size <= most:
+            raise Unfit(f"the array {name} is too wide or too narrow")
     if array.dtype.kind not in ("iu" if need.whole else "f"):
         raise Unfit(f"the array {name} is of another type")
     if not array.size:
@@ -99,7 +98,8 @@ def _check_array(
 
 def check_lists(start: NDArray[Any], index: NDArray[Any], among: int) -> None:
     """Rows of a compressed list: ends that ascend over all of it, and indices of items."""
-    if start[0] != 0 or start[-1] != len(index) or (np.diff(start) < 0).any():
+    ends = start.astype(np.int64)  # differences of unsigned numbers wrap around
+    if ends[0] != 0 or ends[-1] != len(index) or (np.diff(ends) < 0).any():
         raise Unfit("the array start does not divide the array neighbour")
     if len(index) and not (index.min() >= 0 and index.max() < among):
         raise Unfit("the array neighbour names items that there are not")
