@@ -175,9 +175,9 @@ def read_sheet(
         )
     rows = []
     try:
-        for line, cells in records(text, found):
-            if any(cells):
-                rows.append((line, cells))
+        for line, fields in records(text, found):
+            if any(fields):
+                rows.append((line, fields))
     except csv.Error:
         where = place(part.label, rows[-1][0] + 1 if rows else 1)
         raise DataError(
