@@ -138,6 +138,8 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
             await asyncio.sleep(pause)
             pause = min(UPLOAD_PAUSE, pause * 2)
         except Refused as refused:
+            if refused.status == 409:
+                return True  # what it sent before it lost its memory is counted
             if refused.status in (404, 410):
                 return False
             raise Failure(

@@ -39,7 +39,10 @@ from tacit.serving.http.limits import Limits
 from tacit.serving.http.plain import Call, Reply
 from tacit.serving.http.watch import LOG, log
 
-MIGRATIONS = ((*statements("devices"), *statements("recommender")),)
+MIGRATIONS = (
+    (*statements("devices"), *statements("recommender")),
+    statements("announced"),
+)
 """The steps that make the store's tables."""
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""

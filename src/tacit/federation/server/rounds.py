@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.agreed.scheme import Attempt
+from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.protocol.arrays import pack_state, unpack_state
+from tacit.federation.server.announced import forget_told, keep_told
 from tacit.federation.server.store import Session, Store
 from tacit.rounds.state import State
 
@@ -101,7 +102,7 @@ class Rounds:
         found = Keyed(*rows[-1])
         who = session.run(
             "SELECT device, public, items FROM joined "
-            "WHERE task = ? AND round = ? AND attempt = ?",
+            "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             self.name,
             index,
             found.number,
@@ -133,11 +134,15 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt) -> None:
-        """Write an attempt down, with all who joined it."""
+    async def begin(self, attempt: Attempt, told: Told) -> Told:
+        """Write an attempt down, with all who joined it and what they are told.
+
+        What was written first counts: an attempt that goes on after a restart is told as it
+        was told before.
+        """
         where = (self.name, attempt.index, attempt.number)
 
-        def work(session: Session) -> None:
+        def work(session: Session) -> Told:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
                 *where,
@@ -152,8 +157,9 @@ class Rounds:
                     attempt.publics[device],
                     items.tobytes(),
                 )
+            return keep_told(session, self.name, attempt, told)
 
-        await self.store.write(work)
+        return await self.store.write(work)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
@@ -172,6 +178,7 @@ class Rounds:
                 self.name,
                 attempt.index,
             )
+            forget_told(session, self.name, attempt.index)
             session.run(
                 "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
                 attempt.index + 1,
