@@ -13,6 +13,7 @@ from tacit.data.sample import sample
 from tacit.federation.device.client import Away, Link, Refused, Server
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
+from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
     Layout,
     Opening,
@@ -137,6 +138,8 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
 
 
 def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
+    identity = Identity(f.home["recommender"] / "identity.json")
+
     async def run() -> tuple[int, int]:
         async with Web() as web:
             server = Server(f.url["aggregator"], f.pin["aggregator"])
@@ -152,6 +155,7 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
                     attempt=0,
                     least=2,
                     layouts=layouts_print((LAYOUT,)),
+                    ticket=ticket(identity, TASK, 0, 0, link.name),
                 ),
                 bytes(32),
             )

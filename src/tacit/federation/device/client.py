@@ -4,6 +4,7 @@ it hears is checked against pinned identities."""
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from tacit.federation.protocol.keys import (
     believed,
     name_of,
     public_of,
+    rotation_proof,
     same,
     shared_secrets,
     tag,
@@ -27,16 +29,21 @@ PASSING = (408, 425, 429)
 """Refusals that are worth another try: slow, no round yet, too many."""
 
 
+MOST_REASON = 300
+"""Characters of a server's reason that are shown."""
+
+
 class Away(Exception):
     """A server did not answer, or not yet; worth another try."""
 
 
 class Refused(Exception):
-    """A server turned a message down for good."""
+    """A server turned a message down for good; `reason` is what it said, in plain words."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, reason: str = "") -> None:
         super().__init__(str(status))
         self.status = status
+        self.reason = reason
 
 
 @dataclass
@@ -108,10 +115,18 @@ class Link:
         new = Link(
             self.web, self.recommender, self.aggregator, private, self.name
         )
-        body = json.dumps({"public": new.public.hex()}).encode()
         for server in (self.recommender, self.aggregator):
+            stamp = time.time_ns()
+            mac = shared_secrets(private, server.keys[server.current]).mac
+            facts = {
+                "public": new.public.hex(),
+                "stamp": stamp,
+                "proof": rotation_proof(mac, self.name, stamp),
+            }
             try:
-                await self.call(server, "/v1/rotate", body)
+                await self.call(
+                    server, "/v1/rotate", json.dumps(facts).encode()
+                )
             except Refused as refused:
                 if refused.status != 401:  # else it has the new key already
                     raise
@@ -166,7 +181,17 @@ class Link:
                 "a server speaks another version of the protocol",
                 remedy="upgrade this device or the server",
             )
-        raise Refused(answer.status)
+        raise Refused(answer.status, _reason(answer.body))
+
+
+def _reason(body: bytes) -> str:
+    """What a refusal says, if it says something that can be shown."""
+    try:
+        said = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    text = said if isinstance(said, str) else ""
+    return text[:MOST_REASON] if text.isprintable() else ""
 
 
 async def fetch_task(

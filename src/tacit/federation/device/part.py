@@ -100,8 +100,10 @@ async def _join(
     try:
         return await link.call(link.recommender, "/v1/join", pack(join, rows))
     except Refused as refused:
-        if refused.status == 410:
+        if refused.status == 410 and "stopped" not in refused.reason:
             return None
+        if refused.status == 410:
+            raise Failure(refused.reason) from None
         if refused.status == 409:
             raise Away("two requests crossed") from None
         raise Failure(

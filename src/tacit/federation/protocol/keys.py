@@ -100,6 +100,12 @@ def tag(key: bytes, *parts: bytes) -> str:
     return hmac.digest(key, _joined(parts), "sha256").hex()
 
 
+def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
+    """That the owner of a new key wants it: a MAC under the new key, beside the request's
+    own under the old one."""
+    return tag(mac, b"rotate", device.encode(), str(stamp).encode())
+
+
 def same(one: str, other: str) -> bool:
     """Whether two tags are equal, in a time that does not tell where they differ."""
     return hmac.compare_digest(one.encode(), other.encode())

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fastapi import FastAPI
 
 from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.tickets import is_ticket
 from tacit.federation.protocol.wire import (
     Closing,
     Opening,
@@ -106,9 +107,10 @@ class _Handler:
     async def upload(self, request: Call) -> Reply:
         """A masked contribution.
 
-        The answer comes after it is durable. A device that has agreed to other sums than the
-        recommender has opened is turned away: its words would be listed, or summed in other
-        lengths, against its will.
+        The answer comes after it is durable. A device that has agreed to other sums, or to
+        another least cohort, than the recommender has opened is turned away: its words would
+        be listed, or summed in other lengths, against its will. So is one that did not join.
+        Neither touches what others have sent.
         """
         body = await self.gate.body(request)
         caller = await self.gate.caller(request, body)
@@ -123,8 +125,13 @@ class _Handler:
                 403,
                 "the device agreed to other sums than the recommender has opened",
             )
-        if message.least < self.uploads.least:
-            raise Refusal(403, "the device was promised too small a cohort")
+        if message.least != known.opening.least:
+            raise Refusal(
+                403,
+                "the device was promised another least cohort than was opened",
+            )
+        if not is_ticket(message.ticket, self.recommender, *key, caller.device):
+            raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
             known.here += 1

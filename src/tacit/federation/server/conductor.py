@@ -27,6 +27,7 @@ from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
+from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import Announcement, Closing, Opening, pack
 from tacit.federation.server.lobby import Lobby
 from tacit.federation.server.rounds import Keyed, Rounds, Status
@@ -99,6 +100,8 @@ class Conductor:
         self.active: Active | None = None
         self.spoilt = 0
         self.finished = asyncio.Event()
+        self.stopped: str | None = None
+        """Why the training ended before its last round, if it did."""
         self.times: list[float] = []
         """Seconds of each attempt."""
         self._public = public
@@ -126,6 +129,11 @@ class Conductor:
         self.lobby.close()
         state: State = self.loop.state
         return state
+
+    def stop(self, reason: str) -> None:
+        """The training goes on no more: whoever waits is told so, and why."""
+        self.stopped = reason
+        self.lobby.close()
 
     def _enter(self, step: Step) -> None:
         """Every transition passes here, so that a test can kill the process at each."""
@@ -254,6 +262,9 @@ class Conductor:
             least=self.task.least,
             enough=self.task.enough,
             seconds=self.task.seconds,
+            ticket=ticket(
+                self.identity, self.name, attempt.index, attempt.number, device
+            ),
             mixing=told.seeds,
         )
         return pack(header, told.payload(device))

@@ -20,6 +20,7 @@ from tacit.errors import StorageError
 from tacit.federation.protocol.keys import (
     Identity,
     name_of,
+    rotation_proof,
     same,
     shared_secrets,
     tag,
@@ -271,18 +272,65 @@ class Gate:
         return self.reply(caller, b"{}")
 
     async def _rotate(self, request: Call) -> Reply:
-        """A device's new key, proven under the old one; its id stays."""
+        """A device's new key, proven by a MAC of its own, under the old one; its id stays.
+
+        A stamp that is not newer than the last one's is refused, in every process on the
+        store: a copied message cannot bring an old key back. A key whose secret anybody
+        knows (zeros, and every other point of low order) cannot be proven.
+        """
         body = await self.body(request, KEY_BODY)
         caller, public = await self.caller(request, body), _public(body)
-        await self.store.write(
-            lambda s: s.run(
-                "UPDATE device SET public = ? WHERE id = ?",
-                public,
-                caller.device,
+        device, stamp = caller.device, self._proven(request, body, public)
+        before = self._publics[device]
+
+        def work(session: Session) -> None:
+            found = session.run(
+                "SELECT public FROM device WHERE id = ?", device
             )
-        )
-        self._publics[caller.device] = public
+            last = session.run(
+                "SELECT stamp FROM rotation WHERE device = ?", device
+            )
+            now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
+            if (now, latest) == (public, stamp):
+                return  # this very message, run again
+            if now != before:
+                raise Refusal(401, "the device has another key by now")
+            if stamp <= latest:
+                raise Refusal(409, "a new key that is not new")
+            session.run(
+                "INSERT INTO rotation VALUES (?, ?) ON CONFLICT (device) "
+                "DO UPDATE SET stamp = excluded.stamp",
+                device,
+                stamp,
+            )
+            session.run(
+                "UPDATE device SET public = ? WHERE id = ?", public, device
+            )
+
+        await self.store.write(work)
+        self._publics[device] = public
         return self.reply(caller, b"{}")
+
+    def _proven(self, request: Call, body: bytes, public: bytes) -> int:
+        """The stamp of a rotation, if the owner of the new key made its proof."""
+        facts = json.loads(body)
+        stamp, proof = facts.get("stamp"), facts.get("proof")
+        private = self.identity.by_name[request.headers["tacit-key"]]
+        fine = (
+            isinstance(stamp, int)
+            and isinstance(proof, str)
+            and 0 <= stamp < 1 << 63
+        )
+        if fine:
+            device = request.headers["tacit-device"]
+            try:
+                mac = shared_secrets(private, public).mac
+            except ValueError:
+                raise Refusal(400, "a key that keeps no secret") from None
+            fine = same(rotation_proof(mac, device, stamp), proof)
+        if not fine:
+            raise Refusal(401, "the new key was not proven")
+        return int(stamp)
 
     def _throttle(self, who: str, rate: float) -> None:
         if not self._buckets.take(who, rate):
@@ -292,7 +340,7 @@ class Gate:
 def _public(body: bytes) -> bytes:
     try:
         public = bytes.fromhex(json.loads(body)["public"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise Refusal(400, "no public key") from None
     if len(public) != 32:
         raise Refusal(400, "no public key")

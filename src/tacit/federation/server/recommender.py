@@ -41,7 +41,7 @@ from tacit.serving.http.watch import LOG, log
 
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
-    statements("announced"),
+    (*statements("announced"), *statements("rotations")),
 )
 """The steps that make the store's tables."""
 POLL_SECONDS = 25.0
@@ -136,6 +136,7 @@ class _Training:
         except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
             self.gate.ready = False
             reason = error.message if isinstance(error, TacitError) else ""
+            self.conductor.stop(reason or "a fault of the recommender")
             LOG.exception(
                 "training stopped", extra={"facts": {"reason": reason}}
             )
@@ -205,6 +206,7 @@ class _Handler:
             "waiting": len(conductor.lobby),
             "finished": conductor.finished.is_set(),
             "published": is_published(self.out),
+            "stopped": conductor.stopped,
             "seconds": conductor.times[-50:],
         }
         return Reply.facts(facts)
@@ -215,7 +217,7 @@ class _Handler:
 
         A device that is in the active attempt already gets the same announcement again. One
         that waits too long is told to ask again (425), for connections are not kept open for
-        ever; one that comes after the end is told so (410).
+        ever; one that comes after the end, or waits when it comes, is told so and why (410).
         """
         body = await self.gate.body(request, JOIN_BODY)
         caller = await self.gate.caller(request, body)
@@ -245,6 +247,10 @@ class _Handler:
         return self.gate.reply(caller, found)
 
     def _check_going_on(self) -> None:
+        if self.conductor.stopped is not None:
+            raise Refusal(
+                410, f"the training was stopped: {self.conductor.stopped}"
+            )
         if self.conductor.finished.is_set():
             raise Refusal(410, "the training is over")
 
