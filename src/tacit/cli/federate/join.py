@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import F, json_option, parse_scale, several
+from tacit.units import UNITS
 
 if TYPE_CHECKING:
     from tacit.federation.device.policy import Policy
@@ -22,6 +23,13 @@ policy_options: Callable[[F], F] = several(
     ),
     click.option(
         "--cap-delta", default=1e-5, show_default=True, help="At this delta."
+    ),
+    click.option(
+        "--cap-unit",
+        type=click.Choice(UNITS),
+        default="user",
+        show_default=True,
+        help="Whom the cap protects; a task that protects less is refused.",
     ),
     click.option(
         "--smallest-cohort",
@@ -222,4 +230,5 @@ def _policy(o: dict[str, Any]) -> Policy:
         o["smallest_cohort"],
         o["believe_honest"],
         o["accept_unbounded"],
+        o["cap_unit"],
     )

@@ -115,11 +115,12 @@ async def run_fleet(
             Link(web, recommender, aggregator, key)
             for key in keys[: len(fleet)]
         ]
-        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
+        cap = (policy.epsilon, policy.delta)
+        books = DeviceBooks(len(fleet), cap, book, unit=policy.unit)
         report = FleetReport(devices=len(fleet))
         try:
             await _enrol(links, token)
-            wallet = Wallet(books)
+            wallet = Wallet(books, policy.steps(made))
             await asyncio.gather(
                 *(
                     _one(

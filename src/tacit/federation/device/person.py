@@ -125,9 +125,11 @@ class Person:
 
     async def _take_part(self, link: Link, device: Device) -> None:
         cap = (self.policy.epsilon, self.policy.delta)
-        books = DeviceBooks(1, cap, self.home / "ledger")
+        unit = self.policy.unit
+        books = DeviceBooks(1, cap, self.home / "ledger", unit=unit)
+        wallet = Wallet(books, self.policy.steps(device.made))
         try:
-            await take_part(link, device, 0, Wallet(books), rounds=self.rounds)
+            await take_part(link, device, 0, wallet, rounds=self.rounds)
         except BudgetError:
             if not device.turns:
                 raise
