@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from tacit.data.catalogue import Catalogue, catalogue_facts
-from tacit.errors import StorageError
+from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.device.client import Refused
@@ -129,7 +129,7 @@ def test_a_damaged_announcement_is_never_sent(rounds) -> None:
     told = Says({"aa": b"one", "bb": b"one"}, True)
     begin(rounds, attempt(), told)
     rounds.store.now(lambda s: s.run("UPDATE announced SET told = ?", b"two"))
-    with pytest.raises(StorageError, match="damaged"):
+    with pytest.raises(Failure, match="damaged"):
         begin(rounds, attempt(), told)
 
 

@@ -94,6 +94,26 @@ class Link:
         self.name = name or name_of(self.public)
         """Of its first key; it stays when the key changes."""
         self.bytes_up = self.bytes_down = 0
+        self._offset = 0
+        """Nanoseconds by which the recommender's clock is ahead of this one."""
+        self._last = 0
+        """The last stamp."""
+
+    def stamp(self) -> int:
+        """Nanoseconds since 1970 by the recommender's clock, as far as it is known, and
+        larger than any stamp before."""
+        self._last = max(time.time_ns() + self._offset, self._last + 1)
+        return self._last
+
+    def _learn_time(self, body: bytes) -> None:
+        """Set the clock by a refusal that says the server's time."""
+        try:
+            facts = json.loads(body)
+            now, after = int(facts["time"]), int(facts["after"])
+        except (ValueError, KeyError, TypeError):
+            return
+        self._offset = now - time.time_ns()
+        self._last = after
 
     def mask_secret(self, key: str) -> bytes:
         """What masks are keyed with, under one of the recommender's exchange keys."""
@@ -116,7 +136,7 @@ class Link:
             self.web, self.recommender, self.aggregator, private, self.name
         )
         for server in (self.recommender, self.aggregator):
-            stamp = time.time_ns()
+            stamp = self.stamp()
             mac = shared_secrets(private, server.keys[server.current]).mac
             facts = {
                 "public": new.public.hex(),
@@ -160,10 +180,13 @@ class Link:
             raise Away("no answer") from None
         self.bytes_up += len(body)
         self.bytes_down += len(answer.body)
+        expected = tag(mac_key, b"response", mac.encode(), answer.body)
+        genuine = same(answer.headers.get("tacit-mac", ""), expected)
+        if answer.status == 409 and genuine:
+            self._learn_time(answer.body)
         if answer.status != 200:
             await self._refused(server, answer)
-        expected = tag(mac_key, b"response", mac.encode(), answer.body)
-        if not same(answer.headers.get("tacit-mac", ""), expected):
+        if not genuine:
             raise Failure(
                 "a server's answer does not verify: it is not the one that was pinned"
             )

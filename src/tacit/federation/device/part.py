@@ -92,7 +92,7 @@ async def _join(
     rows = device.items.astype("<u4").tobytes() if shown else b""
     join = Join(
         task=device.made.task.name,
-        stamp=time.time_ns(),
+        stamp=link.stamp(),
         done=done,
         items=shown,
         place=device.place,
@@ -104,8 +104,10 @@ async def _join(
             return None
         if refused.status == 410:
             raise Failure(refused.reason) from None
-        if refused.status == 409:
-            raise Away("two requests crossed") from None
+        if (
+            refused.status == 409
+        ):  # two requests crossed, or a clock that was off
+            raise Away(refused.reason) from None
         raise Failure(
             f"the recommender refused this device (status {refused.status})"
         ) from None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import StorageError
+from tacit.errors import Failure
 from tacit.federation.agreed.scheme import Attempt, Bare, Told
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import Layout, Section, digest
@@ -114,7 +114,7 @@ def _read(attempt: Attempt, told: Told, row: tuple[Any, ...]) -> Kept:
     alike, seeds, print_, kept = row
     blob = bytes(kept)
     if digest(blob) != print_:
-        raise StorageError(
+        raise Failure(
             "the announcement of a round is damaged in the store",
             remedy="restore the store, or begin a new task",
         )

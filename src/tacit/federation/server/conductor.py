@@ -125,6 +125,7 @@ class Conductor:
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
         self._enter(Step.OVER)
+        await asyncio.to_thread(self.identity.hold, None)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
@@ -179,6 +180,8 @@ class Conductor:
         keyed = await self.rounds.keyed(self.index, fresh, current)
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
+        # before anybody masks with it: three rotations in one round must not lose it
+        await asyncio.to_thread(self.identity.hold, keyed.key)
         opening = Opening(
             task=self.name,
             round=self.index,

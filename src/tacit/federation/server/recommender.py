@@ -225,7 +225,8 @@ class _Handler:
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
         self._check_going_on()
-        self._check_stamp(caller, message.stamp)
+        if (stale := self._stale(caller, message.stamp)) is not None:
+            return stale
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
             return self.gate.reply(
@@ -287,20 +288,27 @@ class _Handler:
             frame, tacit_signature=self.gate.identity.sign(b"model", frame)
         )
 
-    def _check_stamp(self, caller: Caller, stamp: int) -> None:
-        """A copied request is old, or not newer than the device's last one.
+    def _stale(self, caller: Caller, stamp: int) -> Reply | None:
+        """The refusal of a copied request, which is old, or not newer than the device's
+        last one.
 
-        The last stamps are in memory: after a restart a copy of a message that is less than
-        five minutes old is taken once more, and may count the device among those who joined.
+        It says, under a MAC, what time it is here and what the last stamp was, so that a
+        device whose clock is off can stamp its next request right. The last stamps are in
+        memory: after a restart a copy of a message that is less than five minutes old is
+        taken once more, and may count the device among those who joined.
         """
-        if abs(time.time() - stamp / 1e9) > STAMP_SECONDS:
-            raise Refusal(
-                409,
-                "the device's clock is off by more than five minutes, or this is an old message",
-            )
-        if stamp <= self._stamps.get(caller.device, 0):
-            raise Refusal(409, "a message of this device that is not new")
-        self._stamps[caller.device] = stamp
+        now = time.time_ns()
+        last = self._stamps.get(caller.device, 0)
+        why = ""
+        if abs(now - stamp) > STAMP_SECONDS * 1e9:
+            why = "the device's clock is off by more than five minutes, or this is an old message"
+        elif stamp <= last:
+            why = "a message of this device that is not new"
+        if not why:
+            self._stamps[caller.device] = stamp
+            return None
+        facts = {"error": why, "time": now, "after": last}
+        return self.gate.reply(caller, json.dumps(facts).encode(), 409)
 
     def _items(self, message: Join, payload: memoryview) -> NDArray[np.uint32]:
         """The rows that the device lists, where the scheme shows them."""

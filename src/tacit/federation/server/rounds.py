@@ -7,18 +7,25 @@ changes nothing. `advance` is the only one that moves the public state.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
+from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.server.announced import forget_told, keep_told
 from tacit.federation.server.store import Session, Store
 from tacit.rounds.state import State
+from tacit.serving.http.watch import log
 
+T = TypeVar("T")
+PAUSE = 1.0
+"""Seconds between two tries while the store is away."""
 Status = Literal["done", "spoilt", "given up"]
 """How an attempt ended: absorbed, absorbed as nothing, or never revealed."""
 
@@ -53,9 +60,19 @@ class Rounds:
         self.store = store
         self.name = made.task.name
 
+    async def _asked(self, work: Callable[[Session], T]) -> T:
+        """The result of a work, however long the store is away: a training is not given up
+        for that. Works may run twice, so one whose fate is unknown is run again."""
+        while True:
+            try:
+                return await self.store.write(work)
+            except StorageError:
+                log("the store is away; the training waits")
+                await asyncio.sleep(PAUSE)
+
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
-        return await self.store.write(self._standing)
+        return await self._asked(self._standing)
 
     def _standing(self, session: Session) -> Standing:
         self._enter(session)
@@ -86,9 +103,7 @@ class Rounds:
 
     async def opened(self, index: int) -> Attempt | None:
         """The attempt at a round that was announced and is not over, if there is one."""
-        return await self.store.read(
-            lambda session: self._opened(session, index)
-        )
+        return await self._asked(lambda session: self._opened(session, index))
 
     def _opened(self, session: Session, index: int) -> Attempt | None:
         rows = session.run(
@@ -122,7 +137,7 @@ class Rounds:
     async def keyed(self, index: int, nonce: str, key: str) -> Keyed:
         """What keys the next attempt at a round: the nonce and key of its first one, or
         these if it is the first."""
-        rows = await self.store.read(
+        rows = await self._asked(
             lambda s: s.run(
                 "SELECT attempt, nonce, key FROM round "
                 "WHERE task = ? AND round = ? ORDER BY attempt",
@@ -159,11 +174,11 @@ class Rounds:
                 )
             return keep_told(session, self.name, attempt, told)
 
-        return await self.store.write(work)
+        return await self._asked(work)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
-        await self.store.write(lambda s: self._end(s, attempt, "given up"))
+        await self._asked(lambda s: self._end(s, attempt, "given up"))
 
     async def advance(
         self, attempt: Attempt, state: State, kept: bytes | None, status: Status
@@ -188,7 +203,7 @@ class Rounds:
                 attempt.index,
             )
 
-        await self.store.write(work)
+        await self._asked(work)
 
     def _end(self, session: Session, attempt: Attempt, status: Status) -> None:
         session.run(
