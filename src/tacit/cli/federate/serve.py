@@ -329,6 +329,7 @@ def _serve(app: FastAPI, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
+    from tacit.serving.http.lines import Patience
     from tacit.serving.http.watch import start_logs
 
     start_logs()
@@ -347,4 +348,5 @@ def _serve(app: FastAPI, o: dict[str, Any]) -> None:
         date_header=False,
         proxy_headers=False,
         ws="none",
+        http=Patience,
     )

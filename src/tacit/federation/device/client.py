@@ -14,6 +14,7 @@ from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import (
     believed,
+    head_tag,
     name_of,
     public_of,
     rotation_proof,
@@ -171,6 +172,7 @@ class Link:
         headers = {
             "tacit-device": self.name,
             "tacit-key": server.current,
+            "tacit-head": head_tag(mac_key, "POST", path, len(body)),
             "tacit-mac": mac,
             **(more or {}),
         }

@@ -102,6 +102,13 @@ def tag(key: bytes, *parts: bytes) -> str:
     return hmac.digest(key, _joined(parts), "sha256").hex()
 
 
+def head_tag(mac: bytes, method: str, path: str, length: int) -> str:
+    """What a device says before its body: that it will send so many bytes there. Strangers
+    cannot say it, so nothing of theirs is read."""
+    told = (b"head", method.encode(), path.encode(), str(length).encode())
+    return tag(mac, *told)
+
+
 def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
     """That the owner of a new key wants it: a MAC under the new key, beside the request's
     own under the old one."""

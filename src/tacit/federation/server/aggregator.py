@@ -20,6 +20,8 @@ from tacit.federation.protocol.wire import (
     Closing,
     Opening,
     Upload,
+    WireError,
+    frame_size,
     layouts_print,
     sections,
     unpack,
@@ -33,6 +35,8 @@ from tacit.serving.http.watch import log
 
 POLL = 0.5
 """Seconds between looks at the store, for uploads that came through another process."""
+SERVER_BODY = 1 << 20
+"""Bytes of the longest message of the recommender: layouts, and no payload."""
 MOST_OPEN = 64
 """Rounds that a process remembers; the store knows them all."""
 
@@ -94,7 +98,7 @@ class _Handler:
     async def open(self, request: Call) -> Reply:
         """A round begins: from here on its uploads are taken. A least cohort below this
         server's own is refused, whoever asks."""
-        body = await self.gate.body(request)
+        body = await self.gate.body(request, SERVER_BODY)
         self.gate.signed(request, body, self.recommender)
         opening, _ = unpack(Opening, body)
         least = self.uploads.least
@@ -112,8 +116,7 @@ class _Handler:
         be listed, or summed in other lengths, against its will. So is one that did not join.
         Neither touches what others have sent.
         """
-        body = await self.gate.body(request)
-        caller = await self.gate.caller(request, body)
+        body, caller = await self.gate.heard(request, fits=self._fits)
         message, payload = unpack(Upload, body)
         key = Key(message.task, message.round, message.attempt)
         known = await self._known(key)
@@ -139,6 +142,14 @@ class _Handler:
                 known.news.set()
         return self.gate.reply(caller, b"{}")
 
+    async def _fits(self, start: bytes, length: int) -> None:
+        """Refuse an upload of another length than its round asks for, before it is read."""
+        message, _ = unpack(Upload, start)
+        key = Key(message.task, message.round, message.attempt)
+        known = await self._known(key)
+        if length != frame_size(known.opening.parts, start):
+            raise WireError("an upload of a wrong length")
+
     async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few
         came.
@@ -146,7 +157,7 @@ class _Handler:
         Asked again it gives the same answer, so a recommender whose connection broke, or
         that was killed, asks again.
         """
-        body = await self.gate.body(request)
+        body = await self.gate.body(request, SERVER_BODY)
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from tacit.errors import StorageError
 from tacit.federation.protocol.keys import (
     Identity,
+    head_tag,
     name_of,
     rotation_proof,
     same,
@@ -34,6 +36,12 @@ from tacit.serving.http.watch import LOG, Metrics
 
 KEY_BODY = 4096
 """Bytes of the longest message that brings a key."""
+BEGINNING = 4096
+"""Bytes of a message that are read before its length is checked: its header is in them."""
+MOST_DIGITS = 12
+"""Of a length."""
+Fits = Callable[[bytes, int], Awaitable[None]]
+"""Refuses a message by its beginning and its length."""
 
 
 @dataclass(frozen=True)
@@ -142,15 +150,61 @@ class Gate:
 
         self._plain[method, path] = guarded
 
-    async def body(self, request: Call, limit: int | None = None) -> bytes:
+    async def heard(
+        self,
+        request: Call,
+        limit: int | None = None,
+        fits: Fits | None = None,
+    ) -> tuple[bytes, Caller]:
+        """A device's message and who it is.
+
+        Nothing is read of somebody who is not enrolled, or who did not say, under a MAC, how
+        long the message is. `fits` sees the beginning of it before the rest is read.
+        """
+        self._check_length(request, limit or self.limits.body)
+        if not await self._is_announced(request):
+            raise Refusal(401, "unknown device or wrong MAC")
+        body = await self.body(request, limit, fits)
+        return body, await self.caller(request, body)
+
+    async def _is_announced(self, request: Call) -> bool:
+        """Whether an enrolled device says that it sends a message of this length."""
+        device = request.headers.get("tacit-device", "")
+        length = int(request.headers["content-length"])
+        given = request.headers.get("tacit-head", "")
+
+        def fine(public: bytes | None) -> bool:
+            mac = None if public is None else self._mac(request, public)
+            if mac is None:
+                return False
+            told = head_tag(mac, request.method, request.path, length)
+            return same(told, given)
+
+        return fine(self._publics.get(device)) or fine(
+            await self._looked_up(device)
+        )
+
+    def _check_length(self, request: Call, most: int) -> None:
+        announced = request.headers.get("content-length", "")
+        if len(announced) > MOST_DIGITS or not announced.isdecimal():
+            raise Refusal(413, "the message does not say how long it is")
+        if int(announced) > most:
+            raise Refusal(413, "the message is too long")
+
+    async def body(
+        self,
+        request: Call,
+        limit: int | None = None,
+        fits: Fits | None = None,
+    ) -> bytes:
         """The whole body, unless it is too long or too slow.
 
-        What is announced as too long is not read at all; what turns out to be is not read on.
+        What is announced as too long is not read at all. The server reads no more of a
+        message than was announced.
         """
         most = limit or self.limits.body
-        announced = request.headers.get("content-length", "0")
-        if not announced.isdigit() or int(announced) > most:
-            raise Refusal(413, "the message is too long")
+        self._check_length(request, most)
+        whole = int(request.headers["content-length"])
         parts = list[bytes]()
         size = 0
         more = True
@@ -167,6 +221,9 @@ class Gate:
                     )
                     if size > most:
                         raise Refusal(413, "the message is too long")
+                    if fits is not None and size >= min(BEGINNING, whole):
+                        await fits(b"".join(parts), whole)
+                        fits = None
         except TimeoutError:
             raise Refusal(408, "the message came too slowly") from None
         self.metrics.add("bytes_in", size)
@@ -181,27 +238,28 @@ class Gate:
             caller = self._verified(request, body, device, public)
         if caller is None:
             # enrolled, or its key rotated, at another process on the same store
-            rows = await self.store.read(
-                lambda s: s.run(
-                    "SELECT public FROM device WHERE id = ?", device
-                )
-            )
-            if rows:
-                self._publics[device] = bytes(rows[0][0])
-                caller = self._verified(
-                    request, body, device, self._publics[device]
-                )
+            public = await self._looked_up(device)
+            if public is not None:
+                caller = self._verified(request, body, device, public)
         if caller is None:
             raise Refusal(401, "unknown device or wrong MAC")
         # only now: a stranger must not use up another's allowance
         self._throttle(device, self.limits.rate)
         return caller
 
-    def _verified(
-        self, request: Call, body: bytes, device: str, public: bytes
-    ) -> Caller | None:
-        """The caller, if the owner of this public key made the request's MAC. The request
-        names the server's key that it was made with."""
+    async def _looked_up(self, device: str) -> bytes | None:
+        """A device's key, as the store has it now."""
+        if not is_name(device):
+            return None
+        rows = await self.store.read(
+            lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
+        )
+        if rows:
+            self._publics[device] = bytes(rows[0][0])
+        return self._publics.get(device)
+
+    def _mac(self, request: Call, public: bytes) -> bytes | None:
+        """The key of the device's messages under the server's key that the request names."""
         name = request.headers.get("tacit-key", "")
         if name not in self.identity.by_name:
             self.identity.refresh()  # rotated by another process of this server
@@ -209,8 +267,17 @@ class Gate:
         if private is None:
             raise Refusal(401, "the server's key has changed; fetch /v1/keys")
         try:
-            mac = shared_secrets(private, public).mac
+            return shared_secrets(private, public).mac
         except ValueError:
+            return None
+
+    def _verified(
+        self, request: Call, body: bytes, device: str, public: bytes
+    ) -> Caller | None:
+        """The caller, if the owner of this public key made the request's MAC. The request
+        names the server's key that it was made with."""
+        mac = self._mac(request, public)
+        if mac is None:
             return None
         expected = tag(
             mac,
@@ -278,8 +345,8 @@ class Gate:
         store: a copied message cannot bring an old key back. A key whose secret anybody
         knows (zeros, and every other point of low order) cannot be proven.
         """
-        body = await self.body(request, KEY_BODY)
-        caller, public = await self.caller(request, body), _public(body)
+        body, caller = await self.heard(request, KEY_BODY)
+        public = _public(body)
         device, stamp = caller.device, self._proven(request, body, public)
         before = self._publics[device]
 
@@ -335,6 +402,11 @@ class Gate:
     def _throttle(self, who: str, rate: float) -> None:
         if not self._buckets.take(who, rate):
             raise Refusal(429, "too many requests")
+
+
+def is_name(device: str) -> bool:
+    """Whether this could be the id of a device."""
+    return len(device) == 32 and set(device) <= set("0123456789abcdef")
 
 
 def _public(body: bytes) -> bytes:

@@ -219,8 +219,7 @@ class _Handler:
         that waits too long is told to ask again (425), for connections are not kept open for
         ever; one that comes after the end, or waits when it comes, is told so and why (410).
         """
-        body = await self.gate.body(request, JOIN_BODY)
-        caller = await self.gate.caller(request, body)
+        body, caller = await self.gate.heard(request, JOIN_BODY)
         message, payload = unpack(Join, body)
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
