@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.secret import (
+    insecure_option,
+    token_file_option,
+    token_of,
+)
 from tacit.cli.options import F, json_option, parse_scale, several
 from tacit.units import UNITS
 
@@ -53,6 +58,8 @@ policy_options: Callable[[F], F] = several(
         metavar="TEXT",
         help="For enrolment, where the servers ask for it.",
     ),
+    token_file_option,
+    insecure_option,
     click.option(
         "--pin",
         metavar="HEX",
@@ -117,12 +124,13 @@ def device(
         ratings,
         Path(home),
         _policy(o),
-        token=o["token"],
+        token=token_of(o),
         pin=o["pin"],
         aggregator_pin=o["aggregator_pin"],
         ca=o["ca"],
         rounds=rounds,
         rotate=rotate,
+        insecure=o["insecure"],
     )
     model = person.run()
     if count is None or model is None:
@@ -193,9 +201,10 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
             rounds=o["rounds"],
             vanish=o["vanish"],
             book=Path(o["book"]) if o["book"] else None,
-            token=o["token"],
+            token=token_of(o),
             ca=o["ca"],
             aggregator_pin=o["aggregator_pin"],
+            insecure=o["insecure"],
         )
     )
     facts = {

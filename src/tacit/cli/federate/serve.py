@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.secret import (
+    insecure_option,
+    token_file_option,
+    token_of,
+)
 from tacit.cli.options import F, parse_scale, parse_settings, several
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
     from tacit.serving.http.limits import Limits
+    from tacit.units import Unit
 
 server_options: Callable[[F], F] = several(
     click.option(
@@ -37,6 +43,8 @@ server_options: Callable[[F], F] = several(
         help="Where messages are kept: a file in --home, or postgresql://…",
     ),
     click.option("--token", metavar="TEXT", help="Devices need this to enrol."),
+    token_file_option,
+    insecure_option,
     click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
     click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),
     click.option(
@@ -69,7 +77,9 @@ server_options: Callable[[F], F] = several(
 @click.option("--epsilon", type=float, help="The budget of one person.")
 @click.option("--delta", type=float, default=1e-6, show_default=True)
 @click.option(
-    "--unit", default="user", show_default=True, metavar="user|rating"
+    "--unit",
+    metavar="user|rating|value",
+    help="Whom the promise is about: a person, or for `paper` what the paper claims.",
 )
 @click.option(
     "--calibration",
@@ -191,6 +201,7 @@ def recommender(**o: Any) -> None:
     from tacit.federation.server.recommender import Operation, recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
+    _check_secure(o)
     task = _task(o)
     identity = _identity(o)
     pin = _pin(o["aggregator_pin"])
@@ -202,11 +213,13 @@ def recommender(**o: Any) -> None:
         aggregator_url=o["aggregator"],
         out=Path(o["out"]),
         limits=_limits(o),
-        token=o["token"],
+        token=token_of(o),
         gather=o["gather"],
         book=book,
     )
-    other = RemoteAggregator(o["aggregator"], pin, identity, o["ca"])
+    other = RemoteAggregator(
+        o["aggregator"], pin, identity, o["ca"], o["insecure"]
+    )
     _serve(recommender_app(task, other, how), o)
 
 
@@ -226,7 +239,7 @@ def _task(o: dict[str, Any]) -> Task:
         method=o["method"],
         settings=parse_settings(o["settings"]),
         seed=o["seed"],
-        unit=o["unit"],
+        unit=o["unit"] or _unit(o["method"], o["calibration"]),
         calibration=o["calibration"],
         epsilon=o["epsilon"],
         delta=o["delta"],
@@ -241,6 +254,17 @@ def _task(o: dict[str, Any]) -> Task:
         seconds=o["seconds"],
         purpose=o["purpose"],
     )
+
+
+def _unit(name: str, calibration: str) -> Unit:
+    """The unit where none was named: a person, unless the method or its paper promises
+    something else."""
+    from tacit.methods import find
+
+    method = find(name)
+    if calibration == "paper" and method.paper_unit is not None:
+        return method.paper_unit
+    return "user" if "user" in method.units else method.units[0]
 
 
 @click.command()
@@ -262,12 +286,13 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
+    _check_secure(o)
     app = aggregator_app(
         _location(o, "aggregator"),
         _identity(o),
         _pin(o["recommender_pin"]),
         _limits(o),
-        o["token"],
+        token_of(o),
         o["least"],
     )
     _serve(app, o)
@@ -288,6 +313,18 @@ def identity(home: str, rotate: bool) -> None:
     if rotate:
         found.rotate()
     click.echo(found.public.hex())
+
+
+def _check_secure(o: dict[str, Any]) -> None:
+    """Refuse to listen for other machines without TLS, unless that is meant."""
+    from tacit.errors import SettingError
+    from tacit.federation.protocol.http import is_loopback
+
+    if not (o["tls_cert"] or o["insecure"] or is_loopback(o["host"])):
+        raise SettingError(
+            "without TLS anybody on the way sees who takes part",
+            remedy="--tls-cert and --tls-key, or --insecure behind a proxy that has them",
+        )
 
 
 def _pin(text: str) -> str:

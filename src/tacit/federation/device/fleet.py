@@ -86,6 +86,7 @@ async def run_fleet(
     first: int = 0,
     privates: Sequence[bytes] | None = None,
     aggregator_pin: str | None = None,
+    insecure: bool = False,
 ) -> FleetReport:
     """Enrol and take part with many devices until the training is over or `rounds` were
     answered by each.
@@ -94,7 +95,7 @@ async def run_fleet(
     their keys, if they have been here before; `book` is where their ledgers are kept.
     """
     policy = policy or Policy()
-    async with Web(ca) as web:
+    async with Web(ca, insecure=insecure) as web:
         recommender = Server(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)

@@ -66,6 +66,8 @@ class Person:
     """Leave after so many answers."""
     rotate: bool = False
     """Take a new key first."""
+    insecure: bool = False
+    """Speak without TLS to other machines too."""
 
     def run(self) -> Model | None:
         """Take part until the training is over; the published model, if there is one by
@@ -81,7 +83,7 @@ class Person:
     async def _run(self) -> Model | None:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = known_facts(self.home)
-        async with Web(self.ca) as web:
+        async with Web(self.ca, insecure=self.insecure) as web:
             recommender = Server(
                 self.url.rstrip("/"), self.pin or facts.get("pin")
             )

@@ -38,6 +38,8 @@ KEY_BODY = 4096
 """Bytes of the longest message that brings a key."""
 BEGINNING = 4096
 """Bytes of a message that are read before its length is checked: its header is in them."""
+HEALTH_SECONDS = 5.0
+"""For the store to take a write, or the server is not well."""
 MOST_DIGITS = 12
 """Of a length."""
 Fits = Callable[[bytes, int], Awaitable[None]]
@@ -95,13 +97,7 @@ class Gate:
 
         @app.get("/healthz")
         async def healthz() -> JSONResponse:
-            try:
-                await asyncio.wait_for(
-                    self.store.read(lambda s: s.run("SELECT 1")), 5
-                )
-                fine = self.ready
-            except (StorageError, TimeoutError):
-                fine = False
+            fine = await self.is_well()
             return JSONResponse(
                 {"ok": fine, "role": self.role, "protocol": VERSION},
                 200 if fine else 503,
@@ -124,6 +120,15 @@ class Gate:
         self.route("/v1/enrol", self._enrol)
         self.route("/v1/rotate", self._rotate)
         return app
+
+    async def is_well(self) -> bool:
+        """Whether the server does its work: its store takes a write (a full disk can still
+        be read), and nothing has stopped it."""
+        try:
+            await asyncio.wait_for(self.store.write(_touched), HEALTH_SECONDS)
+        except (StorageError, TimeoutError):
+            return False
+        return self.ready
 
     def route(self, path: str, handler: Handler, method: str = "POST") -> None:
         """A plain route ahead of the framework's: no parsing but our own. Every fault
@@ -402,6 +407,11 @@ class Gate:
     def _throttle(self, who: str, rate: float) -> None:
         if not self._buckets.take(who, rate):
             raise Refusal(429, "too many requests")
+
+
+def _touched(session: Session) -> None:
+    """A write that changes nothing."""
+    session.run("UPDATE migration SET number = number")
 
 
 def is_name(device: str) -> bool:
