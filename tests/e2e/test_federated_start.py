@@ -4,6 +4,7 @@ rounds as documented, a full disk."""
 from __future__ import annotations
 
 import asyncio
+import http.client
 import sqlite3
 from pathlib import Path
 
@@ -100,3 +101,21 @@ def test_health_says_so_when_the_disk_is_full(tmp_path, monkeypatch) -> None:
     full.clear()
     assert asyncio.run(gate.is_well())
     store.close()
+
+
+def test_metrics_are_not_on_the_port_of_the_devices(federation) -> None:
+    f = federation(sample(people=2, ratings=10, seed=1))
+    f.start("aggregator")
+
+    def status(port: int, path: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", path)
+        found = connection.getresponse().status
+        connection.close()
+        return found
+
+    paths = ("/metrics", "/healthz", "/v1/keys")
+    devices = f.port["aggregator"]
+    operators = f.watch["aggregator"]
+    assert [status(devices, path) for path in paths] == [404, 200, 200]
+    assert [status(operators, path) for path in paths] == [200, 200, 404]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,10 @@ from tacit.cli.federate.secret import (
 from tacit.cli.options import F, parse_scale, parse_settings, several
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
     from tacit.serving.http.limits import Limits
+    from tacit.serving.http.plain import Plain
     from tacit.units import Unit
 
 server_options: Callable[[F], F] = several(
@@ -31,6 +31,17 @@ server_options: Callable[[F], F] = several(
         help="Address to listen on.",
     ),
     click.option("--port", type=int, required=True, help="Port to listen on."),
+    click.option(
+        "--watch-port",
+        type=int,
+        help="Port of /metrics and /healthz for operators; without it no metrics.",
+    ),
+    click.option(
+        "--watch-host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Address of that port.",
+    ),
     click.option(
         "--home",
         required=True,
@@ -362,7 +373,7 @@ def _limits(o: dict[str, Any]) -> Limits:
     return Limits(body=o["body_limit"] << 20, rate=o["rate"])
 
 
-def _serve(app: FastAPI, o: dict[str, Any]) -> None:
+def _serve(app: Plain, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
@@ -370,7 +381,8 @@ def _serve(app: FastAPI, o: dict[str, Any]) -> None:
     from tacit.serving.http.watch import start_logs
 
     start_logs()
-    uvicorn.run(
+    app.watch_port = o["watch_port"]
+    config = uvicorn.Config(
         app,
         host=o["host"],
         port=o["port"],
@@ -387,3 +399,20 @@ def _serve(app: FastAPI, o: dict[str, Any]) -> None:
         ws="none",
         http=Patience,
     )
+    ports = [(o["host"], o["port"])]
+    if o["watch_port"] is not None:
+        ports.append((o["watch_host"], o["watch_port"]))
+    uvicorn.Server(config).run([_listening(*each) for each in ports])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket for a server, or a word about why there is none."""
+    from tacit.errors import SettingError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=4096)
+    except OSError as error:
+        raise SettingError(
+            f"{host}:{port} cannot be listened on: {error.strerror}"
+        ) from None

@@ -30,7 +30,7 @@ from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Reply
+from tacit.serving.http.plain import Call, Plain, Reply
 from tacit.serving.http.watch import log
 
 POLL = 0.5
@@ -59,7 +59,7 @@ def aggregator_app(
     limits: Limits | None = None,
     token: str | None = None,
     least: int = 2,
-) -> FastAPI:
+) -> Plain:
     """The app. `recommender` is the pinned identity of the one server that may open rounds;
     `least` is this server's own minimum cohort, whatever a recommender asks for."""
     store = Store(location, MIGRATIONS, "aggregator")

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from tacit.errors import StorageError
@@ -88,7 +87,7 @@ class Gate:
         ):
             self._publics[device] = bytes(public)
 
-    def app(self, **options: Any) -> FastAPI:
+    def app(self, **options: Any) -> Plain:
         """An app with what both servers have: health, metrics, keys, enrolment."""
         hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
         app = Plain(

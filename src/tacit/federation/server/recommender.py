@@ -36,7 +36,7 @@ from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.tables import statements
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Reply
+from tacit.serving.http.plain import Call, Plain, Reply
 from tacit.serving.http.watch import LOG, log
 
 MIGRATIONS = (
@@ -81,7 +81,7 @@ class Operation:
 
 def recommender_app(
     task: Task, aggregator: RemoteAggregator, how: Operation
-) -> FastAPI:
+) -> Plain:
     """The app, which conducts the training of one task while it runs."""
     made = assemble(task)
     # two on one store would announce two masks for one round
