@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.listen import check_secure, serve
 from tacit.cli.federate.secret import (
     insecure_option,
     token_file_option,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
     from tacit.serving.http.limits import Limits
-    from tacit.serving.http.plain import Plain
     from tacit.units import Unit
 
 server_options: Callable[[F], F] = several(
@@ -212,7 +211,7 @@ def recommender(**o: Any) -> None:
     from tacit.federation.server.recommender import Operation, recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
-    _check_secure(o)
+    check_secure(o)
     task = _task(o)
     identity = _identity(o)
     pin = _pin(o["aggregator_pin"])
@@ -231,7 +230,7 @@ def recommender(**o: Any) -> None:
     other = RemoteAggregator(
         o["aggregator"], pin, identity, o["ca"], o["insecure"]
     )
-    _serve(recommender_app(task, other, how), o)
+    serve(recommender_app(task, other, how), o)
 
 
 def _task(o: dict[str, Any]) -> Task:
@@ -297,7 +296,7 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
-    _check_secure(o)
+    check_secure(o)
     app = aggregator_app(
         _location(o, "aggregator"),
         _identity(o),
@@ -306,7 +305,7 @@ def aggregator(**o: Any) -> None:
         token_of(o),
         o["least"],
     )
-    _serve(app, o)
+    serve(app, o)
 
 
 @click.command()
@@ -324,18 +323,6 @@ def identity(home: str, rotate: bool) -> None:
     if rotate:
         found.rotate()
     click.echo(found.public.hex())
-
-
-def _check_secure(o: dict[str, Any]) -> None:
-    """Refuse to listen for other machines without TLS, unless that is meant."""
-    from tacit.errors import SettingError
-    from tacit.federation.protocol.http import is_loopback
-
-    if not (o["tls_cert"] or o["insecure"] or is_loopback(o["host"])):
-        raise SettingError(
-            "without TLS anybody on the way sees who takes part",
-            remedy="--tls-cert and --tls-key, or --insecure behind a proxy that has them",
-        )
 
 
 def _pin(text: str) -> str:
@@ -371,48 +358,3 @@ def _limits(o: dict[str, Any]) -> Limits:
     from tacit.serving.http.limits import Limits
 
     return Limits(body=o["body_limit"] << 20, rate=o["rate"])
-
-
-def _serve(app: Plain, o: dict[str, Any]) -> None:
-    """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
-    import uvicorn
-
-    from tacit.serving.http.lines import Patience
-    from tacit.serving.http.watch import start_logs
-
-    start_logs()
-    app.watch_port = o["watch_port"]
-    config = uvicorn.Config(
-        app,
-        host=o["host"],
-        port=o["port"],
-        log_level="warning",
-        access_log=False,
-        timeout_keep_alive=120,
-        timeout_graceful_shutdown=5,
-        ssl_certfile=o["tls_cert"],
-        ssl_keyfile=o["tls_key"],
-        backlog=4096,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        ws="none",
-        http=Patience,
-    )
-    ports = [(o["host"], o["port"])]
-    if o["watch_port"] is not None:
-        ports.append((o["watch_host"], o["watch_port"]))
-    uvicorn.Server(config).run([_listening(*each) for each in ports])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket for a server, or a word about why there is none."""
-    from tacit.errors import SettingError
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=4096)
-    except OSError as error:
-        raise SettingError(
-            f"{host}:{port} cannot be listened on: {error.strerror}"
-        ) from None

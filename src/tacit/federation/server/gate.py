@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +27,7 @@ from tacit.federation.protocol.keys import (
     verify,
 )
 from tacit.federation.protocol.wire import VERSION, WireError
+from tacit.federation.server.reading import Fits, check_length, read_body
 from tacit.federation.server.store import Refusal, Session, Store
 from tacit.serving.http.limits import Buckets, Limits
 from tacit.serving.http.plain import Call, Handler, Plain, Reply
@@ -35,14 +35,8 @@ from tacit.serving.http.watch import LOG, Metrics
 
 KEY_BODY = 4096
 """Bytes of the longest message that brings a key."""
-BEGINNING = 4096
-"""Bytes of a message that are read before its length is checked: its header is in them."""
 HEALTH_SECONDS = 5.0
 """For the store to take a write, or the server is not well."""
-MOST_DIGITS = 12
-"""Of a length."""
-Fits = Callable[[bytes, int], Awaitable[None]]
-"""Refuses a message by its beginning and its length."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +159,7 @@ class Gate:
         Nothing is read of somebody who is not enrolled, or who did not say, under a MAC, how
         long the message is. `fits` sees the beginning of it before the rest is read.
         """
-        self._check_length(request, limit or self.limits.body)
+        check_length(request, limit or self.limits.body)
         if not await self._is_announced(request):
             raise Refusal(401, "unknown device or wrong MAC")
         body = await self.body(request, limit, fits)
@@ -188,13 +182,6 @@ class Gate:
             await self._looked_up(device)
         )
 
-    def _check_length(self, request: Call, most: int) -> None:
-        announced = request.headers.get("content-length", "")
-        if len(announced) > MOST_DIGITS or not announced.isdecimal():
-            raise Refusal(413, "the message does not say how long it is")
-        if int(announced) > most:
-            raise Refusal(413, "the message is too long")
-
     async def body(
         self,
         request: Call,
@@ -207,31 +194,9 @@ class Gate:
         message than was announced.
         """
         most = limit or self.limits.body
-        self._check_length(request, most)
-        whole = int(request.headers["content-length"])
-        parts = list[bytes]()
-        size = 0
-        more = True
-        try:
-            async with asyncio.timeout(self.limits.body_seconds):
-                while more:
-                    event = await request.receive()
-                    if event["type"] == "http.disconnect":
-                        raise Refusal(400, "the message ended early")
-                    parts.append(event.get("body", b""))
-                    size, more = (
-                        size + len(parts[-1]),
-                        event.get("more_body", False),
-                    )
-                    if size > most:
-                        raise Refusal(413, "the message is too long")
-                    if fits is not None and size >= min(BEGINNING, whole):
-                        await fits(b"".join(parts), whole)
-                        fits = None
-        except TimeoutError:
-            raise Refusal(408, "the message came too slowly") from None
-        self.metrics.add("bytes_in", size)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        body = await read_body(request, most, self.limits.body_seconds, fits)
+        self.metrics.add("bytes_in", len(body))
+        return body
 
     async def caller(self, request: Call, body: bytes) -> Caller:
         """The device whose MAC this request carries."""
