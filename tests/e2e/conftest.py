@@ -73,6 +73,8 @@ class Federation:
             for role, home in self.home.items()
         }
         self.port = {role: _free_port() for role in self.home}
+        self.watch = {role: _free_port() for role in (*self.home, "second")}
+        """Ports of their metrics."""
         self.url = {
             role: f"http://127.0.0.1:{port}" for role, port in self.port.items()
         }
@@ -110,6 +112,8 @@ class Federation:
         common = [
             "--port",
             str(self.port[role]),
+            "--watch-port",
+            str(self.watch[role]),
             "--home",
             str(self.home[role]),
             "--rate",
@@ -178,8 +182,11 @@ class Federation:
     def get(self, role: str, path: str) -> Any:
         import json
 
+        url = self.url[role]
+        if path == "/metrics":
+            url = f"{url.split(':')[0]}://127.0.0.1:{self.watch[role]}"
         with urllib.request.urlopen(
-            self.url[role] + path, timeout=10, context=self.context
+            url + path, timeout=10, context=self.context
         ) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)

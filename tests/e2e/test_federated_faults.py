@@ -188,6 +188,7 @@ class Stranger:
             )
         )
         self.told = unpack(Announcement, found[0])[0]
+        self.tickets = [unpack(Announcement, each)[0].ticket for each in found]
         return self
 
     async def __aexit__(self, *_) -> None:
@@ -205,6 +206,7 @@ class Stranger:
             "round": 0,
             "attempt": self.told.attempt,
             "least": 2,
+            "ticket": self.tickets[0],
             "layouts": self.made.agreed(0),
         } | changes
         return pack(Upload(**facts), bytes(length))
@@ -238,6 +240,9 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 "another round": await s.status(s.body(round=7)),
                 "another task": await s.status(s.body(task="ab" * 16)),
                 "small cohort": await s.status(s.body(least=1)),
+                "huge cohort": await s.status(s.body(least=1 << 62)),
+                "another's ticket": await s.status(s.body(ticket=s.tickets[1])),
+                "no ticket": await s.status(s.body(ticket="")),
                 "other sums": await s.status(s.body(layouts="ab" * 16)),
             }
             forged = Link(
@@ -259,7 +264,8 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 if "uploads_total" in x
             ]
             got["counted"] = int(uploads[0].split()[1])
-            got["second device"] = await s.status(s.body(), s.links[1])
+            other = s.body(ticket=s.tickets[1])
+            got["second device"] = await s.status(other, s.links[1])
             while "sum revealed" not in f.log("aggregator"):
                 await asyncio.sleep(0.02)
             late = Link(
@@ -269,7 +275,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 new_exchange()[0],
             )
             await late.enrol()
-            got["late"] = await s.status(s.body(), late)
+            got["uninvited"] = await s.status(s.body(), late)
             while "model published" not in f.log("recommender"):
                 await asyncio.sleep(0.02)
             return got
@@ -282,6 +288,9 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
         "another round": 404,
         "another task": 404,
         "small cohort": 403,
+        "huge cohort": 403,
+        "another's ticket": 403,
+        "no ticket": 403,
         "other sums": 403,
         "stranger": 401,
         "forged": 401,
@@ -290,7 +299,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
         "changed": 409,
         "counted": 1,
         "second device": 200,
-        "late": 410,
+        "uninvited": 403,
     }
     assert "out of range" in f.log(
         "recommender"

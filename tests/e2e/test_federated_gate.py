@@ -12,7 +12,13 @@ import pytest
 from tacit.data.sample import sample
 from tacit.federation.device.client import Away, Link, Refused, Server
 from tacit.federation.protocol.http import Web
-from tacit.federation.protocol.keys import Identity, new_exchange
+from tacit.federation.protocol.keys import (
+    Identity,
+    head_tag,
+    new_exchange,
+    shared_secrets,
+)
+from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
     Layout,
     Opening,
@@ -137,6 +143,8 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
 
 
 def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
+    identity = Identity(f.home["recommender"] / "identity.json")
+
     async def run() -> tuple[int, int]:
         async with Web() as web:
             server = Server(f.url["aggregator"], f.pin["aggregator"])
@@ -152,6 +160,7 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
                     attempt=0,
                     least=2,
                     layouts=layouts_print((LAYOUT,)),
+                    ticket=ticket(identity, TASK, 0, 0, link.name),
                 ),
                 bytes(32),
             )
@@ -169,3 +178,48 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
     assert counted >= 10  # a burst of twice the rate
     assert slowed > 0
     assert 'status="429"' in f.get("aggregator", "/metrics")
+
+
+def test_a_body_is_not_read_before_its_sender_and_length_are_known(f) -> None:
+    """Only the header is sent, or the first bytes: the answer comes all the same."""
+    long = 1 << 20
+    identity = Identity(f.home["aggregator"] / "identity.json")
+    name = identity.current
+
+    def status(headers: dict[str, str], start: bytes = b"") -> int:
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", f.port["aggregator"], timeout=5
+        )
+        connection.putrequest("POST", "/v1/upload")
+        for key, value in headers.items():
+            connection.putheader(key, value)
+        connection.endheaders()
+        connection.send(start)
+        found = connection.getresponse().status
+        connection.close()
+        return found
+
+    said = {"Content-Length": str(long), "tacit-key": name}
+    assert status(said | {"tacit-device": "ab" * 16}) == 401
+
+    async def enrolled() -> tuple[str, bytes]:
+        async with Web() as web:
+            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            await server.learn(web)
+            link = Link(web, server, server, new_exchange()[0])
+            await link.enrol("open sesame")
+            mac = shared_secrets(link.private, server.keys[name]).mac
+            return link.name, mac
+
+    device, mac = asyncio.run(enrolled())
+    said |= {"tacit-device": device}
+    assert status(said | {"tacit-head": "ab" * 32}) == 401
+    said |= {"tacit-head": head_tag(mac, "POST", "/v1/upload", long)}
+    upload = Upload(
+        task=TASK,
+        round=0,
+        attempt=0,
+        least=2,
+        layouts=layouts_print((LAYOUT,)),
+    )
+    assert status(said, pack(upload, bytes(4096))) == 400

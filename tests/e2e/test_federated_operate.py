@@ -107,6 +107,8 @@ def test_two_aggregators_on_one_database_count_everything_once(
         f.start("aggregator", wait=False)
         arguments = [*f._arguments("aggregator")]
         arguments[arguments.index("--port") + 1] = str(f.port["second"])
+        watch = arguments.index("--watch-port") + 1
+        arguments[watch] = str(f.watch["second"])
         with open(f.folder / "second.log", "ab") as log:
             main = "from tacit.cli.main import main; main()"
             f.processes["second"] = subprocess.Popen(

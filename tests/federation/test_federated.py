@@ -499,3 +499,21 @@ def test_a_projection_keeps_the_bound_of_its_part() -> None:
     whole = small.parts[0].bound.apply(found)
     assert np.allclose(found.values, matrix[:, [3, 5]] @ rows.values)
     assert (whole.astype(float) ** 2).sum() <= (2.0**20) ** 2
+
+
+def test_a_key_that_a_round_names_outlives_any_number_of_rotations(
+    tmp_path,
+) -> None:
+    identity = keys.Identity(tmp_path / "id")
+    named = identity.current
+    identity.hold(named)
+    elsewhere = keys.Identity(tmp_path / "id")
+    for _ in range(5):
+        elsewhere.rotate()
+    identity.refresh()
+    assert named in identity.by_name
+    assert len(identity.card()["exchange"]) == keys.KEPT + 1
+    assert named in keys.Identity(tmp_path / "id").by_name
+    identity.hold(identity.current)
+    assert named not in identity.by_name
+    assert (tmp_path / "id").stat().st_mode & 0o777 == 0o600

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.secret import (
+    insecure_option,
+    token_file_option,
+    token_of,
+)
 from tacit.cli.options import F, json_option, note, parse_scale, several
 from tacit.cli.show import say
+from tacit.units import UNITS
 
 if TYPE_CHECKING:
     from tacit.federation.device.policy import Policy
@@ -23,6 +29,13 @@ policy_options: Callable[[F], F] = several(
     ),
     click.option(
         "--cap-delta", default=1e-5, show_default=True, help="At this delta."
+    ),
+    click.option(
+        "--cap-unit",
+        type=click.Choice(UNITS),
+        default="user",
+        show_default=True,
+        help="Whom the cap protects; a task that protects less is refused.",
     ),
     click.option(
         "--smallest-cohort",
@@ -46,6 +59,8 @@ policy_options: Callable[[F], F] = several(
         metavar="TEXT",
         help="For enrolment, where the servers ask for it.",
     ),
+    token_file_option,
+    insecure_option,
     click.option(
         "--pin",
         metavar="HEX",
@@ -110,12 +125,13 @@ def device(
         ratings,
         Path(home),
         _policy(o),
-        token=o["token"],
+        token=token_of(o),
         pin=o["pin"],
         aggregator_pin=o["aggregator_pin"],
         ca=o["ca"],
         rounds=rounds,
         rotate=rotate,
+        insecure=o["insecure"],
     )
     model = person.run()
     if count is None or model is None:
@@ -186,9 +202,10 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
             rounds=o["rounds"],
             vanish=o["vanish"],
             book=Path(o["book"]) if o["book"] else None,
-            token=o["token"],
+            token=token_of(o),
             ca=o["ca"],
             aggregator_pin=o["aggregator_pin"],
+            insecure=o["insecure"],
         )
     )
     facts = {
@@ -223,4 +240,5 @@ def _policy(o: dict[str, Any]) -> Policy:
         o["smallest_cohort"],
         o["believe_honest"],
         o["accept_unbounded"],
+        o["cap_unit"],
     )

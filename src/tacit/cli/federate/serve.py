@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.listen import check_secure, serve
+from tacit.cli.federate.secret import (
+    insecure_option,
+    token_file_option,
+    token_of,
+)
 from tacit.cli.options import F, parse_scale, parse_settings, several
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
     from tacit.serving.http.limits import Limits
+    from tacit.units import Unit
 
 server_options: Callable[[F], F] = several(
     click.option(
@@ -26,6 +31,17 @@ server_options: Callable[[F], F] = several(
         help="Address to listen on.",
     ),
     click.option("--port", type=int, required=True, help="Port to listen on."),
+    click.option(
+        "--watch-port",
+        type=int,
+        help="Port of /metrics and /healthz for operators; without it no metrics.",
+    ),
+    click.option(
+        "--watch-host",
+        default="127.0.0.1",
+        show_default=True,
+        help="Address of that port.",
+    ),
     click.option(
         "--home",
         required=True,
@@ -38,6 +54,8 @@ server_options: Callable[[F], F] = several(
         help="Where messages are kept: a file in --home, or postgresql://…",
     ),
     click.option("--token", metavar="TEXT", help="Devices need this to enrol."),
+    token_file_option,
+    insecure_option,
     click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
     click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),
     click.option(
@@ -72,7 +90,9 @@ server_options: Callable[[F], F] = several(
     "--delta", type=float, help="The smaller of 1e-6 and .1/people unless said."
 )
 @click.option(
-    "--unit", default="user", show_default=True, metavar="user|rating"
+    "--unit",
+    metavar="user|rating|value",
+    help="Whom the promise is about: a person, or for `paper` what the paper claims.",
 )
 @click.option(
     "--calibration",
@@ -194,6 +214,7 @@ def recommender(**o: Any) -> None:
     from tacit.federation.server.recommender import Operation, recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
+    check_secure(o)
     task = _task(o)
     identity = _identity(o)
     pin = _pin(o["aggregator_pin"])
@@ -205,12 +226,14 @@ def recommender(**o: Any) -> None:
         aggregator_url=o["aggregator"],
         out=Path(o["out"]),
         limits=_limits(o),
-        token=o["token"],
+        token=token_of(o),
         gather=o["gather"],
         book=book,
     )
-    other = RemoteAggregator(o["aggregator"], pin, identity, o["ca"])
-    _serve(recommender_app(task, other, how), o)
+    other = RemoteAggregator(
+        o["aggregator"], pin, identity, o["ca"], o["insecure"]
+    )
+    serve(recommender_app(task, other, how), o)
 
 
 def _task(o: dict[str, Any]) -> Task:
@@ -230,7 +253,7 @@ def _task(o: dict[str, Any]) -> Task:
         method=o["method"],
         settings=parse_settings(o["settings"]),
         seed=o["seed"],
-        unit=o["unit"],
+        unit=o["unit"] or _unit(o["method"], o["calibration"]),
         calibration=o["calibration"],
         epsilon=o["epsilon"],
         delta=usual_delta(o["users"]) if o["delta"] is None else o["delta"],
@@ -245,6 +268,17 @@ def _task(o: dict[str, Any]) -> Task:
         seconds=o["seconds"],
         purpose=o["purpose"],
     )
+
+
+def _unit(name: str, calibration: str) -> Unit:
+    """The unit where none was named: a person, unless the method or its paper promises
+    something else."""
+    from tacit.methods import find
+
+    method = find(name)
+    if calibration == "paper" and method.paper_unit is not None:
+        return method.paper_unit
+    return "user" if "user" in method.units else method.units[0]
 
 
 @click.command()
@@ -266,15 +300,16 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
+    check_secure(o)
     app = aggregator_app(
         _location(o, "aggregator"),
         _identity(o),
         _pin(o["recommender_pin"]),
         _limits(o),
-        o["token"],
+        token_of(o),
         o["least"],
     )
-    _serve(app, o)
+    serve(app, o)
 
 
 @click.command()
@@ -327,28 +362,3 @@ def _limits(o: dict[str, Any]) -> Limits:
     from tacit.serving.http.limits import Limits
 
     return Limits(body=o["body_limit"] << 20, rate=o["rate"])
-
-
-def _serve(app: FastAPI, o: dict[str, Any]) -> None:
-    """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
-    import uvicorn
-
-    from tacit.serving.http.watch import start_logs
-
-    start_logs()
-    uvicorn.run(
-        app,
-        host=o["host"],
-        port=o["port"],
-        log_level="warning",
-        access_log=False,
-        timeout_keep_alive=120,
-        timeout_graceful_shutdown=5,
-        ssl_certfile=o["tls_cert"],
-        ssl_keyfile=o["tls_key"],
-        backlog=4096,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        ws="none",
-    )

@@ -31,6 +31,7 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
 from tacit.rounds.shares import for_devices, shared_events
 from tacit.rounds.state import State
+from tacit.units import Unit
 
 MOST_BYTES = 32 << 20
 """That a device may be asked to send in one round."""
@@ -52,7 +53,7 @@ class Assembled:
     """By `round/part`; empty where noise is off."""
     _layouts: dict[int, tuple[Layout, ...]] = field(default_factory=dict)
     _agreed: dict[int, str] = field(default_factory=dict)
-    _prices: dict[float, float] = field(default_factory=dict)
+    _prices: dict[tuple[float, int, Unit], float] = field(default_factory=dict)
     forms: dict[tuple[str, ...], State] = field(default_factory=dict)
     """Of public state, by the rounds that led to it (`tacit.federation.agreed.expect`)."""
 
@@ -71,24 +72,33 @@ class Assembled:
         """The typed state of a message or a store."""
         return type(self.first_state).unpacked(arrays)
 
-    def price(self, delta: float) -> float:
+    @cached_property
+    def bounded(self) -> tuple[Event, ...]:
+        """The events that a theorem covers."""
+        found = self.events.values()
+        return tuple(each for each in found if not isinstance(each, Unbounded))
+
+    def price(
+        self, delta: float, unit: Unit | None = None, steps: int = 1
+    ) -> float:
         """Epsilon at `delta` of all that one device is asked; 0 where nothing is certified
         or noised.
 
         It is the accountant's answer for these very events, whatever budget the task names.
+        `unit` is the payer's, where it is not the task's, and `steps` how many steps at the
+        task's unit one at that unit can take.
         """
-        if delta not in self._prices:
-            from tacit.ledger.account.account import epsilon
+        at = unit or self.task.unit
+        asked = (delta, steps, at)
+        if asked not in self._prices:
+            from tacit.ledger.account.account import epsilon_of
+            from tacit.ledger.account.cost import cost
 
-            events = [
-                event
-                for event in self.events.values()
-                if not isinstance(event, Unbounded)
-            ]
-            self._prices[delta] = (
-                epsilon(events, delta, unit=self.task.unit) if events else 0.0
+            total = cost(self.bounded, at, steps)
+            self._prices[asked] = (
+                epsilon_of(total, delta) if self.bounded else 0.0
             )
-        return self._prices[delta]
+        return self._prices[asked]
 
     def round(self, index: int) -> Round:
         """The round at this place of the plan."""

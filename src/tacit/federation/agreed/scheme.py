@@ -111,11 +111,14 @@ class Notes(Protocol):
 class Told(ABC):
     """What the devices of one attempt are told.
 
-    Guarantee: it follows from the attempt, the state and what the scheme keeps, all of which
-    are durable, so that a recommender that starts again tells every device the very same. A
-    device that was told something else would mask its words with another key.
+    Guarantee: it follows from the attempt, the state and what the scheme keeps, and is
+    written down before anybody is told (`tacit.federation.server.announced`), so that a
+    recommender that starts again tells every device the very same. A device that was told
+    something else would mask its words with another key.
     """
 
+    alike: ClassVar[bool] = False
+    """Whether every device is told the same, in every attempt at the round."""
     seeds: tuple[str, ...]
     """That every device gets in its announcement."""
 
@@ -267,6 +270,7 @@ class Plain(Scheme):
 class _ToldAll(Told):
     """The same for every device."""
 
+    alike = True
     state: bytes
     seeds: tuple[str, ...] = ()
 

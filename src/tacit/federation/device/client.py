@@ -4,6 +4,7 @@ it hears is checked against pinned identities."""
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -13,8 +14,10 @@ from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import (
     believed,
+    head_tag,
     name_of,
     public_of,
+    rotation_proof,
     same,
     shared_secrets,
     tag,
@@ -27,16 +30,21 @@ PASSING = (408, 425, 429)
 """Refusals that are worth another try: slow, no round yet, too many."""
 
 
+MOST_REASON = 300
+"""Characters of a server's reason that are shown."""
+
+
 class Away(Exception):
     """A server did not answer, or not yet; worth another try."""
 
 
 class Refused(Exception):
-    """A server turned a message down for good."""
+    """A server turned a message down for good; `reason` is what it said, in plain words."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, reason: str = "") -> None:
         super().__init__(str(status))
         self.status = status
+        self.reason = reason
 
 
 @dataclass
@@ -87,6 +95,26 @@ class Link:
         self.name = name or name_of(self.public)
         """Of its first key; it stays when the key changes."""
         self.bytes_up = self.bytes_down = 0
+        self._offset = 0
+        """Nanoseconds by which the recommender's clock is ahead of this one."""
+        self._last = 0
+        """The last stamp."""
+
+    def stamp(self) -> int:
+        """Nanoseconds since 1970 by the recommender's clock, as far as it is known, and
+        larger than any stamp before."""
+        self._last = max(time.time_ns() + self._offset, self._last + 1)
+        return self._last
+
+    def _learn_time(self, body: bytes) -> None:
+        """Set the clock by a refusal that says the server's time."""
+        try:
+            facts = json.loads(body)
+            now, after = int(facts["time"]), int(facts["after"])
+        except (ValueError, KeyError, TypeError):
+            return
+        self._offset = now - time.time_ns()
+        self._last = after
 
     def mask_secret(self, key: str) -> bytes:
         """What masks are keyed with, under one of the recommender's exchange keys."""
@@ -108,10 +136,18 @@ class Link:
         new = Link(
             self.web, self.recommender, self.aggregator, private, self.name
         )
-        body = json.dumps({"public": new.public.hex()}).encode()
         for server in (self.recommender, self.aggregator):
+            stamp = self.stamp()
+            mac = shared_secrets(private, server.keys[server.current]).mac
+            facts = {
+                "public": new.public.hex(),
+                "stamp": stamp,
+                "proof": rotation_proof(mac, self.name, stamp),
+            }
             try:
-                await self.call(server, "/v1/rotate", body)
+                await self.call(
+                    server, "/v1/rotate", json.dumps(facts).encode()
+                )
             except Refused as refused:
                 if refused.status != 401:  # else it has the new key already
                     raise
@@ -136,6 +172,7 @@ class Link:
         headers = {
             "tacit-device": self.name,
             "tacit-key": server.current,
+            "tacit-head": head_tag(mac_key, "POST", path, len(body)),
             "tacit-mac": mac,
             **(more or {}),
         }
@@ -145,10 +182,13 @@ class Link:
             raise Away("no answer") from None
         self.bytes_up += len(body)
         self.bytes_down += len(answer.body)
+        expected = tag(mac_key, b"response", mac.encode(), answer.body)
+        genuine = same(answer.headers.get("tacit-mac", ""), expected)
+        if answer.status == 409 and genuine:
+            self._learn_time(answer.body)
         if answer.status != 200:
             await self._refused(server, answer)
-        expected = tag(mac_key, b"response", mac.encode(), answer.body)
-        if not same(answer.headers.get("tacit-mac", ""), expected):
+        if not genuine:
             raise Failure(
                 "a server's answer does not verify: it is not the one that was pinned"
             )
@@ -166,7 +206,17 @@ class Link:
                 "a server speaks another version of the protocol",
                 remedy="upgrade this device or the server",
             )
-        raise Refused(answer.status)
+        raise Refused(answer.status, _reason(answer.body))
+
+
+def _reason(body: bytes) -> str:
+    """What a refusal says, if it says something that can be shown."""
+    try:
+        said = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    text = said if isinstance(said, str) else ""
+    return text[:MOST_REASON] if text.isprintable() else ""
 
 
 async def fetch_task(

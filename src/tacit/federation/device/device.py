@@ -275,6 +275,7 @@ class Device:
             round=told.round,
             attempt=told.attempt,
             least=self.made.task.least,
+            ticket=told.ticket,
             rows=self.sent.rows,
             layouts=self.made.agreed(told.round),
         )

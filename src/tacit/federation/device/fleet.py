@@ -86,6 +86,7 @@ async def run_fleet(
     first: int = 0,
     privates: Sequence[bytes] | None = None,
     aggregator_pin: str | None = None,
+    insecure: bool = False,
 ) -> FleetReport:
     """Enrol and take part with many devices until the training is over or `rounds` were
     answered by each.
@@ -94,7 +95,7 @@ async def run_fleet(
     their keys, if they have been here before; `book` is where their ledgers are kept.
     """
     policy = policy or Policy()
-    async with Web(ca) as web:
+    async with Web(ca, insecure=insecure) as web:
         recommender = Server(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)
@@ -115,11 +116,12 @@ async def run_fleet(
             Link(web, recommender, aggregator, key)
             for key in keys[: len(fleet)]
         ]
-        books = DeviceBooks(len(fleet), (policy.epsilon, policy.delta), book)
+        cap = (policy.epsilon, policy.delta)
+        books = DeviceBooks(len(fleet), cap, book, unit=policy.unit)
         report = FleetReport(devices=len(fleet))
         try:
             await _enrol(links, token)
-            wallet = Wallet(books)
+            wallet = Wallet(books, policy.steps(made))
             await asyncio.gather(
                 *(
                     _one(

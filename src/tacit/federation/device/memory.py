@@ -16,7 +16,7 @@ from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.keys import new_exchange
+from tacit.federation.protocol.keys import new_exchange, sync_folder
 from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
 
@@ -56,6 +56,7 @@ def write_whole(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(staged, path)
+    sync_folder(path.parent)
 
 
 class MemorisedDevice(Device):

@@ -92,7 +92,7 @@ async def _join(
     rows = device.items.astype("<u4").tobytes() if shown else b""
     join = Join(
         task=device.made.task.name,
-        stamp=time.time_ns(),
+        stamp=link.stamp(),
         done=done,
         items=shown,
         place=device.place,
@@ -100,10 +100,14 @@ async def _join(
     try:
         return await link.call(link.recommender, "/v1/join", pack(join, rows))
     except Refused as refused:
-        if refused.status == 410:
+        if refused.status == 410 and "stopped" not in refused.reason:
             return None
-        if refused.status == 409:
-            raise Away("two requests crossed") from None
+        if refused.status == 410:
+            raise Failure(refused.reason) from None
+        if (
+            refused.status == 409
+        ):  # two requests crossed, or a clock that was off
+            raise Away(refused.reason) from None
         raise Failure(
             f"the recommender refused this device (status {refused.status})"
         ) from None
@@ -138,6 +142,8 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
             await asyncio.sleep(pause)
             pause = min(UPLOAD_PAUSE, pause * 2)
         except Refused as refused:
+            if refused.status == 409:
+                return True  # what it sent before it lost its memory is counted
             if refused.status in (404, 410):
                 return False
             raise Failure(

@@ -67,6 +67,8 @@ class Person:
     """Leave after so many answers."""
     rotate: bool = False
     """Take a new key first."""
+    insecure: bool = False
+    """Speak without TLS to other machines too."""
 
     __repr__ = shapes
 
@@ -84,7 +86,7 @@ class Person:
     async def _run(self) -> Model | None:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = known_facts(self.home)
-        async with Web(self.ca) as web:
+        async with Web(self.ca, insecure=self.insecure) as web:
             recommender = Server(
                 self.url.rstrip("/"), self.pin or facts.get("pin")
             )
@@ -128,9 +130,11 @@ class Person:
 
     async def _take_part(self, link: Link, device: Device) -> None:
         cap = (self.policy.epsilon, self.policy.delta)
-        books = DeviceBooks(1, cap, self.home / "ledger")
+        unit = self.policy.unit
+        books = DeviceBooks(1, cap, self.home / "ledger", unit=unit)
+        wallet = Wallet(books, self.policy.steps(device.made))
         try:
-            await take_part(link, device, 0, Wallet(books), rounds=self.rounds)
+            await take_part(link, device, 0, wallet, rounds=self.rounds)
         except BudgetError:
             if not device.turns:
                 raise

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed.assembled import Assembled
+from tacit.ledger.account.cost import group
 from tacit.ledger.account.event import Unbounded
+from tacit.units import Unit
 
 SLACK = 1 + 1e-9
 """On a cap, for rounding."""
@@ -25,20 +27,39 @@ class Policy:
     """The largest fraction of a cohort that it believes to be honest."""
     accept_unbounded: bool = False
     """Take part in a `paper` training, which no theorem covers."""
+    unit: Unit = "user"
+    """Whom the cap protects: a whole person, unless the owner says otherwise."""
 
     def check(self, made: Assembled) -> None:
         """Refuse a task that is weaker than the owner accepts."""
         if not made.method.local:  # there nobody but oneself has to be honest
             self._check_cohort(made)
         self._check_bounded(made)
-        price = made.price(self.delta)
+        price = made.price(self.delta, self.unit, self.steps(made))
         if price > self.epsilon * SLACK:
             raise BudgetError(
                 "the noise of this task is too small: all of it would cost epsilon "
-                f"{price:.3g} at delta {self.delta:g}; this device's cap is "
+                f"{price:.3g} at delta {self.delta:g} per {self.unit}; this device's cap is "
                 f"{self.epsilon:g}",
                 remedy="a larger --cap, if you mean it",
             )
+
+    def steps(self, made: Assembled) -> int:
+        """How many steps at the task's unit one step at the cap's unit can take.
+
+        A person with k ratings is k steps at the unit `rating`, and the device itself uses no
+        more than the task's limit of them. Without a limit no number is enough, and a cap
+        cannot count what it would cost.
+        """
+        task = made.task
+        found = group(task.unit, self.unit, task.max_ratings)
+        if found is not None or not made.bounded:
+            return found or 1
+        raise BudgetError(
+            f"the task protects one {task.unit} at a time, which bounds nothing for a "
+            f"{self.unit}; this device's cap is per {self.unit}",
+            remedy=f"--cap-unit {task.unit}, if you mean it",
+        )
 
     def _check_cohort(self, made: Assembled) -> None:
         task = made.task

@@ -29,10 +29,15 @@ class _Request(NamedTuple):
 
 class Wallet:
     """The devices' ledgers, charged in batches: one durable write for all that ask within a
-    moment. A single device has one too, with a book of one."""
+    moment. A single device has one too, with a book of one.
 
-    def __init__(self, books: DeviceBooks) -> None:
+    `steps` is how many steps at the task's unit one at the books' unit can take
+    (`Policy.steps`): every event is charged for so many.
+    """
+
+    def __init__(self, books: DeviceBooks, steps: int = 1) -> None:
         self.books = books
+        self.steps = steps
         self._asked: list[_Request] = []
 
     async def pay(self, device: int, events: Sequence[Event]) -> bool:
@@ -66,7 +71,7 @@ class Wallet:
         allowed = np.array([each.device for each in group], np.int64)
         try:
             for event in events:
-                allowed = self.books.pay(event, allowed)
+                allowed = self.books.pay(event, allowed, self.steps)
         except TacitError as error:
             for each in group:
                 each.answer.set_exception(error)

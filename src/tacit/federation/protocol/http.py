@@ -12,6 +12,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -125,17 +126,32 @@ class _Place:
     idle: list[_Line] = field(default_factory=list)
 
 
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own, so that nobody is on the way."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class Web:
     """Connections to a few servers.
 
     `ca` is a file of certificates to trust beside the system's. `seconds` is how long an
-    answer may take, a new connection included; None leaves it to the caller.
+    answer may take, a new connection included; None leaves it to the caller. `insecure`:
+    speak without TLS to other machines too.
     """
 
     def __init__(
-        self, ca: str | None = None, seconds: float | None = 60.0
+        self,
+        ca: str | None = None,
+        seconds: float | None = 60.0,
+        insecure: bool = False,
     ) -> None:
         self._ca, self._seconds = ca, seconds
+        self._insecure = insecure
         self._places: dict[str, _Place] = {}
         self._context: ssl.SSLContext | None = None
 
@@ -216,6 +232,12 @@ class Web:
         ):
             raise SettingError(
                 "a server's address begins with http:// or https://"
+            )
+        bare = found.scheme == "http" and not is_loopback(found.hostname)
+        if bare and not self._insecure:
+            raise SettingError(
+                "without TLS anybody on the way sees who takes part",
+                remedy="an https:// address, or --insecure if you mean it",
             )
         authority, prefix = (
             found.netloc.rpartition("@")[2],

@@ -11,11 +11,13 @@ only its owner can make the MAC of an enrolment.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import hmac
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -100,6 +102,19 @@ def tag(key: bytes, *parts: bytes) -> str:
     return hmac.digest(key, _joined(parts), "sha256").hex()
 
 
+def head_tag(mac: bytes, method: str, path: str, length: int) -> str:
+    """What a device says before its body: that it will send so many bytes there. Strangers
+    cannot say it, so nothing of theirs is read."""
+    told = (b"head", method.encode(), path.encode(), str(length).encode())
+    return tag(mac, *told)
+
+
+def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
+    """That the owner of a new key wants it: a MAC under the new key, beside the request's
+    own under the old one."""
+    return tag(mac, b"rotate", device.encode(), str(stamp).encode())
+
+
 def same(one: str, other: str) -> bool:
     """Whether two tags are equal, in a time that does not tell where they differ."""
     return hmac.compare_digest(one.encode(), other.encode())
@@ -107,7 +122,7 @@ def same(one: str, other: str) -> bool:
 
 class Identity:
     """A server's keys in one file (mode 0600): the signing identity and its exchange keys,
-    newest first."""
+    newest first, and after them the one that an open round names (`hold`)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -135,16 +150,21 @@ class Identity:
                 bytes.fromhex(found["sign"])
             )
             self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
+            held = found.get("held")
+            self._held = None if held is None else bytes.fromhex(held)
         except (OSError, ValueError, KeyError) as error:
             raise StorageError(
                 f"the key file {self.path} cannot be read ({type(error).__name__})",
                 remedy="restore it from a copy",
             ) from None
         self.public = self._sign.public_key().public_bytes_raw()
-        publics = [public_of(each) for each in self.exchange]
+        honoured = list(self.exchange)
+        if self._held is not None and self._held not in honoured:
+            honoured.append(self._held)
+        publics = [public_of(each) for each in honoured]
         self.by_name = {
             name_of(public): private
-            for public, private in zip(publics, self.exchange, strict=True)
+            for public, private in zip(publics, honoured, strict=True)
         }
         self.current = name_of(publics[0])
         self._publics = publics
@@ -161,17 +181,59 @@ class Identity:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(staged, self.path)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise StorageError(
                 f"{self.path} cannot be written: {error.strerror}"
             ) from None
 
     def rotate(self) -> None:
-        """A new exchange key; the last few stay valid, so that no device has to enrol again."""
-        kept = [bits.fresh().token(32), *self.exchange][:KEPT]
-        raw = self._sign.private_bytes_raw().hex()
-        self._write({"sign": raw, "exchange": [each.hex() for each in kept]})
+        """A new exchange key; the last few stay valid, so that no device has to enrol again.
+        The key that an open round names stays too, however often others are taken."""
+        with self._alone():
+            self._read()
+            kept = [bits.fresh().token(32), *self.exchange][:KEPT]
+            self._keep(kept, self._held)
+
+    def hold(self, name: str | None) -> None:
+        """Keep this key until another one is held, or none: a round that is keyed to it is
+        open, and its masks come off with no other.
+
+        It is written only where something changes, which is once in a rotation.
+        """
+        if name == self._held_name:
+            return
+        held = None if name is None else self.by_name[name]
+        with self._alone():
+            self._read()  # another process may have dropped it since
+            self._keep(self.exchange, held)
+
+    @property
+    def _held_name(self) -> str | None:
+        return None if self._held is None else name_of(public_of(self._held))
+
+    def _keep(self, exchange: list[bytes], held: bytes | None) -> None:
+        content: dict[str, Any] = {
+            "sign": self._sign.private_bytes_raw().hex(),
+            "exchange": [each.hex() for each in exchange],
+        }
+        if held is not None:
+            content["held"] = held.hex()
+        self._write(content)
         self._read()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One process at a time changes the file."""
+        try:
+            lock = self.path.with_suffix(".lock").open("ab")
+        except OSError as error:
+            raise StorageError(
+                f"{self.path} cannot be written: {error.strerror}"
+            ) from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def sign(self, *parts: bytes) -> str:
         """A signature over parts that cannot run into one another."""
@@ -187,6 +249,15 @@ class Identity:
             for public in self._publics
         ]
         return {"identity": self.public.hex(), "exchange": listed}
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in this folder durable: a file alone can be on disk without its name."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def verify(identity: bytes, signature: str, *parts: bytes) -> bool:

@@ -14,6 +14,7 @@ from tacit.errors import UsageError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{128})?$")]
 
 
 class WireError(UsageError):
@@ -123,6 +124,9 @@ class Announcement(Message):
     """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
     seconds: float
     """Until the upload is late."""
+    ticket: Ticket = ""
+    """The recommender's signature that this device is in this attempt: its upload repeats
+    it (`tacit.federation.protocol.tickets`)."""
     mixing: tuple[Hex, ...] = ()
     """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
     a sound plan."""
@@ -139,7 +143,9 @@ class Upload(Message):
     round: int = Field(ge=0)
     attempt: int = Field(ge=0)
     least: int = Field(ge=1)
-    """What the device was promised: the aggregator keeps the largest that any device names."""
+    """What the device was promised: the opening must say the same."""
+    ticket: Ticket = ""
+    """Of the announcement: nobody is counted who did not join."""
     rows: tuple[int, ...] = ()
     """For each sparse part, how many rows follow."""
     layouts: str = Field(default="", pattern=r"^[0-9a-f]{0,32}$")

@@ -59,9 +59,11 @@ __all__ = [
     "WireError",
     "ascending",
     "digest",
+    "frame_size",
     "integers",
     "layouts_print",
     "pack",
+    "payload_size",
     "sections",
     "unpack",
     "words",
@@ -175,6 +177,22 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
     )
 
 
+def frame_size(parts: tuple[Layout, ...], start: bytes) -> int:
+    """How long a whole upload is, from its beginning: with its header and what belongs to
+    the round."""
+    header, _ = unpack(Upload, start)
+    (length,) = struct.unpack_from("<I", start, len(MAGIC))
+    return len(MAGIC) + 4 + int(length) + payload_size(parts, header.rows)
+
+
+def payload_size(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> int:
+    """Bytes of a payload with these parts, of which sparse ones have so many rows."""
+    return sum(
+        count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
+        for count, part in zip(_counts(parts, rows), parts, strict=True)
+    )
+
+
 def sections(
     parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryview
 ) -> list[Section]:
@@ -186,10 +204,7 @@ def sections(
     row numbers that do not ascend inside their part. Nothing is copied.
     """
     counts = _counts(parts, rows)
-    whole = sum(
-        count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
-        for count, part in zip(counts, parts, strict=True)
-    )
+    whole = payload_size(parts, rows)
     if len(payload) != whole:
         raise WireError(
             f"a payload of {len(payload)} bytes where {whole} belong"

@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from fastapi import FastAPI
 
 from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.tickets import is_ticket
 from tacit.federation.protocol.wire import (
     Closing,
     Opening,
     Upload,
+    WireError,
+    frame_size,
     layouts_print,
     sections,
     unpack,
@@ -27,11 +30,13 @@ from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Reply
+from tacit.serving.http.plain import Call, Plain, Reply
 from tacit.serving.http.watch import log
 
 POLL = 0.5
 """Seconds between looks at the store, for uploads that came through another process."""
+SERVER_BODY = 1 << 20
+"""Bytes of the longest message of the recommender: layouts, and no payload."""
 MOST_OPEN = 64
 """Rounds that a process remembers; the store knows them all."""
 
@@ -54,7 +59,7 @@ def aggregator_app(
     limits: Limits | None = None,
     token: str | None = None,
     least: int = 2,
-) -> FastAPI:
+) -> Plain:
     """The app. `recommender` is the pinned identity of the one server that may open rounds;
     `least` is this server's own minimum cohort, whatever a recommender asks for."""
     store = Store(location, MIGRATIONS, "aggregator")
@@ -93,7 +98,7 @@ class _Handler:
     async def open(self, request: Call) -> Reply:
         """A round begins: from here on its uploads are taken. A least cohort below this
         server's own is refused, whoever asks."""
-        body = await self.gate.body(request)
+        body = await self.gate.body(request, SERVER_BODY)
         self.gate.signed(request, body, self.recommender)
         opening, _ = unpack(Opening, body)
         least = self.uploads.least
@@ -106,12 +111,12 @@ class _Handler:
     async def upload(self, request: Call) -> Reply:
         """A masked contribution.
 
-        The answer comes after it is durable. A device that has agreed to other sums than the
-        recommender has opened is turned away: its words would be listed, or summed in other
-        lengths, against its will.
+        The answer comes after it is durable. A device that has agreed to other sums, or to
+        another least cohort, than the recommender has opened is turned away: its words would
+        be listed, or summed in other lengths, against its will. So is one that did not join.
+        Neither touches what others have sent.
         """
-        body = await self.gate.body(request)
-        caller = await self.gate.caller(request, body)
+        body, caller = await self.gate.heard(request, fits=self._fits)
         message, payload = unpack(Upload, body)
         key = Key(message.task, message.round, message.attempt)
         known = await self._known(key)
@@ -123,14 +128,27 @@ class _Handler:
                 403,
                 "the device agreed to other sums than the recommender has opened",
             )
-        if message.least < self.uploads.least:
-            raise Refusal(403, "the device was promised too small a cohort")
+        if message.least != known.opening.least:
+            raise Refusal(
+                403,
+                "the device was promised another least cohort than was opened",
+            )
+        if not is_ticket(message.ticket, self.recommender, *key, caller.device):
+            raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
             known.here += 1
             if known.here >= known.wanted:
                 known.news.set()
         return self.gate.reply(caller, b"{}")
+
+    async def _fits(self, start: bytes, length: int) -> None:
+        """Refuse an upload of another length than its round asks for, before it is read."""
+        message, _ = unpack(Upload, start)
+        key = Key(message.task, message.round, message.attempt)
+        known = await self._known(key)
+        if length != frame_size(known.opening.parts, start):
+            raise WireError("an upload of a wrong length")
 
     async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few
@@ -139,7 +157,7 @@ class _Handler:
         Asked again it gives the same answer, so a recommender whose connection broke, or
         that was killed, asks again.
         """
-        body = await self.gate.body(request)
+        body = await self.gate.body(request, SERVER_BODY)
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)

@@ -9,8 +9,8 @@ A machine of four states for each round of the loop (`tacit.rounds.loop`):
 Guarantee: public state moves from one round to the next in a single transaction, after a
 sum of at least the least cohort has arrived and its range was checked, so the model never
 holds a partial round. A process that dies anywhere goes on from what its store holds
-(`tacit.federation.server.rounds`): an attempt that was announced is collected again (the
-aggregator reveals the same sum), and one that was not is made anew.
+(`tacit.federation.server.rounds`): an attempt that was announced is announced again, byte
+for byte, and collected (the aggregator reveals the same sum); one that was not is made anew.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
+from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import Announcement, Closing, Opening, pack
 from tacit.federation.server.lobby import Lobby
 from tacit.federation.server.rounds import Keyed, Rounds, Status
@@ -99,6 +100,8 @@ class Conductor:
         self.active: Active | None = None
         self.spoilt = 0
         self.finished = asyncio.Event()
+        self.stopped: str | None = None
+        """Why the training ended before its last round, if it did."""
         self.times: list[float] = []
         """Seconds of each attempt."""
         self._public = public
@@ -120,11 +123,22 @@ class Conductor:
             began = clock.time()
             await self._attempt(round_)
             self.times.append(clock.time() - began)
-        self.index, self.step = len(self.made.plan.rounds), Step.OVER
+        self.index = len(self.made.plan.rounds)
+        self._enter(Step.OVER)
+        await asyncio.to_thread(self.identity.hold, None)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
         return state
+
+    def stop(self, reason: str) -> None:
+        """The training goes on no more: whoever waits is told so, and why."""
+        self.stopped = reason
+        self.lobby.close()
+
+    def _enter(self, step: Step) -> None:
+        """Every transition passes here, so that a test can kill the process at each."""
+        self.step = step
 
     async def _attempt(self, round_: Round) -> None:
         """One attempt at a round; the loop moves on if it succeeds."""
@@ -133,10 +147,10 @@ class Conductor:
             attempt = await self._gather(round_, await self._open())
         else:
             log("round resumed", round=attempt.index, attempt=attempt.number)
+        active = await self._announced(attempt)
         if not attempt.joined:
             await self._pass_over(round_, attempt)
             return
-        active = self._announced(attempt)
         sum_ = await self._collect(active)
         if sum_ is None:
             log("round re-run", round=attempt.index, attempt=attempt.number)
@@ -159,13 +173,15 @@ class Conductor:
         Nothing is durable here yet. A process that dies opens the same attempt again, which
         is opening it once.
         """
-        self.step = Step.OPENING
+        self._enter(Step.OPENING)
         fresh, current = bits.fresh().token(16).hex(), self.identity.current
         # The mask of a round is the same in every attempt: a device sends the very words it
         # sent before.
         keyed = await self.rounds.keyed(self.index, fresh, current)
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
+        # before anybody masks with it: three rotations in one round must not lose it
+        await asyncio.to_thread(self.identity.hold, keyed.key)
         opening = Opening(
             task=self.name,
             round=self.index,
@@ -179,11 +195,10 @@ class Conductor:
     # ---------------------------------------------------------------- gathering
 
     async def _gather(self, round_: Round, keyed: Keyed) -> Attempt:
-        """The cohort of an attempt, written down before anybody is told: from here on a
-        restart collects this attempt, with these devices under these keys."""
-        self.step = Step.GATHERING
+        """The cohort of an attempt, with the keys that its devices have now."""
+        self._enter(Step.GATHERING)
         joined = await self.lobby.gathered(round_.takes_part)
-        attempt = Attempt(
+        return Attempt(
             self.index,
             keyed.number,
             keyed.nonce,
@@ -191,11 +206,10 @@ class Conductor:
             joined,
             {device: self._public(device) or b"" for device in joined},
         )
-        await self.rounds.begin(attempt)
-        return attempt
 
     async def _pass_over(self, round_: Round, attempt: Attempt) -> None:
         """Nobody of this slice came: the round releases nothing."""
+        self._enter(Step.ABSORBING)
         closing = Closing(
             task=self.name,
             round=attempt.index,
@@ -207,18 +221,20 @@ class Conductor:
 
     # ---------------------------------------------------------------- announced
 
-    def _announced(self, attempt: Attempt) -> Active:
-        """The attempt with what its devices are told, which follows from durable things."""
+    async def _announced(self, attempt: Attempt) -> Active:
+        """The attempt with what its devices are told, written down before anybody is told:
+        from here on a restart collects this attempt, with these devices, keys and bytes."""
         secret = self.identity.by_name[attempt.key]
         told = self.made.scheme.tell(
             attempt, self.loop.state, self.kept, secret
         )
-        return Active(attempt, told)
+        return Active(attempt, await self.rounds.begin(attempt, told))
 
     async def _collect(self, active: Active) -> bytes | None:
         """Answer everybody in the attempt, and wait for their sum: None if too few came."""
         attempt = active.attempt
-        self.active, self.step = active, Step.ANNOUNCED
+        self._enter(Step.ANNOUNCED)
+        self.active = active
         for place, device in enumerate(attempt.joined):
             self.lobby.call(device, self.announcement(device))
             if place % AT_A_TIME == AT_A_TIME - 1:
@@ -249,6 +265,9 @@ class Conductor:
             least=self.task.least,
             enough=self.task.enough,
             seconds=self.task.seconds,
+            ticket=ticket(
+                self.identity, self.name, attempt.index, attempt.number, device
+            ),
             mixing=told.seeds,
         )
         return pack(header, told.payload(device))
@@ -257,7 +276,7 @@ class Conductor:
 
     async def _absorb(self, round_: Round, active: Active, sum_: bytes) -> None:
         """From the sum to the next state; in a thread, for devices go on asking meanwhile."""
-        self.step = Step.ABSORBING
+        self._enter(Step.ABSORBING)
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
             where = {

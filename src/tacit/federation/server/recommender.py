@@ -36,10 +36,13 @@ from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.tables import statements
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Reply
+from tacit.serving.http.plain import Call, Plain, Reply
 from tacit.serving.http.watch import LOG, log
 
-MIGRATIONS = ((*statements("devices"), *statements("recommender")),)
+MIGRATIONS = (
+    (*statements("devices"), *statements("recommender")),
+    (*statements("announced"), *statements("rotations")),
+)
 """The steps that make the store's tables."""
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
@@ -78,7 +81,7 @@ class Operation:
 
 def recommender_app(
     task: Task, aggregator: RemoteAggregator, how: Operation
-) -> FastAPI:
+) -> Plain:
     """The app, which conducts the training of one task while it runs."""
     made = assemble(task)
     # two on one store would announce two masks for one round
@@ -133,6 +136,7 @@ class _Training:
         except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
             self.gate.ready = False
             reason = error.message if isinstance(error, TacitError) else ""
+            self.conductor.stop(reason or "a fault of the recommender")
             LOG.exception(
                 "training stopped", extra={"facts": {"reason": reason}}
             )
@@ -202,6 +206,7 @@ class _Handler:
             "waiting": len(conductor.lobby),
             "finished": conductor.finished.is_set(),
             "published": is_published(self.out),
+            "stopped": conductor.stopped,
             "seconds": conductor.times[-50:],
         }
         return Reply.facts(facts)
@@ -212,15 +217,15 @@ class _Handler:
 
         A device that is in the active attempt already gets the same announcement again. One
         that waits too long is told to ask again (425), for connections are not kept open for
-        ever; one that comes after the end is told so (410).
+        ever; one that comes after the end, or waits when it comes, is told so and why (410).
         """
-        body = await self.gate.body(request, JOIN_BODY)
-        caller = await self.gate.caller(request, body)
+        body, caller = await self.gate.heard(request, JOIN_BODY)
         message, payload = unpack(Join, body)
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
         self._check_going_on()
-        self._check_stamp(caller, message.stamp)
+        if (stale := self._stale(caller, message.stamp)) is not None:
+            return stale
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
             return self.gate.reply(
@@ -242,6 +247,10 @@ class _Handler:
         return self.gate.reply(caller, found)
 
     def _check_going_on(self) -> None:
+        if self.conductor.stopped is not None:
+            raise Refusal(
+                410, f"the training was stopped: {self.conductor.stopped}"
+            )
         if self.conductor.finished.is_set():
             raise Refusal(410, "the training is over")
 
@@ -278,20 +287,27 @@ class _Handler:
             frame, tacit_signature=self.gate.identity.sign(b"model", frame)
         )
 
-    def _check_stamp(self, caller: Caller, stamp: int) -> None:
-        """A copied request is old, or not newer than the device's last one.
+    def _stale(self, caller: Caller, stamp: int) -> Reply | None:
+        """The refusal of a copied request, which is old, or not newer than the device's
+        last one.
 
-        The last stamps are in memory: after a restart a copy of a message that is less than
-        five minutes old is taken once more, and may count the device among those who joined.
+        It says, under a MAC, what time it is here and what the last stamp was, so that a
+        device whose clock is off can stamp its next request right. The last stamps are in
+        memory: after a restart a copy of a message that is less than five minutes old is
+        taken once more, and may count the device among those who joined.
         """
-        if abs(time.time() - stamp / 1e9) > STAMP_SECONDS:
-            raise Refusal(
-                409,
-                "the device's clock is off by more than five minutes, or this is an old message",
-            )
-        if stamp <= self._stamps.get(caller.device, 0):
-            raise Refusal(409, "a message of this device that is not new")
-        self._stamps[caller.device] = stamp
+        now = time.time_ns()
+        last = self._stamps.get(caller.device, 0)
+        why = ""
+        if abs(now - stamp) > STAMP_SECONDS * 1e9:
+            why = "the device's clock is off by more than five minutes, or this is an old message"
+        elif stamp <= last:
+            why = "a message of this device that is not new"
+        if not why:
+            self._stamps[caller.device] = stamp
+            return None
+        facts = {"error": why, "time": now, "after": last}
+        return self.gate.reply(caller, json.dumps(facts).encode(), 409)
 
     def _items(self, message: Join, payload: memoryview) -> NDArray[np.uint32]:
         """The rows that the device lists, where the scheme shows them."""

@@ -36,12 +36,17 @@ class RemoteAggregator:
     with restarts."""
 
     def __init__(
-        self, url: str, pin: str, identity: Identity, ca: str | None = None
+        self,
+        url: str,
+        pin: str,
+        identity: Identity,
+        ca: str | None = None,
+        insecure: bool = False,
     ) -> None:
         self.url = url.rstrip("/")
         self.pin = bytes.fromhex(pin)
         self.identity = identity
-        self._web = Web(ca, seconds=None)
+        self._web = Web(ca, seconds=None, insecure=insecure)
 
     async def open(self, opening: Opening) -> None:
         """Open an attempt at a round."""

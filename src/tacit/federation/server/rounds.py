@@ -7,17 +7,25 @@ changes nothing. `advance` is the only one that moves the public state.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
+from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.agreed.scheme import Attempt
+from tacit.federation.agreed.scheme import Attempt, Told
 from tacit.federation.protocol.arrays import pack_state, unpack_state
+from tacit.federation.server.announced import forget_told, keep_told
 from tacit.federation.server.store import Session, Store
 from tacit.rounds.state import State
+from tacit.serving.http.watch import log
 
+T = TypeVar("T")
+PAUSE = 1.0
+"""Seconds between two tries while the store is away."""
 Status = Literal["done", "spoilt", "given up"]
 """How an attempt ended: absorbed, absorbed as nothing, or never revealed."""
 
@@ -52,9 +60,19 @@ class Rounds:
         self.store = store
         self.name = made.task.name
 
+    async def _asked(self, work: Callable[[Session], T]) -> T:
+        """The result of a work, however long the store is away: a training is not given up
+        for that. Works may run twice, so one whose fate is unknown is run again."""
+        while True:
+            try:
+                return await self.store.write(work)
+            except StorageError:
+                log("the store is away; the training waits")
+                await asyncio.sleep(PAUSE)
+
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
-        return await self.store.write(self._standing)
+        return await self._asked(self._standing)
 
     def _standing(self, session: Session) -> Standing:
         self._enter(session)
@@ -85,9 +103,7 @@ class Rounds:
 
     async def opened(self, index: int) -> Attempt | None:
         """The attempt at a round that was announced and is not over, if there is one."""
-        return await self.store.read(
-            lambda session: self._opened(session, index)
-        )
+        return await self._asked(lambda session: self._opened(session, index))
 
     def _opened(self, session: Session, index: int) -> Attempt | None:
         rows = session.run(
@@ -101,7 +117,7 @@ class Rounds:
         found = Keyed(*rows[-1])
         who = session.run(
             "SELECT device, public, items FROM joined "
-            "WHERE task = ? AND round = ? AND attempt = ?",
+            "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             self.name,
             index,
             found.number,
@@ -121,7 +137,7 @@ class Rounds:
     async def keyed(self, index: int, nonce: str, key: str) -> Keyed:
         """What keys the next attempt at a round: the nonce and key of its first one, or
         these if it is the first."""
-        rows = await self.store.read(
+        rows = await self._asked(
             lambda s: s.run(
                 "SELECT attempt, nonce, key FROM round "
                 "WHERE task = ? AND round = ? ORDER BY attempt",
@@ -133,11 +149,15 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt) -> None:
-        """Write an attempt down, with all who joined it."""
+    async def begin(self, attempt: Attempt, told: Told) -> Told:
+        """Write an attempt down, with all who joined it and what they are told.
+
+        What was written first counts: an attempt that goes on after a restart is told as it
+        was told before.
+        """
         where = (self.name, attempt.index, attempt.number)
 
-        def work(session: Session) -> None:
+        def work(session: Session) -> Told:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
                 *where,
@@ -152,12 +172,13 @@ class Rounds:
                     attempt.publics[device],
                     items.tobytes(),
                 )
+            return keep_told(session, self.name, attempt, told)
 
-        await self.store.write(work)
+        return await self._asked(work)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
-        await self.store.write(lambda s: self._end(s, attempt, "given up"))
+        await self._asked(lambda s: self._end(s, attempt, "given up"))
 
     async def advance(
         self, attempt: Attempt, state: State, kept: bytes | None, status: Status
@@ -172,6 +193,7 @@ class Rounds:
                 self.name,
                 attempt.index,
             )
+            forget_told(session, self.name, attempt.index)
             session.run(
                 "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
                 attempt.index + 1,
@@ -181,7 +203,7 @@ class Rounds:
                 attempt.index,
             )
 
-        await self.store.write(work)
+        await self._asked(work)
 
     def _end(self, session: Session, attempt: Attempt, status: Status) -> None:
         session.run(

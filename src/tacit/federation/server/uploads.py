@@ -33,6 +33,7 @@ from tacit.federation.server.tables import statements
 MIGRATIONS = (
     (*statements("devices"), *statements("aggregator")),
     *printed_tables(),
+    statements("rotations"),
 )
 """The steps that make the store's tables."""
 AT_ONCE = 64 << 20

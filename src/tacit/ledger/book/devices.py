@@ -33,6 +33,7 @@ from tacit.errors import BookError, SettingError, StorageError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, cost
 from tacit.ledger.account.event import Event
+from tacit.units import Unit
 
 HEADER = 4096
 PRICES = 15
@@ -54,6 +55,7 @@ class DeviceBooks:
     that ends with this object.
 
     `fleet` tells whose records they are: a book that was made for another one is refused.
+    `unit` is whom the cap protects.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class DeviceBooks:
         path: str | Path | None = None,
         *,
         fleet: str = "",
+        unit: Unit = "user",
     ) -> None:
         epsilon, delta = float(cap[0]), float(cap[1])
         if not (epsilon > 0 and isfinite(epsilon) and 0 <= delta < 1):
@@ -73,6 +76,7 @@ class DeviceBooks:
         self.cap = (epsilon, delta)
         self._prices = list[float]()
         self.fleet = fleet
+        self.unit: Unit = unit
         self._path = None if path is None else Path(path)
         self._turn = Lock()
         self._room = lru_cache(maxsize=4096)(self._fits)
@@ -88,10 +92,17 @@ class DeviceBooks:
         self._table = self._map[HEADER:].view(np.uint32).reshape(people, _WORDS)
 
     def pay(
-        self, event: Event, people: NDArray[np.int64] | None = None
+        self,
+        event: Event,
+        people: NDArray[np.int64] | None = None,
+        steps: int = 1,
     ) -> NDArray[np.int64]:
         """Charge `event` to these devices (all of them by default); the ones that may
-        answer, durably charged."""
+        answer, durably charged.
+
+        `steps` is how many steps at the event's unit one at the book's unit can take, for
+        group privacy (`tacit.ledger.account.cost.group`).
+        """
         asked = (
             np.arange(self.people)
             if people is None
@@ -104,7 +115,9 @@ class DeviceBooks:
                     event.model_copy(
                         update={"beside": None, "instead": None, "sampled": 1.0}
                     ),
-                )
+                ),
+                self.unit,
+                steps,
             )
             if (
                 price.unbounded
@@ -231,9 +244,10 @@ class DeviceBooks:
             self.people,
             self.cap,
             self.fleet,
+            self.unit,
         ) or self._path.stat().st_size != len(self._blank()):
             raise BookError(
-                "the device book was made for another cap or fleet",
+                "the device book was made for another cap or fleet, or another unit",
                 place=str(self._path),
                 remedy="a cap is never reset",
             )
@@ -245,6 +259,7 @@ class DeviceBooks:
             "people": self.people,
             "cap": self.cap,
             "fleet": self.fleet,
+            "unit": self.unit,
             "prices": self._prices,
         }
         return json.dumps(facts).encode().ljust(HEADER)
@@ -257,8 +272,8 @@ class DeviceBooks:
 
 def _header_of(
     content: bytes, path: Path
-) -> tuple[tuple[int, int, tuple[float, ...], str], list[float]]:
-    """(format, people, cap, fleet) and the prices."""
+) -> tuple[tuple[int, int, tuple[float, ...], str, str], list[float]]:
+    """(format, people, cap, fleet, unit) and the prices."""
     try:
         facts = json.loads(content)
         made_for = (
@@ -266,6 +281,7 @@ def _header_of(
             facts["people"],
             tuple(facts["cap"]),
             facts.get("fleet", ""),
+            facts.get("unit", "user"),
         )
         return made_for, [float(price) for price in facts["prices"]]
     except (ValueError, KeyError, TypeError):

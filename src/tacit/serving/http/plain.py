@@ -59,6 +59,8 @@ class Reply:
         return cls(json.dumps(facts).encode(), status, "application/json")
 
 
+WATCHED = ("/healthz", "/metrics")
+"""What operators ask for."""
 Handler = Callable[[Call], Awaitable[Reply]]
 """What answers the requests of one route."""
 
@@ -71,10 +73,16 @@ class Plain(FastAPI):
     ) -> None:
         super().__init__(**options)
         self._routes = routes
+        self.watch_port: int | None = None
+        """Where operators ask: `WATCHED` is answered there, and nothing else."""
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        if scope["type"] == "http" and not self._is_here(scope):
+            reply = Reply.facts({"error": "not here"}, 404)
+            await _send(reply, send)
+            return
         handler = (
             self._routes.get((scope["method"], scope["path"]))
             if scope["type"] == "http"
@@ -83,12 +91,23 @@ class Plain(FastAPI):
         if handler is None:
             await super().__call__(scope, receive, send)
             return
-        reply = await handler(Call(scope, receive))
-        await send(
-            {
-                "type": "http.response.start",
-                "status": reply.status,
-                "headers": reply.headers,
-            }
-        )
-        await send({"type": "http.response.body", "body": reply.payload})
+        await _send(await handler(Call(scope, receive)), send)
+
+    def _is_here(self, scope: Scope) -> bool:
+        """Whether a path is answered at the port that it was asked at: counts are for
+        operators alone, and operators need nothing else. Health is answered at both."""
+        server = scope.get("server")
+        watched = server is not None and server[1] == self.watch_port
+        path = scope["path"]
+        return path in WATCHED if watched else path != "/metrics"
+
+
+async def _send(reply: Reply, send: Send) -> None:
+    await send(
+        {
+            "type": "http.response.start",
+            "status": reply.status,
+            "headers": reply.headers,
+        }
+    )
+    await send({"type": "http.response.body", "body": reply.payload})

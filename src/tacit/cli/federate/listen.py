@@ -1,0 +1,67 @@
+"""A server listens: with TLS or on loopback, for devices at one port and for operators at
+another."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.serving.http.plain import Plain
+
+
+def check_secure(o: dict[str, Any]) -> None:
+    """Refuse to listen for other machines without TLS, unless that is meant."""
+    from tacit.errors import SettingError
+    from tacit.federation.protocol.http import is_loopback
+
+    if not (o["tls_cert"] or o["insecure"] or is_loopback(o["host"])):
+        raise SettingError(
+            "without TLS anybody on the way sees who takes part",
+            remedy="--tls-cert and --tls-key, or --insecure behind a proxy that has them",
+        )
+
+
+def serve(app: Plain, o: dict[str, Any]) -> None:
+    """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
+    import uvicorn
+
+    from tacit.serving.http.lines import Patience
+    from tacit.serving.http.watch import start_logs
+
+    start_logs()
+    app.watch_port = o["watch_port"]
+    config = uvicorn.Config(
+        app,
+        host=o["host"],
+        port=o["port"],
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=o["tls_cert"],
+        ssl_keyfile=o["tls_key"],
+        backlog=4096,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        ws="none",
+        http=Patience,
+    )
+    ports = [(o["host"], o["port"])]
+    if o["watch_port"] is not None:
+        ports.append((o["watch_host"], o["watch_port"]))
+    uvicorn.Server(config).run([_listening(*each) for each in ports])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket for a server, or a word about why there is none."""
+    from tacit.errors import SettingError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=4096)
+    except OSError as error:
+        raise SettingError(
+            f"{host}:{port} cannot be listened on: {error.strerror}"
+        ) from None

@@ -1,0 +1,55 @@
+"""A message is read: no more of it than was announced, not for ever, and not to its end if
+its beginning is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from tacit.federation.server.store import Refusal
+from tacit.serving.http.plain import Call
+
+BEGINNING = 4096
+"""Bytes of a message that are read before its length is checked: its header is in them."""
+MOST_DIGITS = 12
+"""Of a length."""
+Fits = Callable[[bytes, int], Awaitable[None]]
+"""Refuses a message by its beginning and its length."""
+
+
+def check_length(request: Call, most: int) -> int:
+    """How long a message says it is, unless that is too long or it does not say."""
+    announced = request.headers.get("content-length", "")
+    if len(announced) > MOST_DIGITS or not announced.isdecimal():
+        raise Refusal(413, "the message does not say how long it is")
+    if int(announced) > most:
+        raise Refusal(413, "the message is too long")
+    return int(announced)
+
+
+async def read_body(
+    request: Call, most: int, seconds: float, fits: Fits | None = None
+) -> bytes:
+    """The whole body, within so many bytes and seconds. `fits` sees its beginning before the
+    rest is read."""
+    whole = check_length(request, most)
+    parts = list[bytes]()
+    size = 0
+    more = True
+    try:
+        async with asyncio.timeout(seconds):
+            while more:
+                event = await request.receive()
+                if event["type"] == "http.disconnect":
+                    raise Refusal(400, "the message ended early")
+                parts.append(event.get("body", b""))
+                size += len(parts[-1])
+                more = event.get("more_body", False)
+                if size > most:
+                    raise Refusal(413, "the message is too long")
+                if fits is not None and size >= min(BEGINNING, whole):
+                    await fits(b"".join(parts), whole)
+                    fits = None
+    except TimeoutError:
+        raise Refusal(408, "the message came too slowly") from None
+    return parts[0] if len(parts) == 1 else b"".join(parts)

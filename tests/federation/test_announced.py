@@ -1,0 +1,146 @@
+"""What a round announces is canonical, and kept: packed twice it is equal, and a store gives
+back the bytes that were written first."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
+
+from tacit.data.catalogue import Catalogue, catalogue_facts
+from tacit.errors import Failure
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.agreed.scheme import Attempt, Told
+from tacit.federation.device.client import Refused
+from tacit.federation.device.part import _deliver
+from tacit.federation.protocol.arrays import pack_state, unpack_state
+from tacit.federation.protocol.task import Task
+from tacit.federation.protocol.wire import digest
+from tacit.federation.server.recommender import MIGRATIONS
+from tacit.federation.server.rounds import Rounds
+from tacit.federation.server.store import Store
+
+KINDS = st.sampled_from(
+    ["<f4", "<f8", "<i1", "<i4", "<i8", "<u4", "<u8", "|b1"]
+)
+STATES = st.dictionaries(
+    st.text("abcxyz. 09_é", min_size=1, max_size=12),
+    KINDS.flatmap(
+        lambda kind: arrays_of.arrays(
+            kind, arrays_of.array_shapes(min_dims=0, min_side=0, max_side=4)
+        )
+    ),
+    max_size=6,
+)
+
+
+@given(STATES, st.randoms())
+def test_packing_is_canonical(state, random) -> None:
+    packed = pack_state(state)
+    assert pack_state(unpack_state(packed)) == packed
+    names = list(state)
+    random.shuffle(names)
+    assert pack_state({name: state[name] for name in names}) == packed
+
+
+@dataclass(frozen=True)
+class Says(Told):
+    """Tells what it is given."""
+
+    words: dict[str, bytes]
+    alike: bool = False
+    seeds: tuple[str, ...] = ("ab" * 8,)
+
+    def payload(self, device: str) -> bytes:
+        return self.words[device]
+
+    def digest(self, device: str) -> str:
+        return digest(self.words[device])
+
+    def taken_off(self, layout, sum_, arrived):
+        raise NotImplementedError
+
+
+def attempt(number: int = 0, *devices: str) -> Attempt:
+    none = np.zeros(0, np.uint32)
+    names = devices or ("aa", "bb")
+    return Attempt(
+        0,
+        number,
+        "ab" * 8,
+        "cd" * 8,
+        dict.fromkeys(names, none),
+        dict.fromkeys(names, bytes(32)),
+    )
+
+
+@pytest.fixture
+def rounds(tmp_path):
+    store = Store(tmp_path / "store", MIGRATIONS, "recommender")
+    task = Task(
+        method="popularity",
+        calibration="none",
+        low=1,
+        high=5,
+        people=4,
+        cohort=4,
+        least=2,
+        items=catalogue_facts(Catalogue(("a", "b"))),
+    )
+    yield Rounds(assemble(task), store)
+    store.close()
+
+
+def begin(rounds: Rounds, where: Attempt, told: Told) -> Told:
+    return asyncio.run(rounds.begin(where, told))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_was_announced_first_is_announced_again(rounds, alike) -> None:
+    first = Says({"aa": b"one", "bb": b"one" if alike else b"two"}, alike)
+    begin(rounds, attempt(), first)
+    other = Says({"aa": b"other", "bb": b"other"}, alike, ("ef" * 8,))
+    again = begin(rounds, attempt(), other)
+    for device in ("aa", "bb"):
+        assert again.payload(device) == first.payload(device)
+        assert again.digest(device) == first.digest(device)
+    assert again.seeds == first.seeds
+
+
+def test_a_second_attempt_tells_all_the_same_if_all_are_alike(rounds) -> None:
+    begin(rounds, attempt(), Says({"aa": b"one", "bb": b"one"}, True))
+    later = Says({"bb": b"two", "cc": b"two"}, True)
+    assert begin(rounds, attempt(1, "bb", "cc"), later).payload("cc") == b"one"
+
+
+def test_a_second_attempt_deals_anew_if_each_is_told_its_own(rounds) -> None:
+    begin(rounds, attempt(), Says({"aa": b"one", "bb": b"two"}))
+    later = Says({"bb": b"three", "cc": b"four"})
+    found = begin(rounds, attempt(1, "bb", "cc"), later)
+    assert found.payload("bb") == b"three"
+
+
+def test_a_damaged_announcement_is_never_sent(rounds) -> None:
+    told = Says({"aa": b"one", "bb": b"one"}, True)
+    begin(rounds, attempt(), told)
+    rounds.store.now(lambda s: s.run("UPDATE announced SET told = ?", b"two"))
+    with pytest.raises(Failure, match="damaged"):
+        begin(rounds, attempt(), told)
+
+
+@pytest.mark.parametrize(("status", "counted"), [(409, True), (410, False)])
+def test_a_device_that_was_counted_goes_on(status, counted) -> None:
+    class Lost:
+        """A link of a device that has lost what it sent."""
+
+        aggregator = None
+
+        async def call(self, *_):
+            raise Refused(status)
+
+    assert asyncio.run(_deliver(Lost(), b"", 5.0)) is counted
