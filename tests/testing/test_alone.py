@@ -216,6 +216,16 @@ def test_a_second_look_changes_nothing(data, items, monkeypatch):
     assert (engine._personal["mean"] == 2).all()
 
 
+def test_a_block_cannot_reach_what_others_keep(data):
+    """Rows of personal state are copies: a view has everybody's behind it."""
+    from tacit.engine.blocks import block_of
+
+    kept = {"mean": np.zeros((data.n_users, 1))}
+    for piece in (slice(3, 9), np.arange(3, 9)):
+        own = block_of(data, piece, kept).personal["mean"]
+        assert not np.shares_memory(own, kept["mean"])
+
+
 def test_a_verdict_is_kept_for_the_same_public_facts_only(data, items):
     """Checked once in a process; another unit, setting or catalogue is checked again."""
     for unit, users in (("user", 150), ("user", 150), ("rating", 150)):
