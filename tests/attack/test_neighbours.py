@@ -18,6 +18,7 @@ from tacit.methods import METHODS, find
 from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Everyone
+from tacit.testing import broken
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000
@@ -119,6 +120,19 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
         ):  # both of two rivals are tried, one is drawn
             done.append(round_.name)
             state = round_.absorb(state, drawn.run(round_, state, charge))
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize(
+    ("name", "unit"), [(n, u) for n in METHODS for u in find(n).units]
+)
+def test_no_neighbour_of_a_small_crowd_moves_it(ratings, name, unit, delta):
+    """The hunt that is shipped (`tacit.testing.broken`), on plans for many people: one whom
+    others depend on moves a small crowd most (break 2)."""
+    method = find(name)(epsilon=2.0, delta=delta, unit=unit)
+    if delta == 0 and (name, unit) in NOT_PURE:
+        return
+    assert not broken(method, sample_catalogue(), ratings, users=MANY)
 
 
 def test_a_plan_for_many_has_every_stage():

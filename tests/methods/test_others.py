@@ -104,6 +104,18 @@ def test_a_method_of_another_package_is_listed_and_fits(install):
     assert twin.statement.certified == "not private"
 
 
+def test_a_statement_names_the_package_of_a_method(install):
+    """Break 2: a certified statement says whose code it rests on."""
+    install("outsider", {"outside-mean": "outsider:Mean"})
+    method = find("outside-mean")(epsilon=5.0)
+    data = sample(people=200, ratings=4000, seed=1)
+    method.fit(data, items=sample_catalogue(), users=200)
+    assert method.statement_.certified == "certified"
+    told = " ".join(str(method.statement_).split())
+    assert "not Tacit's: it is the class outsider.Mean of outsider 1.0." in told
+    assert "has not reviewed its code" in told
+
+
 def test_a_name_of_tacit_cannot_be_taken(install):
     install("outsider", {"bayes": "outsider:Mean"})
     assert find("bayes") is Bayes

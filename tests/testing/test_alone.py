@@ -15,6 +15,7 @@ from tacit.errors import Failure, SettingError
 from tacit.fitting import alone as before_the_charge
 from tacit.fitting.run import fit, trial
 from tacit.ledger.book.book import open_book
+from tacit.methods import METHODS, find
 from tacit.rounds.alone import Witness
 from tacit.testing import AloneTests, broken, depends_on_others, not_alone
 
@@ -129,6 +130,33 @@ def test_the_engine_stops_a_leak(
     assert not any(c.isdigit() for c in str(told.value))
 
 
+@pytest.mark.parametrize(
+    ("name", "unit"), [(n, u) for n in METHODS for u in find(n).units]
+)
+def test_invented_people_pass_every_round_of_tacits_methods(
+    data, items, monkeypatch, name, unit
+):
+    """So that what is built on one from outside is not refused for it."""
+    from tacit.fitting.run import _Run
+
+    seen = []
+    walked = before_the_charge._walked
+
+    def counted(plan, *given):
+        for step in walked(plan, *given):
+            seen.append(step.round.name)
+            yield step
+
+    monkeypatch.setattr(before_the_charge, "_walked", counted)
+    for users in (150, 100_000):
+        run = _Run(find(name)(epsilon=1.0, unit=unit), data, items, users, None)
+        seen.clear()
+        before_the_charge.check_alone(
+            run.plan, run.public, run._first, run.events
+        )
+        assert seen == [round_.name for round_ in run.plan.rounds]
+
+
 def test_a_leak_of_large_blocks_passes_invented_people_and_is_stopped(
     data, items, tmp_path
 ):
@@ -214,6 +242,16 @@ def test_a_second_look_changes_nothing(data, items, monkeypatch):
         found = engine.run(step.round, step.state, NoNoise())["sum"].value
         assert np.array_equal(found, step.released["sum"].value)
     assert (engine._personal["mean"] == 2).all()
+
+
+def test_a_block_cannot_reach_what_others_keep(data):
+    """Rows of personal state are copies: a view has everybody's behind it."""
+    from tacit.engine.blocks import block_of
+
+    kept = {"mean": np.zeros((data.n_users, 1))}
+    for piece in (slice(3, 9), np.arange(3, 9)):
+        own = block_of(data, piece, kept).personal["mean"]
+        assert not np.shares_memory(own, kept["mean"])
 
 
 def test_a_verdict_is_kept_for_the_same_public_facts_only(data, items):

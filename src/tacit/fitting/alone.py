@@ -4,9 +4,9 @@ same in a block as by herself.
 They are made of public facts alone (the catalogue, the scale; at the unit `value` who rated
 what) and a fixed seed, so a refusal says something about the method and nothing about anybody.
 The rounds of a plan need the state that earlier rounds leave: it comes from what the invented
-people release, with invented noise of the size that was paid for. Where that would cost a
-matrix over many items, or cannot be absorbed, the rest is left to the engine, which looks at
-real people in every round (`tacit.rounds.alone.Witness`).
+people release, with invented noise of the size that was paid for. Where that would cost much,
+or cannot be absorbed, the rest is left to the engine, which looks at real people in every
+round (`tacit.rounds.alone.Witness`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tacit.engine.simulate import Simulate
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Skellam
+from tacit.methods import origin
 from tacit.methods.base import Method, Public
 from tacit.noise.release import NoNoise
 from tacit.rounds.alone import (
@@ -46,8 +47,11 @@ SAME = (0, 2, 4)
 CELLS = 8
 """Ratings of one of them, at most."""
 LARGEST = 300_000
-"""Numbers of a release that is made for them: a matrix over 770 items. Chosen so that all of
-this takes a tenth of a second and less."""
+"""Numbers of a release that is made for them and absorbed: a matrix over 770 items. Chosen so
+that all of this takes a tenth of a second and less."""
+OWN_LARGEST = 100
+"""The same for Tacit's own methods, whose every round is followed by the tests of a release
+(`tacit.testing.alone`): refining a catalogue twice would be 3 % of a fit of `bayes`."""
 SEED = 13
 FACTOR = {"gaussian": 1.0, "laplace": 2.0**0.5, "knorm": 2.0}
 """Standard deviation of a law of spread 1, about; noise of other laws is left out."""
@@ -87,19 +91,25 @@ def check_once(
     """`check_alone`, once in a process for the same method on the same public facts."""
     known = facts(method, public)
     if known not in _PASSED:
-        check_alone(plan, public, state, events)
+        largest = LARGEST if origin(type(method)) else OWN_LARGEST
+        check_alone(plan, public, state, events, largest)
         _PASSED.add(known)
 
 
 def check_alone(
-    plan: Plan, public: Public, state: AnyState, events: Mapping[str, Event]
+    plan: Plan,
+    public: Public,
+    state: AnyState,
+    events: Mapping[str, Event],
+    largest: int = LARGEST,
 ) -> None:
-    """Refuse a plan whose rounds mix people. `state` is public before the first round."""
+    """Refuse a plan whose rounds mix people. `state` is public before the first round; a
+    release of more than `largest` numbers is not absorbed, and ends the walk."""
     rng = np.random.default_rng(SEED)
     people = invented(public, rng)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        steps = tuple(_walked(plan, people, state, events, rng))
+        steps = tuple(_walked(plan, people, state, events, rng, largest))
         among = _together(steps, people)
         others = _together(steps, _changed(people, public, rng))
         alone = _singly(steps, people)
@@ -128,6 +138,7 @@ def _walked(
     state: AnyState,
     events: Mapping[str, Event],
     rng: np.random.Generator,
+    largest: int,
 ) -> Iterator[_Step]:
     """The rounds with the states that the invented people lead to."""
     done: list[str] = []
@@ -137,7 +148,7 @@ def _walked(
         if not is_checked(round_):
             return
         yield _Step(round_, state)
-        if any(part.numbers > LARGEST for part in round_.parts):
+        if sum(part.numbers for part in round_.parts) > largest:
             return
         try:
             if passed_over(plan, round_, state, done):
