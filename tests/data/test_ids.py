@@ -84,7 +84,7 @@ def test_the_refusal_quotes_no_cell(tmp_path):
 
 def test_an_invisible_id_is_no_id(tmp_path):
     text = "user,item,rating\nx,a,3\n\u200b\u00a0,a,3\n"
-    with pytest.raises(DataError, match="line 3.*an empty cell"):
+    with pytest.raises(DataError, match=r"line 3.*an empty cell"):
         read(put(tmp_path, text), (1, 5))
 
 
