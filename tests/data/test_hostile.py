@@ -266,3 +266,11 @@ def test_lines_are_known_where_fields_are_fenced(tmp_path):
     path.write_text('"User-ID";"ISBN";"Book-Rating"\n' + rows + '"3";"3";"4"\n')
     with pytest.raises(DataError, match="line 10 and line 11"):
         read(path, duplicates="error")
+
+
+def test_an_id_is_no_essay(tmp_path):
+    """A model with such an id would be paid for and not be read again."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"user,item,rating\n1,{'x' * 10_001},3\n2,y,3\n")
+    with pytest.raises(DataError, match="more than 10,000 letters"):
+        read(path, (1, 5))
