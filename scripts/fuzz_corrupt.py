@@ -43,7 +43,7 @@ NASTY = [
     "=1+1",
     "🎬",
 ]
-BOMB = 400 << 20
+BOMB = 250 << 20
 
 
 def damage(data: bytes, rng: Random) -> bytes:

@@ -136,15 +136,16 @@ def mutate_arrays(arrays: dict[str, Any], rng: Random) -> dict[str, Any]:
         array.flat[rng.randrange(array.size)] = rng.choice(
             [np.nan, np.inf, -1, 1e38, 0, -1e38]
             if array.dtype.kind == "f"
+            else [0, 1, 7, 100]
+            if array.dtype.kind in "ub"
             else [-1, 2**30, 0, 10**6]
         )
     elif act == 1:
-        array = array * (
-            rng.choice([0, -1, 1e30, 1e-30])
-            if array.dtype.kind == "f"
-            else rng.choice([0, -1, 1000])
-        )
-        array = array.astype(found[name].dtype)
+        times = rng.choice([0, -1, 1e30, 1e-30])
+        if array.dtype.kind != "f":
+            times = rng.choice([0, -1, 1000])
+        with np.errstate(all="ignore"):
+            array = (array * np.float64(times)).astype(found[name].dtype)
     elif act == 2:
         array = array[: rng.randrange(len(array) + 1)]
     elif act == 3:

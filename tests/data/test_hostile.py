@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tacit.data.catalogue import Catalogue
 from tacit.data.read import read
 from tacit.data.reading import guard, parquet
 from tacit.data.reading.dialect import is_number
@@ -251,3 +252,25 @@ def test_files_in_a_tar_are_read(tmp_path):
             tar.addfile(info, io.BytesIO(text.encode()))
     assert read_items(held).titles == ["Heat"]
     assert read_personal(held, likes=True)[0].item == "Heat"
+
+
+def test_lines_are_known_where_fields_are_fenced(tmp_path):
+    """A last line end is followed by no row, so that it has no line either."""
+    rows = "".join(
+        f'"{u}";"{i}";"5"\n' for u in range(1, 4) for i in range(1, 4)
+    )
+    path = tmp_path / "BX-Book-Ratings.csv"
+    path.write_text('"User-ID";"ISBN";"Book-Rating"\n' + rows)
+    known = Catalogue(["1", "2"])
+    assert len(read(path, items=known, duplicates="error")) == 6
+    path.write_text('"User-ID";"ISBN";"Book-Rating"\n' + rows + '"3";"3";"4"\n')
+    with pytest.raises(DataError, match="line 10 and line 11"):
+        read(path, duplicates="error")
+
+
+def test_an_id_is_no_essay(tmp_path):
+    """A model with such an id would be paid for and not be read again."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"user,item,rating\n1,{'x' * 10_001},3\n2,y,3\n")
+    with pytest.raises(DataError, match="more than 10,000 letters"):
+        read(path, (1, 5))

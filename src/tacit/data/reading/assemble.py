@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import LONGEST, Catalogue
 from tacit.data.ids import two_ways
 from tacit.data.ratings import Notes, Ratings, check_size, counted
 from tacit.data.reading.cells import Codes, present, relabel
@@ -71,6 +71,12 @@ def assemble(
         drop_unlisted(cells, item_names, catalogue)
         notes = replace(notes, dropped_items=before - cells.item.size)
         item_names = catalogue.ids
+    elif any(len(name) > LONGEST for name in item_names):
+        raise DataError(
+            f"an item's id has more than {LONGEST:,} letters",
+            place=label,
+            remedy="check the quotes and the delimiter",
+        )
     if not cells.user.size:
         if notes.dropped_items:
             message, remedy = (

@@ -130,8 +130,7 @@ class _Reader:
             }
         lines = None
         if self.table.keep_lines:
-            # What follows the last line end is no row.
-            lines = self.lines(text, line, rows)[: len(columns["user"])]
+            lines = self.lines(text, line, rows, len(columns["user"]))
         try:
             self.table.add(
                 columns["user"],
@@ -261,12 +260,19 @@ class _Reader:
         return np.flatnonzero(~empty)
 
     def lines(
-        self, data: bytes, line: int, rows: NDArray[np.int64] | None
+        self,
+        data: bytes,
+        line: int,
+        rows: NDArray[np.int64] | None,
+        count: int,
     ) -> NDArray[np.int64]:
+        """The line of each of `count` rows, or of these rows."""
         numbers = np.array(
             [number for number, _ in self.records(data, line)], np.int64
         )
-        return numbers[rows] if rows is not None else numbers
+        if rows is not None:
+            return numbers[rows]
+        return numbers[:count]  # a last line end is followed by no row
 
     def explain(self, data: bytes, line: int, row: int, role: str) -> DataError:
         """The error for the cell of `role` in the row of that number, read again the slow way."""

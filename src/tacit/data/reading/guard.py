@@ -45,9 +45,9 @@ BROKEN = (
     zlib.error,
 )
 """What readers of archives raise on damaged ones, and on those with a password."""
-AT_MOST = 100
+AT_MOST = 30
 """Times that a file may grow when it is unpacked: tables of ratings grow 3 to 20 times, a bomb
-a thousand times."""
+a thousand times. Ratings need twice the room of their text in memory."""
 AT_LEAST = 1 << 26
 """Bytes that any file may unpack to."""
 PANIC = "PanicException"

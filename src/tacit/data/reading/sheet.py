@@ -166,8 +166,8 @@ def read_sheet(
             place=part.label,
             remedy="give a file with at least one row of data",
         )
-    cells = text.count(found.delimiter) + LINE * text.count("\n")
-    if cells > size.cells:
+    count = text.count(found.delimiter) + LINE * text.count("\n")
+    if count > size.cells:
         raise DataError(
             f"this is too large for {size.what}: it has more than {size.cells:,} cells",
             place=part.label,
