@@ -77,7 +77,8 @@ def _engine(method: Method) -> str:
     engine = method.engine or usual
     if engine in engines() and _can_run(engine, method):
         return engine
-    able = (name for name in engines() if _can_run(name, method))
+    others = (name for name in engines() if name not in method.engines)
+    able = [*method.engines, *(x for x in others if _can_run(x, method))]
     raise SettingError(
         f"{method.name} does not run on {engine!r}",
         remedy=f"use {' or '.join(able)}",
@@ -144,9 +145,7 @@ def check_delta(budget: Budget, people: int | None) -> None:
             if people is not None
             else "what people who are not counted can be asked to bear"
         )
-        usual = (
-            f"; {USUAL_DELTA:g} is the default" if most > USUAL_DELTA else ""
-        )
+        usual = "; 1e-6 is the default" if most > USUAL_DELTA else ""
         raise SettingError(
             f"delta is {budget.delta:g}, above {whom}",
             remedy=f"use a delta of at most {most:.1g}{usual}",

@@ -199,7 +199,7 @@ class Hua(Scheme):
             width=part.width,
             bits=32,
             sparse=True,
-            blind=blind,
+            printed=blind,
         )
 
     def tell(

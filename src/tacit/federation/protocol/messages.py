@@ -50,9 +50,7 @@ class Layout(BaseModel):
     an upload names the print of those that the device has derived (`layouts_print`).
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid")
     name: Name
     size: int = Field(ge=1, le=10**8)
     width: int = Field(ge=1, le=10**6)
@@ -63,9 +61,9 @@ class Layout(BaseModel):
     report: bool = False
     """Not summed: one (label, answer) of each device, randomized by itself, so in the open
     and kept as it is."""
-    printed: Literal["", "add", "subtract"] = Field(default="", alias="blind")
+    printed: Literal["", "add", "subtract"] = ""
     """What a printed scheme has the aggregator do to this sum, with a secret vector of its
-    own: empty in every sound plan. (Its name on the wire is older than its name here.)"""
+    own: empty in every sound plan."""
 
     @property
     def word(self) -> int:

@@ -90,7 +90,7 @@ def pack(header: BaseModel | Mapping[str, Any], payload: bytes = b"") -> bytes:
     """A frame. Members are written in the order of their declaration and under their names
     on the wire, so that equal headers are equal bytes."""
     text = (
-        header.model_dump_json(by_alias=True).encode()
+        header.model_dump_json().encode()
         if isinstance(header, BaseModel)
         else json.dumps(header).encode()
     )
@@ -129,7 +129,7 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
 def layouts_print(parts: tuple[Layout, ...]) -> str:
     """What an upload must name. Who opens a round could else have words listed that were
     meant to be summed, or summed in longer words, whose carries tell more than the sum."""
-    told = "\n".join(part.model_dump_json(by_alias=True) for part in parts)
+    told = "\n".join(part.model_dump_json() for part in parts)
     return digest(told.encode())[:32]
 
 
