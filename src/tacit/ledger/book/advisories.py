@@ -3,7 +3,7 @@ which entries it concerns.
 
 `advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
 "text"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions; `methods` are
-names, or `["*"]` for all.
+names, or `["*"]` for all, `["*", "!bayes"]` for all but one.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Advisory(BaseModel):
     def concerns(self, version: str, method: str) -> bool:
         """Whether an entry of this version and method is touched."""
         named = "*" in self.methods or method in self.methods
+        named = named and f"!{method}" not in self.methods
         return named and any(
             all(_holds(version, part) for part in each.split(","))
             for each in self.versions
