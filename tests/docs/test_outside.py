@@ -88,6 +88,8 @@ def test_the_command_line_lists_fits_and_states_it(installed, tmp_path):
     assert fitted.returncode == 0, fitted.stderr
     stated = run(installed, tmp_path, "tacit", "statement", str(out))
     assert "agreed" in stated.stdout, stated.stderr
+    told = " ".join(stated.stdout.split())
+    assert "class tacit_agreed.Agreed of tacit-agreed 0.1.0." in told
 
 
 def test_the_shipped_conformance_tests_pass(installed, tmp_path):

@@ -188,6 +188,15 @@ def test_an_advisory_names_versions_and_methods(
     assert advisory.concerns("0.2.0", method) is concerned
 
 
+def test_an_advisory_may_except_methods() -> None:
+    """Such as all of Tacit's own, where a defect is in what other packages may do."""
+    advisory = advisories.Advisory(
+        id="T", versions=("0.2.0",), methods=("*", "!bias"), text=""
+    )
+    assert advisory.concerns("0.2.0", "outside-mean")
+    assert not advisory.concerns("0.2.0", "bias")
+
+
 def test_entries_hold_time_purpose_and_version(path: Path) -> None:
     charge(open_book(path), laplace(1))
     connection = sqlite3.connect(path)

@@ -111,8 +111,8 @@ def _write(
 
 def _read(attempt: Attempt, told: Told, row: tuple[Any, ...]) -> Kept:
     """What was written, if it is whole."""
-    alike, seeds, print_, kept = row
-    blob = bytes(kept)
+    alike, seeds = row[0], row[1]
+    print_, blob = row[2], bytes(row[3])
     if digest(blob) != print_:
         raise Failure(
             "the announcement of a round is damaged in the store",
