@@ -3,7 +3,8 @@ which entries it concerns.
 
 `advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
 "text", "early"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions;
-`methods` are names, or `["*"]` for all, `["*", "!bayes"]` for all but one; `early` is true where only builds are concerned
+`methods` are names, or `["*"]` for all, `["*", "!bayes"]` for all but one; `early` is true
+where only builds are concerned
 that did not yet write into an entry what its neighbours differ in (`relation`), which all
 builds of the released 0.1.0 do.
 """
