@@ -281,17 +281,24 @@ def build_statement(
 def _claim(
     events: tuple[Event, ...], budget: tuple[float, float] | None
 ) -> tuple[float, float] | None:
-    """The authors' own number, once: what the whole algorithm is claimed to give, however
-    many rounds it has."""
+    """The authors' own number for the whole algorithm, however many rounds it has.
+
+    Papers that claim a share for each part are added up. Those that claim one number, which
+    every round repeats, are quoted once: it is what was asked for, unless a setting of the
+    paper (its theta) claims more.
+    """
     claims = [event for event in events if isinstance(event, Unbounded)]
     if not claims:
         return None
-    if budget is not None:
-        return budget[0], max(event.claimed_delta for event in claims)
-    return (
-        max(event.claimed_epsilon for event in claims),
-        max(event.claimed_delta for event in claims),
-    )
+    delta = max(event.claimed_delta for event in claims)
+    added = sum(event.claimed_epsilon * event.times for event in claims)
+    parts = {
+        (event.name.rpartition("/")[2], event.claimed_epsilon)
+        for event in claims
+    }
+    once = sum(epsilon for _, epsilon in parts)
+    asked = budget[0] if budget is not None else once
+    return min(added, max(asked, once)), delta
 
 
 def _standing(
