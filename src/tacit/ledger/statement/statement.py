@@ -283,22 +283,18 @@ def _claim(
 ) -> tuple[float, float] | None:
     """The authors' own number for the whole algorithm, however many rounds it has.
 
-    Papers that claim a share for each part are added up. Those that claim one number, which
-    every round repeats, are quoted once: it is what was asked for, unless a setting of the
-    paper (its theta) claims more.
+    Papers that claim a share for each part are added up. Where rounds repeat a part, each
+    with the number that the paper claims for all of them, it is quoted once: what was asked.
     """
     claims = [event for event in events if isinstance(event, Unbounded)]
     if not claims:
         return None
     delta = max(event.claimed_delta for event in claims)
     added = sum(event.claimed_epsilon * event.times for event in claims)
-    parts = {
-        (event.name.rpartition("/")[2], event.claimed_epsilon)
-        for event in claims
-    }
-    once = sum(epsilon for _, epsilon in parts)
-    asked = budget[0] if budget is not None else once
-    return min(added, max(asked, once)), delta
+    parts = {event.name.rpartition("/")[2] for event in claims}
+    if budget is None or len(parts) == len(claims):
+        return added, delta
+    return min(added, budget[0]), delta
 
 
 def _standing(
