@@ -74,7 +74,7 @@ def key(out: str | None, ledger: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"key": signer, "out": out})
     else:
-        click.echo(signer if out is None else f"public key written to {out}")
+        say(signer if out is None else f"public key written to {out}")
 
 
 @ledger.command()

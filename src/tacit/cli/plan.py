@@ -153,7 +153,7 @@ def plan(
             "learn everything"
         )
     elif not gain["proven"]:
-        click.echo(
+        say(
             "attacker              nothing is proven: the noise is as printed, and what it "
             "claims no theorem here backs"
         )

@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from tacit.cli.options import note
+from tacit.cli.show import say
+
 DEMO_PEOPLE = 2000
 
 
@@ -127,8 +130,10 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
     if o["officer_token_file"]:
         officer = Officer.from_file(Path(o["officer_token_file"]), ledger)
         if not o["tls_cert"] and not _here(o["host"]):
-            note = "the officer's token travels openly without TLS: put a proxy with TLS before it"
-            click.echo(f"note: {note}", err=True)
+            note(
+                "the officer's token travels openly without TLS: put a proxy with TLS "
+                "before it"
+            )
     start_logs()
     server = build(
         folders,
@@ -153,9 +158,9 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
 
     def ready(page: str, metrics: str | None) -> None:
         names = ", ".join(server.shelf.models)
-        click.echo(f"serving {names} at {page}{o['root'].rstrip('/')}/")
+        say(f"serving {names} at {page}{o['root'].rstrip('/')}/")
         if metrics:
-            click.echo(f"metrics at {metrics}/metrics")
+            say(f"metrics at {metrics}/metrics")
 
     run(server, place, ready)
 

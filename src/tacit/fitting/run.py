@@ -54,8 +54,8 @@ def fit(
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
-    run.rehearse()
     run.check_alone()
+    run.rehearse()
     payment = pay(
         order,
         run.engine.fingerprint(),
