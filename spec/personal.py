@@ -164,7 +164,7 @@ def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
     )
     lists = {}
     for by in ways:
-        scores = order_scores(personal, own, by)[0]
+        scores = order_scores(personal, own, by).scores
         lists[by] = [
             [int(i), *_short([scores[i]])] for i in top(scores, 6, seen)
         ]

@@ -49,8 +49,9 @@ def tools() -> Tools:
     return Tools(chromium, Path(modules))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tools: Tools) -> Iterator[Browser]:
+    """For one file of tests: while it runs, its event loop would refuse another."""
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=tools.chromium, args=FLAGS
@@ -166,7 +167,7 @@ def resident(meet: Meet) -> Visitor:
 Module = Callable[..., object]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def module(browser: Browser) -> Iterator[Module]:
     """Calls a function of one of the page's modules: `module(path, name, *arguments)`."""
     with serve.serving({}) as place:

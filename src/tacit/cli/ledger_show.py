@@ -6,9 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tacit.cli.options import note
+from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book
@@ -53,10 +52,10 @@ def show_population(book: Book) -> None:
 
     entries, spent = book.entries(), book.spent()
     if not entries:
-        click.echo(f"the book of {book.population!r} is empty")
+        say(f"the book of {book.population!r} is empty")
         return
     table(COLUMNS, list(_rows(entries)), title=f"population {book.population}")
-    click.echo()
+    say()
     rows = [
         (
             each.unit,
