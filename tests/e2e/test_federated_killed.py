@@ -95,8 +95,10 @@ def train_and_restart(f, points: Path) -> int:
 
 
 def test_a_kill_at_every_transition_changes_nothing(
-    federation, small, place, tmp_path, monkeypatch
+    federation, small, place, tmp_path, monkeypatch, full
 ) -> None:
+    if "postgres" in str(place) and not full:
+        pytest.skip("half a minute: only with scripts/test --full")
     points = tmp_path / "points"
     points.write_text("\n".join(POINTS))
     monkeypatch.setitem(os.environ, "KILL_POINTS", str(points))

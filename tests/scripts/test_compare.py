@@ -101,8 +101,12 @@ def compare(old, new, cache, only, *more):
     )
 
 
-def test_a_changed_constant_is_found_where_it_counts_and_nowhere_else(tmp_path):
+def test_a_changed_constant_is_found_where_it_counts_and_nowhere_else(
+    tmp_path, full
+):
     """Run twice, the program gives the same; with fewer sweeps only what sweeps differs."""
+    if not full:
+        pytest.skip("half a minute: only with scripts/test --full")
     other, cache = tmp_path / "other", tmp_path / "cache"
     shutil.copytree(
         ROOT / "src",
