@@ -74,7 +74,7 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
         return found
 
     monkeypatch.setattr(Device, "answer", watched)
-    f.train(policy=Policy(epsilon=2 * epsilon, delta=1e-5))
+    f.train(policy=Policy(epsilon=2 * epsilon, delta=1e-5, unit=unit))
     (ran,) = {
         frozenset(each & {"effects instead", "covariance"})
         for each in seen.values()
@@ -167,6 +167,9 @@ def test_reports_over_http_equal_simulate(
         )
 
     monkeypatch.setattr(simulate.Simulate, "__init__", placed)
+    # The places are those of the real people: nobody is invented here.
+    for check in ("rehearse", "check_alone"):
+        monkeypatch.setattr(f"tacit.fitting.run._Run.{check}", lambda _: None)
     again = find(method)(
         epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other")
     )
