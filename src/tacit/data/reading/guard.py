@@ -16,6 +16,7 @@ import lzma
 import os
 import stat
 import struct
+import sys
 import tarfile
 import threading
 import zipfile
@@ -177,19 +178,23 @@ def unpacked(stream: IO[bytes], label: str, packed: int) -> io.BufferedReader:
 
 @contextmanager
 def third_party(label: str) -> Iterator[None]:
-    """Around a whole reading: what polars raises, its panics among them."""
-    import polars as pl
-
+    """Around a whole reading: what polars raises, its panics among them. A small text is read
+    without polars, which takes longer to load than the rest."""
     try:
         yield
-    except pl.exceptions.PolarsError:
-        raise unreadable(label) from None
     except RecursionError:
         raise unreadable(label) from None
     except BaseException as error:
-        if type(error).__name__ == PANIC:
+        if type(error).__name__ == PANIC or _is_polars(error):
             raise unreadable(label) from None
         raise
+
+
+def _is_polars(error: BaseException) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(
+        error, polars.exceptions.PolarsError
+    )
 
 
 def unreadable(label: str) -> DataError:
