@@ -172,9 +172,7 @@ def population(told: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
     keep &= place[ratings.item] >= 0
     thin = ratings.take(keep)
     ids = [ratings.items[one] for one in kept]
-    found = replace(
-        thin, items=ids, item=place[thin.item].astype(np.uint32)
-    )
+    found = replace(thin, items=ids, item=place[thin.item].astype(np.uint32))
     if items is None:
         return found, None
     rows = [items.index[one] for one in ids]

@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "plan": "what a budget buys; spends nothing",
+    "choose": "the epsilon for an accuracy, with what it means for somebody",
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",
     "verify": "is this model the one in the book?",

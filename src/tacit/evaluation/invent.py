@@ -114,6 +114,14 @@ def invent(
     return ratings, Catalogue(ids, tags=tags, tagged=tagged)
 
 
+def popularity(items: int, nature: Nature) -> Matrix:
+    """The chance that a rating is of each item, the most popular first."""
+    rank = np.arange(items) + 0.003 * items + 2.0
+    fall = nature.tail * np.arange(items) / items
+    chance = rank**-nature.skew * np.exp(-fall)
+    return np.asarray(chance / chance.sum())
+
+
 class _World:
     """Items with their popularity, effects and loadings."""
 
@@ -123,9 +131,7 @@ class _World:
         self.shape = shape
         self.nature = nature
         items = shape.items
-        rank = np.arange(items) + 0.003 * items + 2.0
-        self.fame = -nature.skew * np.log(rank)
-        self.fame -= nature.tail * np.arange(items) / items
+        self.fame = np.log(popularity(items, nature))
         strength = nature.decay ** (np.arange(nature.tastes) / 2)
         strength *= nature.taste / np.sqrt((strength**2).sum())
         self.strength = strength
@@ -186,7 +192,7 @@ class _World:
         for _ in range(20):  # clipping moves the mean
             counts = np.clip(np.rint(scale * drawn), 1, most)
             scale *= wanted / counts.mean()
-        return counts.astype(np.int64)
+        return np.asarray(counts, dtype=np.int64)
 
     def _values(self, score: Matrix) -> Matrix:
         """On the declared scale, on its steps."""

@@ -1,0 +1,265 @@
+"""Fits the model of forecasts to kept runs, and says how well it keeps its word.
+
+    python benchmarks/forecast_fit.py fit RUNS OUT.json      the runs and the fitted scales
+    python benchmarks/forecast_fit.py check RUNS             every set left out in turn
+
+RUNS is the folder of `benchmarks/forecast.py`. `check` fits scales and widening again without
+the set that is left out, with all parts of it; the six invented shapes are never fitted to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from forecast import CODE, DELTA, EPSILONS, TWIN_CODE, UNITS
+
+from tacit.evaluation.cost import (
+    LISTS,
+    SURE,
+    Kind,
+    _back,
+    points_of,
+)
+from tacit.evaluation.kriging import Surface, fit_scales
+from tacit.ledger.account.calibrate import gaussian_mu
+
+MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
+KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
+HOLDS = 0.9
+JUDGED = (0.5, 20.0)
+PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
+TRAINED = 0.9
+"""Share of ratings that a split leaves for training."""
+
+
+def load(folder: Path) -> list[dict[str, Any]]:
+    """Private cells beside their twins."""
+    private: dict[Any, Any] = {}
+    twins: dict[Any, Any] = {}
+    for path in sorted(folder.glob("*.json")):
+        kept = json.loads(path.read_text())
+        key = kept["key"]
+        method = key["method"]
+        name = key["population"]["name"]
+        found = (name, method, key["unit"], key["features"])
+        if key["epsilons"] is None:
+            if key["code"] == TWIN_CODE[method]:
+                twins[found] = kept["answer"]
+        elif key["code"] == CODE[method]:
+            private[found] = (key["population"]["set"], kept["answer"])
+    runs = []
+    for found, (place, answer) in sorted(private.items()):
+        if answer["measured"] is None or found not in twins:
+            continue
+        name, method, unit, features = found
+        each = answer["ratings"] / answer["people"]
+        runs.append(
+            {
+                "of": f"{method} {unit}",
+                "name": name,
+                "set": place,
+                "people": answer["people"],
+                "items": answer["items"],
+                "each": round(answer.get("liked", each), 2),
+                "features": features,
+                "twin": round(twins[found]["measured"][0], 5),
+                "own_mean": round(answer.get("own_mean", 0.0), 5),
+                "measured": [round(one, 5) for one in answer["measured"]],
+                "seconds": answer["seconds"],
+                "ratings": answer["ratings"],
+            }
+        )
+    return runs
+
+
+def widening(method: str, surface: Surface) -> float:
+    """What makes nine in ten intervals hold for populations that are left out."""
+    mean, sd = surface.left_out()
+    off = np.abs(surface.values - mean) / sd
+    return float(np.quantile(off, HOLDS) / SURE)
+
+
+def surface_of(
+    name: str, kind: Kind, runs: list[dict[str, Any]]
+) -> tuple[Surface, float]:
+    method, unit = name.split()
+    points = points_of(method, unit, kind, runs, MUS)
+    surface = Surface(*points, fit_scales(*points))
+    return surface, widening(method, surface)
+
+
+def names() -> list[str]:
+    return [
+        f"{method} {unit}" for method, units in UNITS.items() for unit in units
+    ]
+
+
+def kinds(name: str) -> tuple[Kind, ...]:
+    return ("cost", "plain") if name.split()[0] in LISTS else KINDS
+
+
+def clock(runs: list[dict[str, Any]]) -> list[float]:
+    """Seconds of a fit as a power of ratings and items, by least squares of logs."""
+    rows = [
+        [1.0, np.log10(run["ratings"]), np.log10(run["items"])] for run in runs
+    ]
+    took = [np.log10(run["seconds"] / len(EPSILONS)) for run in runs]
+    found = np.linalg.lstsq(np.array(rows), np.array(took), rcond=None)[0]
+    return [round(float(value), 4) for value in found]
+
+
+def fit(folder: Path, out: Path) -> None:
+    runs = load(folder)
+    fitted = [run for run in runs if not run["set"].startswith("six")]
+    surfaces: dict[str, Any] = {}
+    seconds = {}
+    for name in names():
+        mine = [run for run in fitted if run["of"] == name]
+        seconds[name] = clock(mine)
+        surfaces[name] = {}
+        for kind in kinds(name):
+            surface, widen = surface_of(name, kind, mine)
+            scales = surface.scales
+            sizes = (
+                scales.departure,
+                scales.peculiar,
+                scales.turn,
+                scales.noise,
+            )
+            surfaces[name][kind] = {
+                "lengths": [round(one, 4) for one in scales.lengths],
+                "sizes": [round(one, 5) for one in sizes],
+                "widen": round(widen, 4),
+            }
+            print(name, kind, len(mine), surfaces[name][kind], flush=True)
+    drop = ("seconds", "ratings", "name")
+    kept = [
+        {key: value for key, value in run.items() if key not in drop}
+        for run in fitted
+    ]
+    head = {
+        "epsilons": EPSILONS,
+        "delta": DELTA,
+        "mus": [round(mu, 6) for mu in MUS],
+        "seconds": seconds,
+        "surfaces": surfaces,
+    }
+    lines = [json.dumps(one, separators=(",", ":")) for one in kept]
+    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n'
+    out.write_text(text + ",\n".join(lines) + "\n]}\n")
+
+
+def check(folder: Path) -> None:
+    """Coverage and width on every set that is left out."""
+    runs = load(folder)
+    rows: list[dict[str, Any]] = []
+    for name in names():
+        mine = [run for run in runs if run["of"] == name]
+        for kind in kinds(name):
+            rows += _left(name, kind, mine)
+    _tell(rows)
+
+
+def _left(
+    name: str, kind: Kind, mine: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    method, unit = name.split()
+    fitted = [run for run in mine if not run["set"].startswith("six")]
+    rows = []
+    for left in (*PUBLIC, "six", "invented"):
+        others = [run for run in fitted if run["set"] != left]
+        asked = [run for run in mine if run["set"].startswith(left)]
+        if not asked:
+            continue
+        surface, widen = surface_of(name, kind, others)
+        points = points_of(method, unit, kind, asked, MUS)
+        if left == "invented":  # each population left out in turn
+            keep = [
+                place
+                for place, run in enumerate(others)
+                if run["set"].startswith(left)
+            ]
+            mean, sd = surface.left_out()
+            rows_of = np.isin(surface.groups, keep)
+            mean, sd = mean[rows_of], sd[rows_of]
+        else:
+            mean, sd = surface.at(points[0])
+        for place, value in enumerate(points[1]):
+            run = asked[points[2][place]]
+            epsilon = EPSILONS[place % len(EPSILONS)]
+            if not JUDGED[0] <= epsilon <= JUDGED[1]:
+                continue
+            centre, spread = float(mean[place]), widen * float(sd[place])
+            interval = _back(method, kind, centre, spread)
+            level = run["own_mean"] if kind == "error" else 1.0
+            rows.append(
+                {
+                    "of": name,
+                    "kind": kind,
+                    "left": left,
+                    "whole": run["name"] == left or left in ("six", "invented"),
+                    "name": run["name"],
+                    "epsilon": epsilon,
+                    "inside": abs(value - centre) <= SURE * spread,
+                    "width": level * interval.width,
+                }
+            )
+    return rows
+
+
+def _tell(rows: list[dict[str, Any]]) -> None:
+    for kind in KINDS:
+        print(f"== {kind}: cells, share inside, half of widths at most")
+        for name in names():
+            for left in (*PUBLIC, "six", "invented"):
+                for whole in (True, False):
+                    found = [
+                        row
+                        for row in rows
+                        if row["of"] == name
+                        and row["kind"] == kind
+                        and row["left"] == left
+                        and row["whole"] == whole
+                    ]
+                    _line(
+                        f"{name:22s} {left:12s} {'whole' if whole else 'parts'}",
+                        found,
+                    )
+        for whole in (True, False):
+            for lists in (False, True):
+                found = [
+                    row
+                    for row in rows
+                    if row["kind"] == kind
+                    and row["left"] != "invented"
+                    and row["whole"] >= whole
+                    and (row["of"].split()[0] in LISTS) == lists
+                ]
+                _line(f"ALL lists={lists} whole={whole}", found)
+
+
+def _line(label: str, found: list[dict[str, Any]]) -> None:
+    if found:
+        inside = np.mean([row["inside"] for row in found])
+        width = np.median([row["width"] for row in found])
+        print(f"{label} {len(found):4d} {inside:.3f} {width:.4f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["fit", "check"])
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    args = parser.parse_args()
+    if args.verb == "fit":
+        fit(args.runs, args.out)
+    else:
+        check(args.runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""What privacy costs, from public shape alone: the model behind every forecast.
+
+The model is called *kriged cost*. It was fitted to runs on invented populations and on parts of
+public data sets (`runs.json`, made by `benchmarks/forecast.py`), and it reads no data. For each
+method and unit it kriges (`tacit.evaluation.kriging`) three things:
+
+- the cost: RMSE above the twin's on a scale of width 4, or recall as a share of the twin's;
+- the error as a share of what a person's own mean gives, where `spread` says how far that is off;
+- the error (or recall) itself, where nothing says it, which is far less sure.
+
+An interval holds 90 % of what other populations of this shape would show: mostly because their
+natures differ, and only a little because noise is drawn afresh.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import log10, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.evaluation.kriging import Scales, Surface
+
+NAME = "kriged cost"
+RUNS = "runs.json"
+KNOWN = ("bayes", "bias", "als", "covariance-svd", "ease")
+"""Methods that it was fitted to."""
+LISTS = ("ease",)
+"""Of these, those that are judged by recall@20 and not by RMSE."""
+OFFSET = 0.01
+"""Costs are looked at as log(cost + this): below a hundredth of a point differences do not
+matter, and a measured cost may be a little below 0."""
+SURE = 1.645
+"""Standard deviations either side that hold 90 % of a Gaussian."""
+CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
+WIDTHS = (1.0, 0.6, 0.5, 0.7, 1.0)
+"""Of the columns of `place`: they make them of about unit spread over all runs."""
+
+Kind = Literal["cost", "error", "plain"]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Nine in ten populations of a shape lie between `low` and `high`, half below
+    `middle`."""
+
+    low: float
+    middle: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The public facts that a forecast is made from."""
+
+    method: str
+    unit: str
+    people: int
+    items: int
+    each: float
+    """Mean number of ratings a person; of likes, where only likes count."""
+    features: bool = False
+    """Whether genres, years or numbers of the items are known."""
+
+
+def forecasts(asked: Asked) -> bool:
+    """Whether the model was fitted to this method and unit."""
+    return f"{asked.method} {asked.unit}" in _stored()["surfaces"]
+
+
+def cost(asked: Asked, mu: float) -> Interval:
+    """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
+    twin's. `mu` is the budget in the currency that adds (`gaussian_mu`)."""
+    return _back(asked.method, "cost", *_drawn(asked, mu, "cost"))
+
+
+def error(asked: Asked, mu: float, spread: float | None = None) -> Interval:
+    """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
+    own mean, where something public says it; it makes the interval much narrower."""
+    kind: Kind = "plain" if spread is None else "error"
+    found = _back(asked.method, kind, *_drawn(asked, mu, kind))
+    if spread is None:
+        return found
+    return Interval(
+        spread * found.low, spread * found.middle, spread * found.high
+    )
+
+
+def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:
+    """How long a fit takes on one core, from the runs: a power of ratings and of items."""
+    told = _stored()["seconds"].get(f"{method} {unit}")
+    if told is None:
+        return None
+    logs = np.array([1.0, log10(ratings), log10(items)])
+    return float(10 ** (logs @ np.array(told)))
+
+
+def place(asked: Asked, mu: float) -> Matrix:
+    """Where a run lies: how far an average item stands out of the noise, ratings a person,
+    items, people (all as logs), and whether features are known."""
+    weight = asked.each if asked.unit == "rating" else sqrt(asked.each)
+    heard = mu * asked.people * weight / asked.items
+    raw = (
+        log10(heard),
+        log10(asked.each),
+        log10(asked.items),
+        log10(asked.people),
+        float(asked.features),
+    )
+    return (np.array(raw) - CENTRES) / WIDTHS
+
+
+def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
+    """What was measured in a run, on the scale on which it is kriged."""
+    measured = np.array(run["measured"])
+    if kind == "plain":
+        found = np.log(measured)
+    elif kind == "error":
+        found = np.log(measured / run["own_mean"])
+    elif method in LISTS:
+        found = measured / run["twin"]
+    else:
+        found = np.log(np.maximum(measured - run["twin"], -0.008) + OFFSET)
+    return [float(value) for value in found]
+
+
+def _back(method: str, kind: Kind, mean: float, sd: float) -> Interval:
+    """From the kriged scale to the scale that people read."""
+    ends = np.array([mean - SURE * sd, mean, mean + SURE * sd])
+    if kind != "cost":
+        ends = np.exp(ends)
+    elif method in LISTS:
+        ends = np.clip(ends, 0.0, 1.05)
+    else:
+        ends = np.exp(ends) - OFFSET
+    return Interval(*(float(end) for end in ends))
+
+
+def _drawn(asked: Asked, mu: float, kind: Kind) -> tuple[float, float]:
+    surface, widen = _surface(asked.method, asked.unit, kind)
+    mean, sd = surface.at(place(asked, mu)[None, :])
+    return float(mean[0]), widen * float(sd[0])
+
+
+@cache
+def _surface(method: str, unit: str, kind: Kind) -> tuple[Surface, float]:
+    """The kriged surface, and by how much its standard deviations are widened so that they
+    hold for populations left out."""
+    stored = _stored()
+    told = stored["surfaces"][f"{method} {unit}"][kind]
+    runs = [run for run in stored["runs"] if run["of"] == f"{method} {unit}"]
+    points = points_of(method, unit, kind, runs, stored["mus"])
+    scales = Scales(tuple(told["lengths"]), *told["sizes"])
+    return Surface(*points, scales), told["widen"]
+
+
+def points_of(
+    method: str,
+    unit: str,
+    kind: Kind,
+    runs: list[dict[str, Any]],
+    mus: list[float],
+) -> tuple[Matrix, Matrix, NDArray[np.int64]]:
+    """Places, values and groups of all runs of one method and unit."""
+    places = []
+    values: list[float] = []
+    groups = []
+    for group, run in enumerate(runs):
+        asked = Asked(
+            method,
+            unit,
+            run["people"],
+            run["items"],
+            run["each"],
+            run["features"],
+        )
+        places += [place(asked, mu) for mu in mus]
+        values += seen(method, kind, run)
+        groups += [group] * len(mus)
+    return np.array(places), np.array(values), np.array(groups)
+
+
+@cache
+def _stored() -> dict[str, Any]:
+    text = files("tacit.evaluation").joinpath(RUNS).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
