@@ -24,7 +24,7 @@ import numpy as np
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.splits import per_person, per_rating
-from tacit.evaluation.cells import Kept, run_cells
+from tacit.evaluation.cells import run_cells
 from tacit.evaluation.invent import Nature, Shape, draw_nature, invent
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
@@ -198,7 +198,7 @@ def made(told: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
 
 
 def keys(
-    told: list[dict[str, Any]], *, twins: bool, sizes: bool = False
+    told: list[dict[str, Any]], *, twins: bool
 ) -> Iterator[dict[str, Any]]:
     for one in told:
         for method, units in UNITS.items():
@@ -296,7 +296,11 @@ def everything(data: Path) -> list[dict[str, Any]]:
 
 def run(args: argparse.Namespace) -> None:
     chosen = [one for one in everything(args.data) if args.only in one["name"]]
-    wanted = list(keys(chosen, twins=args.twins))
+    wanted = [
+        key
+        for key in keys(chosen, twins=args.twins)
+        if key["method"] in args.methods.split(",")
+    ]
     run_cells(wanted, work, None, folder=args.out, progress=_tell)
 
 
@@ -311,6 +315,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--twins", action="store_true")
+    parser.add_argument("--methods", default=",".join(UNITS))
     run(parser.parse_args())
 
 

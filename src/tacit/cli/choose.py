@@ -161,6 +161,7 @@ def _print(found: Choice, note: str, *, in_letters: bool) -> None:
     from tacit.evaluation.report.choice import (
         interval,
         percent,
+        rarely,
         times,
         verdict,
     )
@@ -195,7 +196,7 @@ def _print(found: Choice, note: str, *, in_letters: bool) -> None:
         rows,
     )
     say()
-    say(f"about one {told.unit}, but for a chance of {told.delta:g}:")
+    say(f"about one {told.unit}, but for a chance of {rarely(told.delta)}:")
     for one in found.candidates:
         say(f"- {one.name}: {one.words}")
     if in_letters:

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from tacit.units import Unit
 
 SMALLEST = 0.05
-LARGEST = 50.0
-"""Epsilons that are looked at: as far as the runs of the cost model go, and a little below."""
-STEPS = 96
+LARGEST = 20.0
+"""Epsilons that are looked at. Above it an attacker may be nearly sure, and forecasts were not
+checked."""
+STEPS = 88
 """Of that row: 7 % apart, closer than anybody needs."""
 NAMES = ("careful", "balanced", "accurate")
 CHANCES = (0.25, 0.5, 0.9)

@@ -21,6 +21,13 @@ class Deployment:
 
 DEPLOYMENTS = (
     Deployment(
+        "Wikimedia Foundation",
+        "page views by country and day",
+        "about 1",
+        "a reader's page views of one day, up to a cap",
+        "Adeleye et al. 2023, Publishing Wikipedia usage data with strong privacy guarantees",
+    ),
+    Deployment(
         "Google",
         "COVID-19 Community Mobility Reports",
         "2.64",
@@ -34,13 +41,6 @@ DEPLOYMENTS = (
         "2 to 8",
         "one device's reports of one day on one use, in the local model",
         "Apple, Differential Privacy Technical Overview",
-    ),
-    Deployment(
-        "Wikimedia Foundation",
-        "page views by country and day",
-        "about 1",
-        "a reader's page views of one day, up to a cap",
-        "Adeleye et al. 2023, Publishing Wikipedia usage data with strong privacy guarantees",
     ),
     Deployment(
         "LinkedIn",

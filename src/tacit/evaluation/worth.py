@@ -179,7 +179,8 @@ def foretold(
         return None
     if order.calibration != "sound" or order.start is not None:
         return None
-    if order.settings or order.engine not in CURATORS:
+    settings = order.method.settings
+    if settings != type(settings)() or order.engine not in CURATORS:
         return None
     asked = Asked(
         order.method.name,

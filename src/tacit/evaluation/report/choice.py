@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.evaluation.choose import LARGEST
 from tacit.evaluation.cost import NAME
 from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.report.charts import picture
@@ -31,7 +32,7 @@ def choice_page(found: Choice) -> str:
     """The whole page."""
     told = found.forecast
     sections = [
-        ("", paragraph(verdict(found)) + _cards(found)),
+        ("", paragraph(f"{verdict(found)} {meaning(found)}") + _cards(found)),
         ("What privacy costs here", _curve(found)),
         ("Three candidates", candidate_table(found) + _explained(found)),
         ("What others chose", _others()),
@@ -54,14 +55,14 @@ def verdict(found: Choice) -> str:
     if not found.met:
         last = found.candidates[-1]
         return (
-            f"No epsilon up to 50 is likely to reach {goal} with {found.forecast.method} and "
-            f"this many people: at epsilon {last.epsilon:g} expect "
+            f"No epsilon up to {LARGEST:g} is likely to reach {goal} with "
+            f"{found.forecast.method} and this many people: at epsilon {last.epsilon:g} expect "
             f"{interval(last.expected)}. More people help most."
         )
     sure = found.candidates[-1]
     return (
-        f"For {goal} an epsilon of {middle.epsilon:g} is as likely enough as not; "
-        f"{sure.epsilon:g} reaches it with a chance of {percent(sure.chance)}."
+        f"An epsilon of {middle.epsilon:g} has an even chance to reach {goal}; with "
+        f"{sure.epsilon:g} the chance is {percent(sure.chance)}."
     )
 
 
@@ -85,6 +86,20 @@ def _verdict_of_range(found: Choice) -> str:
         )
     return told + (
         f"even at {last.epsilon:g} they keep no more than {percent(last.overlap)}."
+    )
+
+
+def meaning(found: Choice) -> str:
+    """What is measured, in plain words."""
+    told = found.forecast
+    if told.metric == "rmse":
+        return (
+            "RMSE is how far a predicted rating is off, in points of the scale from "
+            f"{told.low:g} to {told.high:g}; smaller is better."
+        )
+    return (
+        "Recall@20 is the share of what a person likes, and the model was not told, that is "
+        "among its twenty suggestions; larger is better."
     )
 
 
@@ -127,6 +142,13 @@ def interval(found: Interval) -> str:
 def percent(share: float | None, digits: int = 0) -> str:
     """`54.7 %`; a dash where nothing is known."""
     return "–" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def rarely(delta: float) -> str:
+    """`one in a million`."""
+    if delta == 1e-6:
+        return "one in a million"
+    return f"one in {round(1 / delta):,}"
 
 
 def times(factor: float) -> str:
@@ -182,8 +204,8 @@ def _explained(found: Choice) -> str:
 def _words(one: Candidate, delta: float) -> str:
     return (
         f"{one.words} Whatever odds somebody gave it before, they grow at most "
-        f"{times(one.odds_times)}, but for a chance of {delta:g}. Ten such releases about the "
-        f"same people add up to epsilon {one.ten:.3g}."
+        f"{times(one.odds_times)}, but for a chance of {rarely(delta)}. Ten such releases "
+        f"about the same people add up to epsilon {one.ten:.3g}."
     )
 
 

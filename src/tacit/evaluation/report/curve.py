@@ -20,6 +20,9 @@ ROWS = 12
 COLUMN = 9
 """Letters an epsilon."""
 
+FINE = 40
+"""Steps of the curve."""
+
 Marks = Sequence[tuple[str, float]]
 """Candidates that are marked on the curve: a name and an epsilon."""
 
@@ -36,10 +39,11 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.add_subplot()
-        lines = told.lines
-        row = [line.epsilon for line in lines]
+        row = [line.epsilon for line in told.lines]
+        fine = _between(row, marks)
+        lines = [told.at(epsilon) for epsilon in fine]
         axes.fill_between(
-            row,
+            fine,
             [line.cost.low for line in lines],
             [line.cost.high for line in lines],
             color=SERIES[0],
@@ -48,7 +52,7 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
             label="nine data sets in ten",
         )
         middle = [line.cost.middle for line in lines]
-        axes.plot(row, middle, color=SERIES[0], marker="o", label="middle")
+        axes.plot(fine, middle, color=SERIES[0], label="middle")
         _mark(axes, told, marks)
         bare_log(axes, row[::2] if narrow and len(row) > 5 else row)
         axes.set_xlabel("epsilon: less private to the right")
@@ -58,6 +62,13 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
         axes.legend(loc="best")
 
     return draw
+
+
+def _between(row: list[float], marks: Marks) -> list[float]:
+    """A fine row from the first epsilon to the last, so that the curve is smooth."""
+    ends = [*row, *(epsilon for _, epsilon in marks)]
+    ratio = (max(ends) / min(ends)) ** (1 / FINE)
+    return [min(ends) * ratio**step for step in range(FINE + 1)]
 
 
 def _mark(axes: Axes, told: Forecast, marks: Marks) -> None:
