@@ -4,7 +4,7 @@ for somebody. Reads no private data and spends nothing."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import asinh, exp, log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -242,7 +242,7 @@ def chance(
             return log(max(value, 1e-6))
         if told.metric != "rmse":
             return value
-        return log(max(value - twin, -0.99 * OFFSET) + OFFSET)
+        return asinh((value - twin) / OFFSET)
 
     sd = (scale(at.high) - scale(at.low)) / (2 * SURE)
     off = (scale(target) - scale(at.middle)) / max(sd, 1e-9)

@@ -33,8 +33,8 @@ KNOWN = ("bayes", "bias", "als", "covariance-svd", "ease")
 LISTS = ("ease",)
 """Of these, those that are judged by recall@20 and not by RMSE."""
 OFFSET = 0.01
-"""Costs are looked at as log(cost + this): below a hundredth of a point differences do not
-matter, and a measured cost may be a little below 0."""
+"""Costs are kriged as asinh(cost / this): like a log above a hundredth of a point, straight
+below it, because a measured cost may be a little below 0."""
 SURE = 1.645
 """Standard deviations either side that hold 90 % of a Gaussian."""
 CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
@@ -134,7 +134,7 @@ def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
     elif method in LISTS:
         found = measured / run["twin"]
     else:
-        found = np.log(np.maximum(measured - run["twin"], -0.008) + OFFSET)
+        found = np.arcsinh((measured - run["twin"]) / OFFSET)
     return [float(value) for value in found]
 
 
@@ -144,9 +144,9 @@ def _back(method: str, kind: Kind, mean: float, sd: float) -> Interval:
     if kind != "cost":
         ends = np.exp(ends)
     elif method in LISTS:
-        ends = np.clip(ends, 0.0, 1.05)
+        ends = np.maximum(ends, 0.0)
     else:
-        ends = np.exp(ends) - OFFSET
+        ends = OFFSET * np.sinh(ends)
     return Interval(*(float(end) for end in ends))
 
 
