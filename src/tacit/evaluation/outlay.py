@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 WORD = 8
 """Bytes of a released number: a 64-bit integer."""
-PROGRAM = 350_000_000
+PROGRAM = 190_000_000
 """Bytes of Python with its compiled kernels, before any rating."""
 RATING = 60
-"""Bytes a rating takes at the peak of a fit: both orders, and its share of a block."""
+"""Bytes a rating takes at the peak of a fit: both orders, and its share of a block; rounds that
+add several numbers a rating take a word for each."""
 ENTRY = 28
 """Bytes an entry of a matrix of items by items takes at the peak: the integer sums, and what
-cleaning them copies."""
+cleaning them copies. These three were measured on 3,000 to 20,000 invented people, where the
+estimate was within a quarter of the peak."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ def outlay(
     memory = took = None
     if people is not None:
         entries = max((size * size for size in grams), default=0)
-        memory = PROGRAM + round(RATING * people * each) + ENTRY * entries
+        wide = max(part.width for part in parts if part.form == "rows")
+        one = max(RATING, WORD * wide)
+        memory = PROGRAM + round(one * people * each) + ENTRY * entries
         took = seconds(method.name, plan.unit, people * each, items)
     return Outlay(
         rounds=len(made),
