@@ -19,17 +19,17 @@ from forecast import CODE, DELTA, EPSILONS, TWIN_CODE, UNITS
 
 from tacit.evaluation.cost import (
     LISTS,
-    SURE,
     Kind,
+    Told,
     _back,
     points_of,
+    told,
 )
-from tacit.evaluation.kriging import Surface, fit_scales
+from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
 KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
-HOLDS = 0.9
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
 TRAINED = 0.9
@@ -76,20 +76,18 @@ def load(folder: Path) -> list[dict[str, Any]]:
     return runs
 
 
-def widening(method: str, surface: Surface) -> float:
-    """What makes nine in ten intervals hold for populations that are left out."""
-    mean, sd = surface.left_out()
-    off = np.abs(surface.values - mean) / sd
-    return float(np.quantile(off, HOLDS) / SURE)
-
-
-def surface_of(
-    name: str, kind: Kind, runs: list[dict[str, Any]]
-) -> tuple[Surface, float]:
+def told_of(
+    name: str,
+    kind: Kind,
+    runs: list[dict[str, Any]],
+    start: Scales | None = None,
+) -> Told:
+    """Fitted from scratch, or in a few steps from the scales of more runs."""
     method, unit = name.split()
     points = points_of(method, unit, kind, runs, MUS)
-    surface = Surface(*points, fit_scales(*points))
-    return surface, widening(method, surface)
+    steps = 60 if start is None else 15
+    scales = fit_scales(*points, start=start, steps=steps)
+    return told(method, unit, kind, runs, MUS, scales)
 
 
 def names() -> list[str]:
@@ -122,8 +120,7 @@ def fit(folder: Path, out: Path) -> None:
         seconds[name] = clock(mine)
         surfaces[name] = {}
         for kind in kinds(name):
-            surface, widen = surface_of(name, kind, mine)
-            scales = surface.scales
+            scales = told_of(name, kind, mine).surface.scales
             sizes = (
                 scales.departure,
                 scales.peculiar,
@@ -133,7 +130,6 @@ def fit(folder: Path, out: Path) -> None:
             surfaces[name][kind] = {
                 "lengths": [round(one, 4) for one in scales.lengths],
                 "sizes": [round(one, 5) for one in sizes],
-                "widen": round(widen, 4),
             }
             print(name, kind, len(mine), surfaces[name][kind], flush=True)
     drop = ("seconds", "ratings", "name")
@@ -169,43 +165,33 @@ def _left(
 ) -> list[dict[str, Any]]:
     method, unit = name.split()
     fitted = [run for run in mine if not run["set"].startswith("six")]
-    rows = []
-    for left in (*PUBLIC, "six", "invented"):
+    rows: list[dict[str, Any]] = []
+    whole = told_of(name, kind, fitted)
+    start = whole.surface.scales
+    for left in (*PUBLIC, "six"):
         others = [run for run in fitted if run["set"] != left]
         asked = [run for run in mine if run["set"].startswith(left)]
         if not asked:
             continue
-        surface, widen = surface_of(name, kind, others)
+        model = told_of(name, kind, others, start) if left != "six" else whole
         points = points_of(method, unit, kind, asked, MUS)
-        if left == "invented":  # each population left out in turn
-            keep = [
-                place
-                for place, run in enumerate(others)
-                if run["set"].startswith(left)
-            ]
-            mean, sd = surface.left_out()
-            rows_of = np.isin(surface.groups, keep)
-            mean, sd = mean[rows_of], sd[rows_of]
-        else:
-            mean, sd = surface.at(points[0])
         for place, value in enumerate(points[1]):
             run = asked[points[2][place]]
             epsilon = EPSILONS[place % len(EPSILONS)]
             if not JUDGED[0] <= epsilon <= JUDGED[1]:
                 continue
-            centre, spread = float(mean[place]), widen * float(sd[place])
-            interval = _back(method, kind, centre, spread)
+            ends = model.ends(points[0][place])
             level = run["own_mean"] if kind == "error" else 1.0
             rows.append(
                 {
                     "of": name,
                     "kind": kind,
                     "left": left,
-                    "whole": run["name"] == left or left in ("six", "invented"),
+                    "whole": run["name"] == left or left == "six",
                     "name": run["name"],
                     "epsilon": epsilon,
-                    "inside": abs(value - centre) <= SURE * spread,
-                    "width": level * interval.width,
+                    "inside": ends[0] <= value <= ends[2],
+                    "width": level * _back(method, kind, ends).width,
                 }
             )
     return rows
@@ -215,7 +201,7 @@ def _tell(rows: list[dict[str, Any]]) -> None:
     for kind in KINDS:
         print(f"== {kind}: cells, share inside, half of widths at most")
         for name in names():
-            for left in (*PUBLIC, "six", "invented"):
+            for left in (*PUBLIC, "six"):
                 for whole in (True, False):
                     found = [
                         row
@@ -235,7 +221,6 @@ def _tell(rows: list[dict[str, Any]]) -> None:
                     row
                     for row in rows
                     if row["kind"] == kind
-                    and row["left"] != "invented"
                     and row["whole"] >= whole
                     and (row["of"].split()[0] in LISTS) == lists
                 ]

@@ -9,14 +9,16 @@ method and unit it kriges (`tacit.evaluation.kriging`) three things:
 - the error (or recall) itself, where nothing says it, which is far less sure.
 
 An interval holds 90 % of what other populations of this shape would show: mostly because their
-natures differ, and only a little because noise is drawn afresh.
+natures differ, and only a little because noise is drawn afresh. Its ends are not those of a
+Gaussian: they are quantiles of how far the model was off for sets that it was not shown, where
+it foretold about as much (local conformal intervals).
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from math import log10, sqrt
 from typing import Any, Literal
@@ -37,6 +39,10 @@ OFFSET = 0.01
 below it, because a measured cost may be a little below 0."""
 SURE = 1.645
 """Standard deviations either side that hold 90 % of a Gaussian."""
+TAIL = 0.05
+"""Chance of lying beyond each end of an interval."""
+NEAR = 0.25
+"""How near what was foretold must be to count, in standard deviations of it over all runs."""
 CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
 WIDTHS = (1.0, 0.6, 0.5, 0.7, 1.0)
 """Of the columns of `place`: they make them of about unit spread over all runs."""
@@ -85,14 +91,14 @@ def forecasts(asked: Asked) -> bool:
 def cost(asked: Asked, mu: float) -> Interval:
     """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
     twin's. `mu` is the budget in the currency that adds (`gaussian_mu`)."""
-    return _back(asked.method, "cost", *_drawn(asked, mu, "cost"))
+    return _back(asked.method, "cost", _ends(asked, mu, "cost"))
 
 
 def error(asked: Asked, mu: float, spread: float | None = None) -> Interval:
     """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
     own mean, where something public says it; it makes the interval much narrower."""
     kind: Kind = "plain" if spread is None else "error"
-    found = _back(asked.method, kind, *_drawn(asked, mu, kind))
+    found = _back(asked.method, kind, _ends(asked, mu, kind))
     if spread is None:
         return found
     return Interval(
@@ -138,9 +144,8 @@ def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
     return [float(value) for value in found]
 
 
-def _back(method: str, kind: Kind, mean: float, sd: float) -> Interval:
+def _back(method: str, kind: Kind, ends: Matrix) -> Interval:
     """From the kriged scale to the scale that people read."""
-    ends = np.array([mean - SURE * sd, mean, mean + SURE * sd])
     if kind != "cost":
         ends = np.exp(ends)
     elif method in LISTS:
@@ -150,22 +155,62 @@ def _back(method: str, kind: Kind, mean: float, sd: float) -> Interval:
     return Interval(*(float(end) for end in ends))
 
 
-def _drawn(asked: Asked, mu: float, kind: Kind) -> tuple[float, float]:
-    surface, widen = _surface(asked.method, asked.unit, kind)
-    mean, sd = surface.at(place(asked, mu)[None, :])
-    return float(mean[0]), widen * float(sd[0])
+def _ends(asked: Asked, mu: float, kind: Kind) -> Matrix:
+    return _told(asked.method, asked.unit, kind).ends(place(asked, mu))
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A surface, and how far it was off where sets were left out."""
+
+    surface: Surface
+    sets: NDArray[np.int64]
+    """Points of one set are left out together: a part of a set is no stranger to it."""
+
+    @cached_property
+    def off(self) -> tuple[Matrix, Matrix]:
+        """What was foretold of every point from other sets, and how far that was off, in
+        standard deviations."""
+        mean, sd = self.surface.left_out(self.sets)
+        return mean, (self.surface.values - mean) / sd
+
+    def ends(self, at: Matrix) -> Matrix:
+        """Low, middle and high on the kriged scale."""
+        means, sds = self.surface.at(at[None, :])
+        mean, sd = float(means[0]), float(sds[0])
+        foretold, off = self.off
+        spread = NEAR * float(foretold.std())
+        weight = np.exp(-0.5 * ((foretold - mean) / spread) ** 2)
+        order = np.argsort(off)
+        reached = np.cumsum(weight[order])
+        reached /= reached[-1]
+        places = np.searchsorted(reached, [TAIL, 0.5, 1 - TAIL])
+        found = off[order][np.minimum(places, len(off) - 1)]
+        return np.asarray(mean + sd * found)
 
 
 @cache
-def _surface(method: str, unit: str, kind: Kind) -> tuple[Surface, float]:
-    """The kriged surface, and by how much its standard deviations are widened so that they
-    hold for populations left out."""
+def _told(method: str, unit: str, kind: Kind) -> Told:
     stored = _stored()
-    told = stored["surfaces"][f"{method} {unit}"][kind]
+    scales = stored["surfaces"][f"{method} {unit}"][kind]
     runs = [run for run in stored["runs"] if run["of"] == f"{method} {unit}"]
-    points = points_of(method, unit, kind, runs, stored["mus"])
-    scales = Scales(tuple(told["lengths"]), *told["sizes"])
-    return Surface(*points, scales), told["widen"]
+    made = Scales(tuple(scales["lengths"]), *scales["sizes"])
+    return told(method, unit, kind, runs, stored["mus"], made)
+
+
+def told(
+    method: str,
+    unit: str,
+    kind: Kind,
+    runs: list[dict[str, Any]],
+    mus: list[float],
+    scales: Scales,
+) -> Told:
+    """From runs and fitted scales."""
+    surface = Surface(*points_of(method, unit, kind, runs, mus), scales)
+    names = [run["set"] for run in runs]
+    numbers = [names.index(name) for name in names]
+    return Told(surface, np.repeat(numbers, len(mus)))
 
 
 def points_of(

@@ -84,13 +84,15 @@ class Surface:
         variance = own - np.einsum("ij,ij->j", pulled, pulled)
         return mean, np.sqrt(np.maximum(variance, LEAST**2))
 
-    def left_out(self) -> tuple[Matrix, Matrix]:
-        """Mean and standard deviation at every point, from all other groups."""
+    def left_out(self, together: Groups | None = None) -> tuple[Matrix, Matrix]:
+        """Mean and standard deviation at every point, from all points that are not left out
+        `together` with it: its group, unless larger ones are given."""
+        together = self.groups if together is None else together
         inverse = cho_solve(self._factor, np.eye(len(self.values)))
         mean = np.empty_like(self.values)
         sd = np.empty_like(self.values)
-        for group in np.unique(self.groups):
-            rows = np.flatnonzero(self.groups == group)
+        for group in np.unique(together):
+            rows = np.flatnonzero(together == group)
             block = np.linalg.inv(inverse[np.ix_(rows, rows)])
             mean[rows] = self.values[rows] - block @ self._weights[rows]
             sd[rows] = np.sqrt(np.diag(block))
@@ -154,13 +156,21 @@ def unlikeliness(
     return total + 0.5 * float(logs @ logs), np.array(slopes) + logs
 
 
-def fit_scales(places: Matrix, values: Matrix, groups: Groups) -> Scales:
-    """The likeliest scales."""
+def fit_scales(
+    places: Matrix,
+    values: Matrix,
+    groups: Groups,
+    *,
+    start: Scales | None = None,
+    steps: int = 60,
+) -> Scales:
+    """The likeliest scales, looked for from `start`."""
     from scipy.optimize import minimize
 
     columns = places.shape[1]
     spread = float(values.std())
-    start = Scales((1.5,) * columns, spread, spread / 2, 1.0, spread / 5)
+    if start is None:
+        start = Scales((1.5,) * columns, spread, spread / 2, 1.0, spread / 5)
     found = minimize(
         unlikeliness,
         start.packed(),
@@ -168,6 +178,6 @@ def fit_scales(places: Matrix, values: Matrix, groups: Groups) -> Scales:
         jac=True,
         method="L-BFGS-B",
         bounds=[(-5.0, 4.0)] * (columns + 4),
-        options={"maxiter": 60},
+        options={"maxiter": steps},
     )
     return Scales.unpacked(found.x)
