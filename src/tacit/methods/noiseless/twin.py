@@ -7,6 +7,7 @@ private methods, so the two are compared on equal terms.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.rounds import public_design
-from tacit.methods.noiseless.variational import WIDTH, fit_gaussian
+from tacit.methods.noiseless.effects import fit_effects
+from tacit.methods.noiseless.variational import WIDTH, Fitted, fit_gaussian
+from tacit.model.person.gaussian import loadings
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Epoch
@@ -28,6 +31,8 @@ Floats = NDArray[np.float64]
 
 ITEMS, SHARED = "items", "shared"
 """The two arrays of a training: one row an item, and one row for all."""
+LEAST = 1e-12
+"""Of what is divided by."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ class OnePieceState(State):
 
 class OnePiece(Form):
     """One training over all ratings as one round. A subclass trains, and publishes."""
+
+    @property
+    def threads(self) -> int:
+        """As told, or all cores; what is made does not depend on it."""
+        return self.method.threads or len(os.sched_getaffinity(0))
 
     @abstractmethod
     def sizes(self, public: Public) -> tuple[int, int]:
@@ -85,12 +95,16 @@ class OnePiece(Form):
         return OnePieceState()
 
 
-class GaussianTwin(OnePiece):
-    """The personal Gaussian model, fitted to all ratings by variational Bayes."""
+class PersonalTwin(OnePiece):
+    """A personal Gaussian model. A subclass fits it."""
 
+    @abstractmethod
     def width(self, public: Public) -> int:
-        """Columns of taste."""
-        return min(WIDTH, public.items)
+        """Columns of taste, a person's level among them."""
+
+    @abstractmethod
+    def fitted(self, block: Block, public: Public) -> Fitted:
+        """From everybody's ratings."""
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """Baseline, variance, weight and loadings; noise and what a rating adds."""
@@ -98,18 +112,8 @@ class GaussianTwin(OnePiece):
         return 3 + width, 1 + width
 
     def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
-        """`tacit.methods.noiseless.variational`, with the catalogue's features."""
-        features = public_design(public)
-        found = fit_gaussian(
-            block.ptr,
-            block.item,
-            block.value,
-            public.items,
-            None if features is None else features.matrix,
-            width=self.width(public),
-            seed=self.method.seed,
-            threads=self.method.threads,
-        )
+        """The fit, as the two arrays of a training."""
+        found = self.fitted(block, public)
         count = np.bincount(block.item, minlength=public.items)
         columns = [found.baseline, found.variance, count, found.loadings]
         return np.column_stack(columns), np.append(
@@ -134,4 +138,50 @@ class GaussianTwin(OnePiece):
             public.schema,
             public.catalogue,
             self.method.settings.model_dump(),
+        )
+
+
+class GaussianTwin(PersonalTwin):
+    """Effects and loadings of all items, by variational Bayes."""
+
+    def width(self, public: Public) -> int:
+        """As many as are ever there; those that are not shrink to nothing."""
+        return min(WIDTH, public.items)
+
+    def fitted(self, block: Block, public: Public) -> Fitted:
+        """`tacit.methods.noiseless.variational`, with the catalogue's features."""
+        features = public_design(public)
+        return fit_gaussian(
+            block.ptr,
+            block.item,
+            block.value,
+            public.items,
+            None if features is None else features.matrix,
+            width=self.width(public),
+            seed=self.method.seed,
+            threads=self.threads,
+        )
+
+
+class EffectsTwin(PersonalTwin):
+    """Effects of all items; tastes for popularity and public features alone."""
+
+    def width(self, public: Public) -> int:
+        """Level, popularity and features."""
+        features = public_design(public)
+        return 2 + (0 if features is None else features.width)
+
+    def fitted(self, block: Block, public: Public) -> Fitted:
+        """`tacit.methods.noiseless.effects`."""
+        features = public_design(public)
+        popularity = np.log1p(np.bincount(block.item, minlength=public.items))
+        popularity -= popularity.mean()
+        popularity /= max(float(popularity.std()), LEAST)
+        return fit_effects(
+            block.ptr,
+            block.item,
+            block.value,
+            loadings(popularity, features)[0],
+            None if features is None else features.matrix,
+            threads=self.threads,
         )

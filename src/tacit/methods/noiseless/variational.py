@@ -68,7 +68,7 @@ class Fitted:
 
 
 @dataclass(eq=False)
-class _Items:
+class Items:
     """What is believed of the items; changed in place, pass by pass."""
 
     mean: Floats
@@ -111,16 +111,19 @@ def fit_gaussian(
     *,
     width: int = WIDTH,
     seed: int = 0,
-    threads: int | None = None,
+    threads: int = 1,
 ) -> Fitted:
     """From ratings of one row a person (inner scale) and the items' public features."""
     level = float(value.mean()) if len(value) else 0.0
     rest = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    known = _begin(item, rest, count, features, min(width, items), seed)
+    first = np.full((items, width), LEVEL_SD)
+    rng = np.random.default_rng(seed)
+    first[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
+    known = begin(item, rest, count, features, first)
     noise = NOISE
     if len(rest):
-        people = _People(ptr, item, rest, threads)
+        people = People(ptr, item, rest, threads)
         for _ in range(PASSES):
             noise = _pass(known, people, noise)
     known.turn(_level_first(known, count))
@@ -134,14 +137,14 @@ def fit_gaussian(
     )
 
 
-def _typical(known: _Items, count: Floats) -> Floats:
+def _typical(known: Items, count: Floats) -> Floats:
     """Unknown of the loadings of the item of a typical rating."""
     whole = known.covariance[:, 1:, 1:]
     found: Floats = np.einsum("i,ijk->jk", count, whole)
     return found / max(float(count.sum()), 1.0)
 
 
-def _level_first(known: _Items, count: Floats) -> Floats:
+def _level_first(known: Items, count: Floats) -> Floats:
     """The turn after which column 0 is what all items share, a person's own level, and what
     is unknown of the others is uncorrelated."""
     width = known.mean.shape[1] - 1
@@ -154,19 +157,43 @@ def _level_first(known: _Items, count: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
+class Told:
+    """What everybody's t = (1, taste) says."""
+
+    grams: Floats
+    """E[tt'], summed by item."""
+    rights: Floats
+    """Rating x E[t], summed by item."""
+    moment: Floats
+    """The mean over people of E[zz'], z the taste."""
+    square: float
+    """The sum of all squared ratings."""
+
+    def error(self, known: Items) -> float:
+        """Expected squared error of all ratings, if the items are as `known`."""
+        outer = known.mean[:, :, None] * known.mean[:, None, :]
+        fitted = float(np.sum(self.grams * (outer + known.covariance)))
+        return (
+            self.square - 2 * float(np.sum(known.mean * self.rights)) + fitted
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class People:
     """All ratings, less the mean of all, by person."""
 
     ptr: NDArray[np.int64]
     item: NDArray[np.uint32]
     value: Floats
-    threads: int | None
+    threads: int
 
-    def told(
-        self, known: _Items, noise: float
-    ) -> tuple[Floats, Floats, Floats]:
-        """Of everybody's t = (1, taste): E[tt'] and rating x E[t] summed by item, and the
-        mean of E[zz']."""
+    @property
+    def there(self) -> int:
+        """How many have rated anything."""
+        return max(int((np.diff(self.ptr) > 0).sum()), 1)
+
+    def told(self, known: Items, noise: float) -> Told:
+        """Everybody's taste from the items, and what it says about them."""
         from tacit.methods.noiseless.kernels import pass_people
 
         items, wide = known.mean.shape
@@ -196,7 +223,7 @@ class _People:
             )
             return grams, rights, moment
 
-        with ThreadPoolExecutor(self.threads or 1) as pool:
+        with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(part, range(CHUNKS)))
         packed, rights, moment = (
             sum(each) for each in zip(*parts, strict=True)
@@ -204,21 +231,19 @@ class _People:
         whole = np.zeros((items, wide, wide))
         whole[:, *upper] = packed
         whole[:, upper[1], upper[0]] = packed
-        there = max(int((np.diff(self.ptr) > 0).sum()), 1)
-        moment = (moment + np.triu(moment, 1).T) / there
-        return whole, rights, moment
+        moment = (moment + np.triu(moment, 1).T) / self.there
+        return Told(whole, rights, moment, float(self.value @ self.value))
 
 
-def _begin(
+def begin(
     item: NDArray[np.uint32],
     rest: Floats,
     count: Floats,
     features: Floats | None,
-    width: int,
-    seed: int,
-) -> _Items:
-    """Effects by shrunk means, levels in the first column, small random loadings."""
-    items = len(count)
+    loadings: Floats,
+) -> Items:
+    """Effects by shrunk means, and these loadings; column 0 is everybody's level."""
+    items, width = loadings.shape
     popularity = np.log(count + 1)
     popularity = popularity - popularity.mean()
     popularity /= max(float(popularity.std()), 1e-12)
@@ -226,33 +251,26 @@ def _begin(
     design = np.column_stack(
         columns if features is None else [*columns, features]
     )
-    rng = np.random.default_rng(seed)
-    mean = np.zeros((items, 1 + width))
-    mean[:, 0] = np.bincount(item, rest, items) / (count + SHRINK)
-    mean[:, 1] = LEVEL_SD
-    mean[:, 2:] = START_SD * rng.standard_normal((items, width - 1))
+    effects = np.bincount(item, rest, items) / (count + SHRINK)
     slopes = np.zeros((design.shape[1], 1 + width))
     slopes[0, 1] = LEVEL_SD
     spread = np.full(1 + width, LOADING_SPREAD)
     spread[0] = EFFECT_SPREAD
     covariance = np.tile(UNSURE * np.eye(1 + width), (items, 1, 1))
-    return _Items(mean, covariance, design, slopes, spread)
+    mean = np.column_stack([effects, loadings])
+    return Items(mean, covariance, design, slopes, spread)
 
 
-def _pass(known: _Items, people: _People, noise: float) -> float:
+def _pass(known: Items, people: People, noise: float) -> float:
     """People, then items, then spread and regression; returned is the noise."""
-    grams, rights, moment = people.told(known, noise)
+    told = people.told(known, noise)
     prior = known.design @ known.slopes
-    system = grams / noise + np.diag(1 / known.spread)
+    system = told.grams / noise + np.diag(1 / known.spread)
     known.covariance = np.asarray(np.linalg.inv(system), np.float64)
-    rest = rights - np.einsum("ijk,ik->ij", grams, prior)
+    rest = told.rights - np.einsum("ijk,ik->ij", told.grams, prior)
     known.mean = prior + np.einsum("ijk,ik->ij", known.covariance, rest / noise)
-    error = float(people.value @ people.value)
-    error -= 2 * float(np.sum(known.mean * rights))
-    outer = known.mean[:, :, None] * known.mean[:, None, :]
-    error += float(np.sum(grams * (outer + known.covariance)))
-    noise = max(error / len(people.value), LEAST_NOISE)
-    values, vectors = np.linalg.eigh(moment)
+    noise = max(told.error(known) / len(people.value), LEAST_NOISE)
+    values, vectors = np.linalg.eigh(told.moment)
     known.turn((vectors * np.sqrt(values)) @ vectors.T)
     left = known.regress()
     _, vectors = np.linalg.eigh(left[1:, 1:])
