@@ -2,6 +2,7 @@
 
     python benchmarks/forecast_fit.py fit RUNS OUT.json      the runs and the fitted scales
     python benchmarks/forecast_fit.py check RUNS             every set left out in turn
+    python benchmarks/forecast_fit.py choices RUNS           the same for what `choose` names
 
 RUNS is the folder of `benchmarks/forecast.py`. `check` fits scales and widening again without
 the set that is left out, with all parts of it; the six invented shapes are never fitted to.
@@ -11,20 +12,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from forecast import CODE, DELTA, EPSILONS, TWIN_CODE, UNITS
 
+from tacit.evaluation import cost
+from tacit.evaluation.choose import expected, solve
 from tacit.evaluation.cost import (
     LISTS,
+    Asked,
     Kind,
     Told,
     _back,
     points_of,
     told,
 )
+from tacit.evaluation.forecast import forecast
 from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.ledger.account.calibrate import gaussian_mu
 
@@ -53,9 +59,11 @@ def load(folder: Path) -> list[dict[str, Any]]:
             private[found] = (key["population"]["set"], kept["answer"])
     runs = []
     for found, (place, answer) in sorted(private.items()):
-        if answer["measured"] is None or found not in twins:
-            continue
         name, method, unit, features = found
+        first = unit if method == "ease" else UNITS[method][0]
+        beside = (name, method, first, features)
+        if answer["measured"] is None or beside not in twins:
+            continue
         each = answer["ratings"] / answer["people"]
         runs.append(
             {
@@ -66,7 +74,7 @@ def load(folder: Path) -> list[dict[str, Any]]:
                 "items": answer["items"],
                 "each": round(answer.get("liked", each), 2),
                 "features": features,
-                "twin": round(twins[found]["measured"][0], 5),
+                "twin": round(twins[beside]["measured"][0], 5),
                 "own_mean": round(answer.get("own_mean", 0.0), 5),
                 "measured": [round(one, 5) for one in answer["measured"]],
                 "seconds": answer["seconds"],
@@ -197,6 +205,56 @@ def _left(
     return rows
 
 
+def choices(folder: Path) -> None:
+    """What is measured at the epsilons that `choose` names, for sets left out: inside what it
+    printed? Between the epsilons that were run the measured error is interpolated."""
+    runs = load(folder)
+    inside: dict[str, list[bool]] = {}
+    for name in names():
+        method, unit = name.split()
+        mine = [run for run in runs if run["of"] == name]
+        fitted = [run for run in mine if not run["set"].startswith("six")]
+        kept = kinds(name)
+        whole = {kind: told_of(name, kind, fitted) for kind in kept}
+        for run in mine:
+            if run["name"] not in PUBLIC and run["set"][:3] != "six":
+                continue
+            models = whole
+            if run["name"] in PUBLIC:
+                others = [one for one in fitted if one["set"] != run["set"]]
+                models = {
+                    kind: told_of(name, kind, others, one.surface.scales)
+                    for kind, one in whole.items()
+                }
+            for how, got in _named(method, unit, run, models):
+                inside.setdefault(f"{name:22s} {how}", []).append(got)
+                inside.setdefault(f"{'ALL':22s} {how}", []).append(got)
+    for label, found in sorted(inside.items()):
+        print(f"{label:40s} {len(found):4d} {np.mean(found):.3f}")
+
+
+def _named(
+    method: str, unit: str, run: dict[str, Any], models: dict[Any, Told]
+) -> Iterator[tuple[str, bool]]:
+    """For goals that are within reach: every candidate, inside or not."""
+    lists = method in LISTS
+    hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
+    cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
+    asked = Asked(
+        method, unit, run["people"], run["items"], run["each"], run["features"]
+    )
+    measured = np.array(run["measured"])
+    for how in hows:
+        spread = run["own_mean"] if how == "spread" else None
+        made = forecast(asked, delta=DELTA, each=run["each"], spread=spread)
+        twin = run["twin"] if how == "twin" else None
+        for epsilon in (1.0, 4.0):
+            goal = expected(made, made.at(epsilon), twin).middle
+            for one in solve(made, goal, twin=twin).candidates:
+                at = np.interp(np.log(one.epsilon), np.log(EPSILONS), measured)
+                yield how, float(at) in one.expected
+
+
 def _tell(rows: list[dict[str, Any]]) -> None:
     for kind in KINDS:
         print(f"== {kind}: cells, share inside, half of widths at most")
@@ -236,14 +294,16 @@ def _line(label: str, found: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("verb", choices=["fit", "check"])
+    parser.add_argument("verb", choices=["fit", "check", "choices"])
     parser.add_argument("runs", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     args = parser.parse_args()
     if args.verb == "fit":
         fit(args.runs, args.out)
-    else:
+    elif args.verb == "check":
         check(args.runs)
+    else:
+        choices(args.runs)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
-    "plan": "tacit.evaluation.doors",
-    "choose": "tacit.evaluation.doors",
+    "plan": "tacit.evaluation.planning",
+    "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
-    from tacit.evaluation.doors import choose, plan
+    from tacit.evaluation.planning import choose, plan
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
     from tacit.methods.baselines.popularity import Popularity

@@ -16,7 +16,6 @@ from tacit.evaluation.forecast import forecast
 from tacit.ledger.account.calibrate import gaussian_mu
 
 CELLS = sorted(model._stored()["surfaces"])
-JUDGED = (0.5, 20.0)
 
 
 def asked(cell: str, people: int = 6000, **more) -> Asked:
@@ -43,17 +42,18 @@ def test_privacy_costs_less_with_more_budget_and_with_more_people(cell):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_population_left_out_lies_inside(cell):
+def test_a_set_left_out_lies_inside(cell):
     """With the scales that are stored, and all runs of one set left out together."""
-    method, unit = cell.split()
-    stored = model._stored()
-    surface, widen = model._surface(method, unit, "cost")
-    runs = [run for run in stored["runs"] if run["of"] == cell]
-    mean, sd = surface.left_out()
-    inside = np.abs(surface.values - mean) <= model.SURE * widen * sd
-    epsilons = np.tile(stored["epsilons"], len(runs))
-    judged = (epsilons >= JUDGED[0]) & (epsilons <= JUDGED[1])
-    assert inside[judged].mean() >= 0.85
+    told = model._told(*cell.split(), "cost")
+    epsilons = np.tile(
+        model._stored()["epsilons"], len(np.unique(told.surface.groups))
+    )
+    mean, sd = told.surface.left_out(told.sets)
+    inside = []
+    for row in np.flatnonzero((epsilons >= 0.5) & (epsilons <= 20)):
+        ends = told.around(told.surface.places[row], mean[row], sd[row])
+        inside.append(ends[0] <= told.surface.values[row] <= ends[2])
+    assert np.mean(inside) >= 0.85
 
 
 def test_a_spread_makes_the_error_surer():

@@ -24,7 +24,7 @@ OWN = ("epsilon",)
 
 def answer(options: dict[str, Any]) -> Choice:
     """The choice that the options ask for."""
-    from tacit.evaluation.doors import choose
+    from tacit.evaluation.planning import choose
 
     goals = [options["rmse"], options["recall"], options["by_range"] or None]
     if sum(goal is not None for goal in goals) != 1:
