@@ -14,6 +14,7 @@ from tacit.errors import UsageError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 """Of a round, an attempt, devices: what any store can hold."""
 Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
@@ -105,6 +106,8 @@ class Join(Message):
     """The last (round, attempt) that this device has answered: it waits for another."""
     place: int = Field(default=0, ge=0, lt=1 << 53)
     """A number that the device drew for this task: plans that cut people into slices cut by it."""
+    holds: Number = 0
+    """How many rows this device has of the arrays that grow by a row in every round."""
     items: bool = False
     """Whether the payload lists rows, as 32-bit numbers in ascending order."""
 
@@ -130,6 +133,11 @@ class Announcement(Message):
     """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
     seconds: float
     """Until the upload is late."""
+    since: Number = 0
+    """The payload has no rows before this one of the arrays that grow: the device holds
+    them (`tacit.federation.protocol.grown`)."""
+    whole: Digest = ""
+    """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""
     """The recommender's signature that this device is in this attempt: its upload repeats
     it (`tacit.federation.protocol.tickets`)."""
