@@ -47,7 +47,13 @@ policy_options: Callable[[F], F] = several(
         "--believe-honest",
         default=0.95,
         show_default=True,
-        help="Refuse noise that counts on more.",
+        help="Refuse noise of devices alone that counts on more.",
+    ),
+    click.option(
+        "--accept-noise",
+        multiple=True,
+        type=click.Choice(["servers", "devices", "both"]),
+        help="Who may add the noise; both and servers unless said. May be repeated.",
     ),
     click.option(
         "--accept-unbounded",
@@ -234,11 +240,13 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 def _policy(o: dict[str, Any]) -> Policy:
     from tacit.federation.device.policy import Policy
 
+    asked = o["accept_noise"]
     return Policy(
-        o["cap"],
-        o["cap_delta"],
-        o["smallest_cohort"],
-        o["believe_honest"],
-        o["accept_unbounded"],
-        o["cap_unit"],
+        epsilon=o["cap"],
+        delta=o["cap_delta"],
+        least=o["smallest_cohort"],
+        honest=o["believe_honest"],
+        accept_unbounded=o["accept_unbounded"],
+        unit=o["cap_unit"],
+        **({"noise": tuple(asked)} if asked else {}),
     )

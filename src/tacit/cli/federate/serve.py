@@ -16,6 +16,7 @@ from tacit.cli.federate.secret import (
 )
 from tacit.cli.options import F, parse_scale, parse_settings, several
 from tacit.cli.show import say
+from tacit.rounds.options import NOISE_FROM
 
 if TYPE_CHECKING:
     from tacit.federation.protocol.keys import Identity
@@ -136,6 +137,13 @@ server_options: Callable[[F], F] = several(
     default=0.9,
     show_default=True,
     help="Of the least cohort, shares that count.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["servers", "devices", "both"]),
+    default=NOISE_FROM,
+    show_default=True,
+    help="Who adds it: each server a whole one, every device a share, or both.",
 )
 @click.option(
     "--seconds",
@@ -265,6 +273,7 @@ def _task(o: dict[str, Any]) -> Task:
         cohort=o["cohort"],
         least=o["least"],
         honest=o["honest"],
+        noise=o["noise"],
         seconds=o["seconds"],
         purpose=o["purpose"],
     )
