@@ -1,4 +1,4 @@
-"""`tacit federate`: the two servers, one device, many devices."""
+"""`tacit federate`: the two servers, one device, many devices, enrolment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from tacit.cli.federate.join import device, fleet
 from tacit.cli.federate.serve import aggregator, identity, recommender
+from tacit.cli.federate.ticket import ticket
 
 
 @click.group()
@@ -13,5 +14,5 @@ def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 
 
-for command in (recommender, aggregator, identity, device, fleet):
+for command in (recommender, aggregator, identity, device, fleet, ticket):
     federate.add_command(command)

@@ -10,8 +10,9 @@ import click
 
 from tacit.cli.federate.secret import (
     insecure_option,
+    papers_of,
+    papers_options,
     token_file_option,
-    token_of,
 )
 from tacit.cli.options import F, json_option, note, parse_scale, several
 from tacit.cli.show import say
@@ -66,6 +67,7 @@ policy_options: Callable[[F], F] = several(
         help="For enrolment, where the servers ask for it.",
     ),
     token_file_option,
+    papers_options,
     insecure_option,
     click.option(
         "--pin",
@@ -131,7 +133,7 @@ def device(
         ratings,
         Path(home),
         _policy(o),
-        token=token_of(o),
+        papers=papers_of(o)[0],
         pin=o["pin"],
         aggregator_pin=o["aggregator_pin"],
         ca=o["ca"],
@@ -208,7 +210,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
             rounds=o["rounds"],
             vanish=o["vanish"],
             book=Path(o["book"]) if o["book"] else None,
-            token=token_of(o),
+            papers=papers_of(o),
             ca=o["ca"],
             aggregator_pin=o["aggregator_pin"],
             insecure=o["insecure"],

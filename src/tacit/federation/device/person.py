@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from tacit.errors import BudgetError, Failure
 from tacit.federation.device.client import (
     Away,
     Link,
+    Papers,
     Refused,
     Server,
     fetch_task,
@@ -57,7 +58,8 @@ class Person:
     home: Path
     """The folder of her device."""
     policy: Policy
-    token: str | None = None
+    papers: Papers = field(default_factory=Papers)
+    """What it shows when it enrols."""
     pin: str | None = None
     """The recommender's identity; without it the first one seen is kept."""
     aggregator_pin: str | None = None
@@ -116,7 +118,7 @@ class Person:
         A rotation that was cut short has its key in the facts, and is finished first.
         """
         if "name" not in facts:
-            await enrol_patiently(link, self.token)
+            await enrol_patiently(link, self.papers)
         if not self.rotate and "next" not in facts:
             return link
         # written down before it is sent, so that a crash in between loses nothing

@@ -26,6 +26,7 @@ from tacit.federation.protocol.wire import (
     sections,
     unpack,
 )
+from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
@@ -57,13 +58,13 @@ def aggregator_app(
     identity: Identity,
     recommender: str,
     limits: Limits | None = None,
-    token: str | None = None,
+    terms: Terms | None = None,
     least: int = 2,
 ) -> Plain:
     """The app. `recommender` is the pinned identity of the one server that may open rounds;
     `least` is this server's own minimum cohort, whatever a recommender asks for."""
     store = Store(location, MIGRATIONS, "aggregator")
-    gate = Gate("aggregator", identity, store, limits or Limits(), token)
+    gate = Gate("aggregator", identity, store, limits or Limits(), terms)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

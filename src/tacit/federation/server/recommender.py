@@ -25,6 +25,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Join, ascending, pack, unpack
 from tacit.federation.server.conductor import Conductor
+from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Caller, Gate
 from tacit.federation.server.publish import (
     Charged,
@@ -42,6 +43,7 @@ from tacit.serving.http.watch import LOG, log
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
+    statements("enrolment"),
 )
 """The steps that make the store's tables."""
 POLL_SECONDS = 25.0
@@ -71,8 +73,8 @@ class Operation:
     out: Path
     """The folder of the model."""
     limits: Limits = field(default_factory=Limits)
-    token: str | None = None
-    """That devices need to enrol."""
+    terms: Terms = field(default_factory=Terms)
+    """On which devices enrol."""
     gather: float = 2.0
     """Seconds to wait for more than the least cohort."""
     book: Charged | None = None
@@ -87,11 +89,11 @@ def recommender_app(
     # two on one store would announce two masks for one round
     store = Store(how.location, MIGRATIONS, "recommender", alone=True)
     identity = aggregator.identity
-    gate = Gate("recommender", identity, store, how.limits, how.token)
+    gate = Gate("recommender", identity, store, how.limits, how.terms)
     conductor = Conductor(
         made, store, identity, aggregator, gate.public, how.gather
     )
-    training = _Training(gate, conductor, how)
+    training = _Training(gate, conductor, how, aggregator)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -121,11 +123,16 @@ class _Training:
     """
 
     def __init__(
-        self, gate: Gate, conductor: Conductor, how: Operation
+        self,
+        gate: Gate,
+        conductor: Conductor,
+        how: Operation,
+        aggregator: RemoteAggregator,
     ) -> None:
         self.gate = gate
         self.conductor = conductor
         self.how = how
+        self.aggregator = aggregator
 
     async def conduct(self) -> None:
         """Train; whatever stops it, the health of the server says so."""
@@ -153,6 +160,7 @@ class _Training:
             self.how.out,
             book,
             conductor.spoilt,
+            (self.how.terms.word, await self.aggregator.enrolment()),
         )
         log("model published")
 

@@ -34,6 +34,7 @@ MIGRATIONS = (
     (*statements("devices"), *statements("aggregator")),
     *printed_tables(),
     statements("rotations"),
+    statements("enrolment"),
 )
 """The steps that make the store's tables."""
 AT_ONCE = 64 << 20

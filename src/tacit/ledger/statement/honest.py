@@ -13,6 +13,14 @@ from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Event, Skellam
 from tacit.units import Unit
 
+RECOMMENDER = (
+    "against the recommender, whatever devices it invents or picks: the aggregator adds its "
+    "own noise and keeps words and noise to itself; as stated"
+)
+AGGREGATOR = (
+    "against the aggregator, whatever devices it invents: the recommender adds its own noise "
+    "and keeps the sums before it to itself; as stated"
+)
 ANYBODY = "anybody may enrol"
 ENROLMENT = {
     "open": ANYBODY,
@@ -42,13 +50,7 @@ class Honesty:
         listed = tuple(events)
         out = list[str]()
         if self.noise != "devices":
-            out += [
-                "against the recommender, whatever devices it invents or picks: the "
-                "aggregator adds its own noise and keeps words and noise to itself; "
-                "as stated",
-                "against the aggregator, whatever devices it invents: the recommender adds "
-                "its own noise and keeps the sums before it to itself; as stated",
-            ]
+            out += [RECOMMENDER, AGGREGATOR]
         if self.noise == "devices":
             out.append(
                 "against either server: the other keeps masks and words to itself, and in "
