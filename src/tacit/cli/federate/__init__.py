@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tacit.cli.federate.join import device, fleet
+from tacit.cli.federate.join import device, fleet, spent
 from tacit.cli.federate.serve import aggregator, identity, recommender
 from tacit.cli.federate.ticket import ticket
 
@@ -14,5 +14,13 @@ def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 
 
-for command in (recommender, aggregator, identity, device, fleet, ticket):
+for command in (
+    recommender,
+    aggregator,
+    identity,
+    device,
+    fleet,
+    spent,
+    ticket,
+):
     federate.add_command(command)

@@ -142,6 +142,8 @@ def device(
         insecure=o["insecure"],
     )
     model = person.run()
+    if not as_json:
+        _tell_spent(Path(home))
     if count is None or model is None:
         return
     from tacit.cli.show import print_json, print_lines
@@ -158,6 +160,38 @@ def device(
         )
     else:
         print_lines(lines)
+
+
+@click.command()
+@click.option(
+    "--home", required=True, metavar="DIR", help="Folder of the device."
+)
+@json_option
+def spent(home: str, as_json: bool) -> None:
+    """What your device has spent: booked, and really, by its own answers."""
+    from dataclasses import asdict
+
+    from tacit.cli.show import print_json
+    from tacit.federation.device.person import spent as spent_at
+
+    if as_json:
+        print_json(asdict(spent_at(Path(home))))
+    else:
+        _tell_spent(Path(home))
+
+
+def _tell_spent(home: Path) -> None:
+    from tacit.federation.device.person import spent as spent_at
+
+    found = spent_at(home)
+    note(
+        f"booked: epsilon {found.booked:.4g} of {found.cap:g} at delta {found.delta:g} per "
+        f"{found.unit}, after {found.answers:,} answers"
+    )
+    note(
+        f"really spent: epsilon {found.realised:.4g} for your whole self, by what your "
+        "answers came to; it follows from your ratings, so keep it to yourself"
+    )
 
 
 @click.command()

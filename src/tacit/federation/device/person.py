@@ -32,13 +32,15 @@ from tacit.federation.device.memory import (
 )
 from tacit.federation.device.part import enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
+from tacit.federation.device.realised import Realised
 from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
 from tacit.hidden import shapes
-from tacit.ledger.book.devices import DeviceBooks
+from tacit.ledger.book.devices import DeviceBooks, known_book
 from tacit.model.model import Model, load
+from tacit.units import Unit
 
 MODEL_TRIES = 120
 MODEL_PAUSE = 0.5
@@ -142,6 +144,38 @@ class Person:
                 raise
         finally:
             books.close()
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a device has spent, in all trainings that it took part in."""
+
+    answers: int
+    booked: float
+    """Epsilon in its book: the most that answers like these can reveal."""
+    realised: float
+    """Epsilon of its own answers, by their own norms: for its owner's eyes alone."""
+    cap: float
+    delta: float
+    unit: Unit
+
+    __repr__ = shapes
+
+
+def spent(home: Path) -> Spent:
+    """What the device of a folder has spent."""
+    books = known_book(home / "ledger")
+    try:
+        kept = Realised(home)
+        return Spent(
+            kept.answers,
+            books.spent(0),
+            kept.epsilon(books.cap[1]),
+            *books.cap,
+            books.unit,
+        )
+    finally:
+        books.close()
 
 
 async def fetch_model(web: Web, recommender: Server, home: Path) -> Model:
