@@ -1,9 +1,10 @@
-"""`tacit federate`: the two servers, one device, many devices, enrolment."""
+"""`tacit federate`: the two servers, one device, many devices, enrolment, operation."""
 
 from __future__ import annotations
 
 import click
 
+from tacit.cli.federate.admin import admin
 from tacit.cli.federate.join import device, fleet, spent
 from tacit.cli.federate.serve import aggregator, identity, recommender
 from tacit.cli.federate.ticket import ticket
@@ -14,7 +15,7 @@ def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 
 
-for command in (
+COMMANDS = (
     recommender,
     aggregator,
     identity,
@@ -22,5 +23,7 @@ for command in (
     fleet,
     spent,
     ticket,
-):
+    admin,
+)
+for command in COMMANDS:
     federate.add_command(command)
