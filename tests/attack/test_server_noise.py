@@ -7,6 +7,7 @@ import asyncio
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.engine.federated import Federated
@@ -20,6 +21,7 @@ from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Announcement,
+    Layout,
     Opening,
     Section,
     Sum,
@@ -258,6 +260,23 @@ def test_a_sum_with_another_noise_is_another_sum(change) -> None:
     parts = assemble(task()).layouts(0)
     weaker = (parts[0].model_copy(update=change), *parts[1:])
     assert layouts_print(weaker) != layouts_print(parts)
+
+
+@pytest.mark.parametrize(
+    ("law", "spread"),
+    [
+        ("gaussian", 0),
+        ("gaussian", 1),
+        ("laplace", 1 << 63),
+        ("skellam", 1 << 54),
+        ("", 5),
+        ("cauchy", 1 << 20),
+    ],
+)
+def test_a_noise_that_no_server_can_draw_is_no_layout(law, spread) -> None:
+    facts = assemble(task()).layouts(0)[0].model_dump()
+    with pytest.raises(ValidationError):
+        Layout(**facts | {"law": law, "spread": spread})
 
 
 @pytest.mark.parametrize("noise", ["servers", "devices", "both"])

@@ -151,7 +151,7 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
             with pytest.raises(Refused) as refused:
-                await link.enrol("guess")
+                await link.enrol(Papers(token="guess"))
             await link.enrol(Papers(token="open sesame"))
             body = pack(
                 Upload(

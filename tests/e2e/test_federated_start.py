@@ -56,7 +56,7 @@ def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
             with pytest.raises(Refused) as refused:
-                await link.enrol("guess")
+                await link.enrol(Papers(token="guess"))
             await link.enrol(Papers(token="open sesame"))
             return refused.value.status
 

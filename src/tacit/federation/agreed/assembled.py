@@ -15,6 +15,7 @@ from tacit.bound.gram import EntryGram
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.federation.agreed.scheme import Arrays, Scheme, scheme_of
+from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Layout, layouts_print
 from tacit.ledger.account.event import (
@@ -187,7 +188,13 @@ class Assembled:
         own = self.method.local or self.task.noise == "devices"
         if own or not isinstance(event, kinds):
             return NO_SPREAD
-        return spread_of(event)
+        found = spread_of(event)
+        if found.law == "skellam" and found.number > MOST_SKELLAM:
+            raise SettingError(
+                f"the noise of {path} is too large for servers to draw as Skellam",
+                remedy="--noise servers, or a larger epsilon",
+            )
+        return found
 
     def events_text(self) -> str:
         """The events as the recommender announces them."""

@@ -19,6 +19,11 @@ from pydantic import (
 from tacit.errors import UsageError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
+LEAST_SPREAD = 1 << 10
+MOST_SPREAD = 1 << 62
+"""Of `gaussian` and `laplace`, in 2^-20 steps: what their samplers can draw."""
+MOST_SKELLAM = 1 << 53
+"""Squared steps: a larger variance is drawn in so many pieces that a round would wait."""
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 """Of a round, an attempt, devices: what any store can hold."""
@@ -88,6 +93,12 @@ class Layout(BaseModel):
     def _some_noise(self) -> Layout:
         if bool(self.law) != bool(self.spread) or (self.law and self.report):
             raise ValueError("a law has a spread, and a report has neither")
+        skellam = self.law == "skellam"
+        low, high = (
+            (1, MOST_SKELLAM) if skellam else (LEAST_SPREAD, MOST_SPREAD)
+        )
+        if self.law and not low <= self.spread <= high:
+            raise ValueError("no server draws a noise of this spread")
         return self
 
     @property
