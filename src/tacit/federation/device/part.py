@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import BudgetError, Failure
-from tacit.federation.device.client import Away, Link, Refused
+from tacit.federation.device.client import Away, Link, Papers, Refused
 from tacit.federation.device.device import Device
 from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.wire import (
@@ -159,18 +159,19 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
 
 
 async def enrol_patiently(
-    link: Link, token: str | None, tries: int = ENROL_TRIES
+    link: Link, papers: Papers, tries: int = ENROL_TRIES
 ) -> None:
     """Enrol at both servers, which may still be starting."""
     for attempt in range(tries):
         try:
-            await link.enrol(token)
+            await link.enrol(papers)
         except (Away, WireError):
             await asyncio.sleep(min(PAUSE * 2**attempt, JOIN_PAUSE))
         except Refused as refused:
+            why = refused.reason or f"status {refused.status}"
             raise Failure(
-                f"a server refused to enrol this device (status {refused.status})",
-                remedy="--token",
+                f"a server refused to enrol this device: {why}",
+                remedy="--ticket-file and --aggregator-ticket-file, or --token-file",
             ) from None
         else:
             return
