@@ -96,6 +96,16 @@ class GaussianPersonal(PersonalModel):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
+        return self._answers(cells)[0]
+
+    def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
+        """As `predict`, compiled; models that add neighbours to this one answer for
+        themselves."""
+        if type(self) is not GaussianPersonal:
+            return super().predict_cells_error(cells)
+        return self._answers(cells)
+
+    def _answers(self, cells: Cells) -> tuple[Floats, Floats]:
         if cells.time is not None and cells.ask_time is not None:
             return gaussian.predict_cells_by_day(
                 self.model,
@@ -106,8 +116,8 @@ class GaussianPersonal(PersonalModel):
                 cells.ask_ptr,
                 cells.ask_item,
                 cells.ask_time,
-            )[0]
-        mean, _ = gaussian.predict_cells(
+            )
+        return gaussian.predict_cells(
             self.model,
             cells.ptr,
             cells.item,
@@ -115,7 +125,6 @@ class GaussianPersonal(PersonalModel):
             cells.ask_ptr,
             cells.ask_item,
         )
-        return mean
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
