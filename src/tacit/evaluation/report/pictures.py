@@ -89,7 +89,7 @@ def curve(found: Evaluation, metric: str) -> Draw:
         _plain_line(axes, found, metric, budgets)
         axes.set_xlabel("epsilon: stricter privacy on the left")
         axes.set_title(AXES.get(metric, metric))
-        _legend(axes, narrow)
+        _legend(figure, narrow)
 
     return draw
 
@@ -183,7 +183,7 @@ def payers(found: Evaluation, metric: str, by: str) -> Draw:
             else "fifths of items, from least to most rated"
         )
         axes.set_title(AXES.get(metric, metric))
-        _legend(axes, narrow)
+        _legend(figure, narrow)
 
     return draw
 
@@ -231,7 +231,7 @@ def misses(found: Evaluation) -> Draw:
         axes.set_ylim(0, 102)
         axes.set_xlabel("points that a prediction is off by, at most")
         axes.set_title("share of predictions, in per cent")
-        axes.legend(loc="lower right")
+        _legend(figure, narrow)
 
     return draw
 
@@ -257,7 +257,7 @@ def spread(found: Evaluation, metric: str) -> Draw:
         axes.set_xticks(range(10, 100, 20 if narrow else 10))
         axes.set_xlabel("people, from those who pay least to most, in per cent")
         axes.set_title(f"{AXES.get(metric, metric)}: more than without privacy")
-        _legend(axes, narrow)
+        _legend(figure, narrow)
 
     return draw
 
@@ -269,9 +269,9 @@ def three(cells: list[Line]) -> list[Line]:
     return [cells[0], cells[len(cells) // 2], cells[-1]]
 
 
-def _legend(axes: Axes, narrow: bool) -> None:
-    """Below on a phone, so that it hides nothing."""
+def _legend(figure: Figure, narrow: bool) -> None:
+    """Beside the picture, below it on a phone: it hides nothing."""
     if narrow:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.22))
+        figure.legend(loc="outside lower center")
     else:
-        axes.legend(loc="best")
+        figure.legend(loc="outside right upper")

@@ -21,7 +21,7 @@ def lists_section(found: Evaluation) -> str:
     if not arms or not people:
         return paragraph("There is nothing to show.")
     out = paragraph(
-        "Three invented people, nobody's real ratings. A title in bold is also on the list "
+        "Three invented people, nobody's real ratings. A marked title is also on the list "
         "without privacy."
     )
     for place, person in enumerate(people):
@@ -62,10 +62,11 @@ def _one(
     ]
     columns = "".join(f'<th scope="col">{escaped(head)}</th>' for head in heads)
     rows = []
+    private = [arm.epsilon is not None for arm in arms]
     for rank in range(max(len(each) for each in lists)):
         cells = "".join(
-            f"<td>{_title(found, each[rank], twin) if rank < len(each) else ''}</td>"
-            for each in lists
+            f"<td>{_title(found, each, rank, twin if mine else set())}</td>"
+            for each, mine in zip(lists, private, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
     likes = [
@@ -77,14 +78,18 @@ def _one(
     return (
         f"<h3>Somebody who {escaped(person.name)}</h3>"
         f'<p class="quiet">Rated high: {escaped(told)} and others.</p>'
-        f'<div class="scroll"><table><thead><tr>{columns}</tr></thead>'
+        f'<div class="scroll"><table class="even"><thead><tr>{columns}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
-def _title(found: Evaluation, row: int, twin: set[int]) -> str:
-    label = escaped(_label(found, row))
-    return f"<b>{label}</b>" if row in twin else label
+def _title(
+    found: Evaluation, rows: list[int], rank: int, twin: set[int]
+) -> str:
+    if rank >= len(rows):
+        return ""
+    label = escaped(_label(found, rows[rank]))
+    return f"<mark>{label}</mark>" if rows[rank] in twin else label
 
 
 def _label(found: Evaluation, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import TYPE_CHECKING
 
 from tacit.evaluation.report.pictures import UNITS, best_baseline, series
@@ -51,10 +52,11 @@ def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
     if twin is None or not twin.get(metric):
         return card(f"{value:.3f}", f"{metric}, {budget}")
     change = 100 * (value / twin[metric] - 1)
-    worse = "more error" if metric == "rmse" else "found in lists"
+    less = "less" if change < 0 else "more"
+    what = "error" if metric == "rmse" else "found in lists"
     return card(
-        f"{change:+.1f} %",
-        f"{worse} than without privacy, {budget} "
+        f"{change:+.1f} %".replace("-", "−"),
+        f"{less} {what} than without privacy: {budget} "
         f"({value:.3f} against {twin[metric]:.3f})",
     )
 
@@ -170,11 +172,11 @@ def how_words(found: Evaluation) -> list[str]:
             ]
         )
         deltas = sorted({cell["delta"] for cell in private})
+        budgets = sorted({float(cell["epsilon"]) for cell in private})
         words.append(
-            f"What is protected: {units}. delta is "
-            f"{_listed([f'{delta:g}' for delta in deltas])}. Smaller epsilon is stricter: at "
-            "epsilon 0.1 nobody can tell from the model whether one was in the data; at 10 "
-            "the promise is weak."
+            f"What is protected: {units}. Whoever sees the model may change their odds about "
+            f"it by a factor of at most {_odds_words(budgets)}; delta, the chance that this "
+            f"fails, is {_listed([f'{delta:g}' for delta in deltas])}."
         )
     if any(cell["calibration"] == "paper" for cell in found.cells):
         words.append(
@@ -186,6 +188,19 @@ def how_words(found: Evaluation) -> list[str]:
         "rating in the upper quarter of the scale."
     )
     return words
+
+
+def _odds_words(budgets: list[float]) -> str:
+    """`1.1 (epsilon 0.1) and 2.7 (epsilon 1)`."""
+    factors = [exp(min(epsilon, 700.0)) for epsilon in budgets]
+    return _listed(
+        [
+            f"{factor:,.1f} (epsilon {epsilon:g})"
+            if factor < 100
+            else f"{float(f'{factor:.2g}'):,.0f} (epsilon {epsilon:g})"
+            for factor, epsilon in zip(factors, budgets, strict=True)
+        ]
+    )
 
 
 def _split_words(split: str) -> str:

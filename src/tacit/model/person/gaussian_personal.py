@@ -17,7 +17,6 @@ from tacit.model.person.base import (
     Own,
     PersonalModel,
     Reason,
-    people_of,
 )
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import GaussianModel
@@ -130,11 +129,15 @@ class GaussianPersonal(PersonalModel):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict` without times, one row a person."""
-        means = [
-            gaussian.fold_in(self.model, own.items, own.values).mean
-            for own in people_of(ptr, item, value)
-        ]
-        return self.model.baseline + np.array(means) @ self.model.loadings.T
+        from tacit.kernels.personal import posterior_means
+
+        model = self.model
+        means = np.empty((len(ptr) - 1, model.loadings.shape[1]))
+        residual = value - model.baseline[item]
+        posterior_means(
+            ptr, item, residual, model.loadings, model.precision, means
+        )
+        return model.baseline + means @ model.loadings.T
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""
