@@ -19,11 +19,6 @@ from tacit.evaluation.arms import Grid
 from tacit.evaluation.sweep import How
 
 
-@pytest.fixture(autouse=True)
-def _own_ledger(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("TACIT_HOME", str(tmp_path / "home"))
-
-
 def _evaluate(small: Ratings, **more) -> tacit.Evaluation:
     asked = {"seeds": 2, "reference": False} | more
     return tacit.evaluate(small, "bias", (0.5, 8), **asked)
@@ -200,8 +195,12 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_killed_evaluation_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_evaluation_goes_on_where_it_was(
+    tmp_path: Path, full: bool
+) -> None:
     """The command itself, in two processes, met by SIGKILL in the middle."""
+    if not full:
+        pytest.skip("only with scripts/test --full")
     table = tmp_path / "ratings.csv"
     rows = [
         f"u{u},i{i},{1 + (u * i) % 5}"
