@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels.als import column_space, products_of
+from tacit.kernels.als import Floats, column_space, products_of
 
 
 @njit(cache=True, nogil=True)
@@ -51,8 +51,8 @@ def gather_columns(
     residual: NDArray[np.float64],
     loadings: NDArray[np.float64],
     root: NDArray[np.float64],
-    space: NDArray[np.float64],
-    products: NDArray[np.float64],
+    space: Floats,
+    products: Floats,
     gram: NDArray[np.float64],
     right: NDArray[np.float64],
 ) -> None:
@@ -246,9 +246,11 @@ def posterior_means(
     residual: NDArray[np.float64],
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
+    per_rating: NDArray[np.float64],
     means: NDArray[np.float64],
 ) -> None:
-    """Write E[z_u] of every person of a block, each alone."""
+    """Write E[z_u] of every person of a block, each alone. `per_rating` is precision that a
+    rating adds to each column, telling nothing of it."""
     width = loadings.shape[1]
     root = np.sqrt(precision)
     space, products = column_space(ptr, 0, len(ptr) - 1, loadings)
@@ -267,8 +269,9 @@ def posterior_means(
             system,
             right,
         )
+        count = ptr[person + 1] - ptr[person]
         for a in range(width):
-            system[a, a] += 1.0
+            system[a, a] += 1.0 + count * per_rating[a]
         factorize(system, right)
         mean = means[person]
         for a in range(width - 1, -1, -1):

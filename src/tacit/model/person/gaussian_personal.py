@@ -134,8 +134,15 @@ class GaussianPersonal(PersonalModel):
         model = self.model
         means = np.empty((len(ptr) - 1, model.loadings.shape[1]))
         residual = value - model.baseline[item]
+        none = np.zeros(means.shape[1])
         posterior_means(
-            ptr, item, residual, model.loadings, model.precision, means
+            ptr,
+            item,
+            residual,
+            model.loadings,
+            model.precision,
+            getattr(model, "each", none),
+            means,
         )
         return model.baseline + means @ model.loadings.T
 
