@@ -321,12 +321,15 @@ def _said(option: click.Parameter, value: Any) -> list[str]:
 
 def _print(found: Evaluation) -> None:
     from tacit.cli.show import table
-    from tacit.evaluation.report.words import columns, rows
+    from tacit.evaluation.report.words import columns, rows, units
 
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
     metrics = columns(found, TOLD)
-    heads, lines = rows(found, metrics)
-    table(heads, lines)
+    for place, unit in enumerate(units(found)):
+        if place:
+            say()
+        heads, lines = rows(found, metrics, unit)
+        table(heads, lines)
     if found.reference is not None:
         from tacit.evaluation.report.words import reference_words
 

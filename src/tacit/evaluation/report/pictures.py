@@ -35,32 +35,40 @@ MOST = len(SERIES)
 """Lines in one picture; more could not be told apart."""
 
 
-def series(found: Evaluation) -> list[tuple[str, list[Line], Line | None]]:
-    """One line a method, unit, calibration and swept setting: its name, its cells by rising
-    epsilon, and its twin."""
+def units(found: Evaluation) -> list[str]:
+    """Whom private cells protect, in their order."""
+    private = (cell for cell in found.cells if cell["epsilon"] is not None)
+    return list(dict.fromkeys(str(cell["unit"]) for cell in private))
+
+
+def series(
+    found: Evaluation, unit: str | None = None
+) -> list[tuple[str, list[Line], Line | None]]:
+    """One line a method, calibration and swept setting of a unit (the first unless said):
+    its name, its cells by rising epsilon, and its twin."""
+    wanted = unit or next(iter(units(found)), None)
     groups: dict[tuple[str, str, str, str], list[Line]] = {}
     twins: dict[tuple[str, str, str], Line] = {}
     for cell in found.cells:
+        if cell["unit"] != wanted:
+            continue
         told = _settings(cell)
         if cell["calibration"] == "none":
             twins[cell["method"], cell["unit"], told] = cell
         elif cell["epsilon"] is not None:
             key = (cell["method"], cell["unit"], cell["calibration"], told)
             groups.setdefault(key, []).append(cell)
-    units = {key[1] for key in groups}
     calibrations = {key[2] for key in groups}
     out = []
     for key, cells in groups.items():
-        method, unit = key[0], key[1]
+        method = key[0]
         name = method
-        if len(units) > 1:
-            name += f", {UNITS.get(unit, unit)}"
         if len(calibrations) > 1:
             name += f", {key[2]}"
         if key[3]:
             name += f", {key[3]}"
         cells = sorted(cells, key=lambda cell: float(cell["epsilon"]))
-        out.append((name, cells, twins.get((method, unit, key[3]))))
+        out.append((name, cells, twins.get((method, key[1], key[3]))))
     return out[:MOST]
 
 
@@ -68,20 +76,17 @@ def _settings(cell: Line) -> str:
     return ", ".join(f"{k}={v}" for k, v in cell["settings"].items())
 
 
-def curve(found: Evaluation, metric: str) -> Draw:
+def curve(found: Evaluation, metric: str, unit: str | None = None) -> Draw:
     """Accuracy against epsilon with 95 % bands, the twins as dashed lines, and the best that
     can be said without a recommender as a dotted one."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
+        lines = series(found, unit)
         budgets = sorted(
-            {
-                float(cell["epsilon"])
-                for _, cells, _ in series(found)
-                for cell in cells
-            }
+            {float(cell["epsilon"]) for _, cells, _ in lines for cell in cells}
         )
-        for place, (name, cells, twin) in enumerate(series(found)):
+        for place, (name, cells, twin) in enumerate(lines):
             _one_curve(axes, place, name, cells, twin, metric)
         bare_log(axes, budgets)
         if len(budgets) > 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report import pictures
 from tacit.evaluation.report.charts import picture
+from tacit.evaluation.report.pictures import UNITS
 from tacit.evaluation.report.shown import lists_section
 from tacit.evaluation.report.story import (
     cost_cards,
@@ -15,7 +16,7 @@ from tacit.evaluation.report.story import (
     how_words,
     payer_words,
 )
-from tacit.evaluation.report.words import NAMES, columns, rows
+from tacit.evaluation.report.words import NAMES, columns, rows, units
 from tacit.evaluation.tables import EVERY
 from tacit.page import escaped, page, paragraph, table
 
@@ -29,6 +30,10 @@ NOTICE = (
 TITLE = "What privacy costs here"
 FIRST = ("rmse", "recall@20", "overlap@30")
 """Metrics of the first table."""
+LISTS = (
+    "Of what people later liked, the share that is among the first 20 of a list. Higher is "
+    "better."
+)
 TALL = (3.7, 4.3)
 """A phone's picture with its legend below."""
 
@@ -57,26 +62,28 @@ def report(found: Evaluation, command: str = "") -> str:
 
 def _curve(found: Evaluation) -> str:
     metric = found.metric
-    words = growth_words(found)
-    first = picture(
-        "curve",
-        pictures.curve(found, metric),
-        told=f"{metric} against epsilon; the numbers are in the table below",
-        caption="The band is a 95 % interval over people and over draws of noise. Dashed: the "
-        "same model without privacy. Dotted: the best answer without any model.",
-        narrow=TALL,
-    )
-    out = paragraph(words) + first
+    out = paragraph(growth_words(found))
     other = "recall@20" if metric == "rmse" else "ndcg@20"
-    if any(cell[other] is not None for cell in found.cells):
+    several = pictures.units(found)
+    for unit in several:
+        if len(several) > 1:
+            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += picture(
-            "lists",
-            pictures.curve(found, other),
-            told=f"{other} against epsilon",
-            caption="Of what people later liked, the share that is among the first 20 of a "
-            "list. Higher is better.",
+            f"curve-{unit}",
+            pictures.curve(found, metric, unit),
+            told=f"{metric} against epsilon; the numbers are in the table below",
+            caption="The band is a 95 % interval over people and over draws of noise. Dashed: "
+            "the same model without privacy. Dotted: the best answer without any model.",
             narrow=TALL,
         )
+        if any(cell[other] is not None for cell in found.cells):
+            out += picture(
+                f"lists-{unit}",
+                pictures.curve(found, other, unit),
+                told=f"{other} against epsilon",
+                caption=LISTS,
+                narrow=TALL,
+            )
     return out
 
 
@@ -124,18 +131,27 @@ def _misses(found: Evaluation) -> str:
 
 
 def _numbers(found: Evaluation) -> str:
-    told = FIRST
-    heads, lines = rows(found, columns(found, told))
-    out = table([NAMES.get(head, head) for head in heads], lines)
-    rest = [name for name in columns(found, EVERY) if name not in told]
-    heads, lines = rows(found, rest)
-    whole = table(heads, lines)
+    out = _tables(found, columns(found, FIRST))
+    rest = [name for name in columns(found, EVERY) if name not in FIRST]
+    whole = _tables(found, rest)
     words = paragraph(
         "± is one standard deviation over runs; beside the twin it is half the 95 % interval.",
         "quiet",
     )
     more = f"<details><summary>All other metrics</summary>{whole}</details>"
     return out + words + more
+
+
+def _tables(found: Evaluation, metrics: list[str]) -> str:
+    """One for each unit."""
+    out = ""
+    several = units(found)
+    for unit in several:
+        heads, lines = rows(found, metrics, unit)
+        if len(several) > 1:
+            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
+        out += table([NAMES.get(head, head) for head in heads], lines)
+    return out
 
 
 def _how(found: Evaluation, command: str) -> str:

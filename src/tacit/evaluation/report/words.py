@@ -31,15 +31,22 @@ def columns(found: Evaluation, wanted: Sequence[str]) -> list[str]:
     ]
 
 
+def units(found: Evaluation) -> list[str]:
+    """Whom the cells protect, in their order."""
+    return list(dict.fromkeys(str(cell["unit"]) for cell in found.cells))
+
+
 def rows(
-    found: Evaluation, metrics: Sequence[str]
+    found: Evaluation, metrics: Sequence[str], unit: str
 ) -> tuple[list[str], list[list[Any]]]:
-    """Heads and rows for a table: cells, then the reference, then baselines."""
-    swept = sorted({name for cell in found.cells for name in cell["settings"]})
+    """Heads and rows for the table of a unit, because promises to different units are never
+    compared line by line: cells, then the reference, then baselines."""
+    mine = [cell for cell in found.cells if cell["unit"] == unit]
+    swept = sorted({name for cell in mine for name in cell["settings"]})
     heads = ["method", "unit", "calibration", "epsilon", *swept, *metrics]
     heads += [f"{metrics[0]} over twin"] if metrics else []
     heads.append("runs")
-    lines = [_row(cell, swept, metrics) for cell in found.cells]
+    lines = [_row(cell, swept, metrics) for cell in mine]
     known = any(found.reference is cell for cell in found.cells)
     if found.reference is not None and not known:
         lines.append(_row(found.reference, swept, metrics))
@@ -89,8 +96,8 @@ def signed(over: dict[str, float | None]) -> str:
 
 def small_table(found: Evaluation) -> str:
     """For a notebook."""
-    heads, lines = rows(found, columns(found, tuple(NAMES)))
-    return table(heads, lines)
+    told = columns(found, tuple(NAMES))
+    return "".join(table(*rows(found, told, unit)) for unit in units(found))
 
 
 def reference_words(found: Evaluation) -> str:
