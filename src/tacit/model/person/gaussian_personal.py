@@ -144,7 +144,9 @@ class GaussianPersonal(PersonalModel):
             getattr(model, "each", none),
             means,
         )
-        return model.baseline + means @ model.loadings.T
+        scores: Floats = means @ model.loadings.T
+        scores += model.baseline  # in place: rows are long
+        return scores
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""
