@@ -121,7 +121,7 @@ def drawn(
         draw(figure, narrow)
         if mark:
             figure.suptitle(
-                mark, x=0.985, ha="right", fontsize=8, color=COLOURS["warn"]
+                mark, x=0.015, ha="left", fontsize=8, color=COLOURS["warn"]
             )
     return figure
 

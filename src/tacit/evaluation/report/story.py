@@ -121,7 +121,8 @@ def payer_words(found: Evaluation) -> str:
     theirs = None if twin is None else twin["by_activity"].get(metric)
     first = (
         "Noise is the same for everybody; what it does is not. People with few ratings lean "
-        "on what the model learned from others, and items that few rated are drowned first."
+        "most on what the model learned from others, and noise weighs most on items that few "
+        "rated."
     )
     words = [first]
     if mine is not None and theirs is not None:
