@@ -256,9 +256,9 @@ def _measured(answer: Mapping[str, Any]) -> Measured:
 
 def work(task: Task, key: Mapping[str, Any]) -> dict[str, Any]:
     """One cell."""
-    from tacit.evaluation.baselines import baseline
-
     from threadpoolctl import threadpool_limits
+
+    from tacit.evaluation.baselines import baseline
 
     began = perf_counter()
     on = task.prepared(int(key["seed"]))
