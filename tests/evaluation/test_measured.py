@@ -7,11 +7,12 @@ import pytest
 
 from tacit.data.ratings import Ratings
 from tacit.evaluation.baselines import baseline
+from tacit.evaluation.how import How
 from tacit.evaluation.lists import alike, overlap
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import Prepared
-from tacit.evaluation.sweep import How, Task
+from tacit.evaluation.sweep import Task
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tacit.data import splits
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Grid
-from tacit.evaluation.sweep import How
+from tacit.evaluation.how import How
 
 
 def _evaluate(small: Ratings, **more) -> tacit.Evaluation:

@@ -17,6 +17,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.repeat import repeat
 from tacit.cli.show import counted, say
 
 if TYPE_CHECKING:
@@ -30,6 +31,21 @@ SPLIT = (
 )
 TOLD = ("rmse", "mae", "recall@20", "ndcg@20", "overlap@30")
 """Metrics of the table; --json and --csv have all."""
+
+
+NOT_REPEATED = (
+    "out",
+    "report",
+    "csv",
+    "people",
+    "as_json",
+    "processes",
+    "threads",
+    "ledger",
+    "population",
+    "owner_only",
+)
+"""Options that change no number of a report."""
 
 
 @click.command()
@@ -181,7 +197,7 @@ def _asked(options: dict[str, Any]) -> Asked:
     """The evaluation that the options name."""
     from tacit.evaluation.arms import Grid
     from tacit.evaluation.door import Asked
-    from tacit.evaluation.sweep import How
+    from tacit.evaluation.how import How
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
     likes = options["positive"] is not None
@@ -261,7 +277,7 @@ def _check_files(options: dict[str, Any]) -> None:
 
 def _write(found: Evaluation, ratings: str, options: dict[str, Any]) -> None:
     if options["report"]:
-        found.write_report(options["report"], repeat())
+        found.write_report(options["report"], repeat(NOT_REPEATED))
         note(f"wrote {options['report']}, for the owner only")
     if options["csv"]:
         found.write_csv(options["csv"])
@@ -269,54 +285,6 @@ def _write(found: Evaluation, ratings: str, options: dict[str, Any]) -> None:
     if options["people"]:
         found.write_people(options["people"])
         note(f"wrote {options['people']}: personal values, for the owner only")
-
-
-NOT_REPEATED = (
-    "out",
-    "report",
-    "csv",
-    "people",
-    "as_json",
-    "processes",
-    "threads",
-    "ledger",
-    "population",
-    "owner_only",
-)
-"""Options that change no number of a report."""
-
-
-def repeat() -> str:
-    """The command that gives the same evaluation: all options that were given and that
-    matter to it."""
-    import shlex
-
-    from click.core import ParameterSource
-
-    context = click.get_current_context()
-    words = ["tacit", "evaluate"]
-    for option in context.command.params:
-        name = option.name or ""
-        value = context.params.get(name)
-        source = context.get_parameter_source(name)
-        if isinstance(option, click.Argument):
-            words.append(str(value))
-        elif source is ParameterSource.COMMANDLINE and name not in NOT_REPEATED:
-            words += _said(option, value)
-    return shlex.join(words)
-
-
-def _said(option: click.Parameter, value: Any) -> list[str]:
-    """One option as it is typed."""
-    if value is True:
-        return [option.opts[0]]
-    if value is False:
-        return [option.secondary_opts[0]] if option.secondary_opts else []
-    if isinstance(value, tuple):
-        return [word for each in value for word in (option.opts[0], str(each))]
-    if isinstance(value, float):
-        return [option.opts[0], f"{value:g}"]
-    return [option.opts[0], str(value)]
 
 
 def _print(found: Evaluation) -> None:

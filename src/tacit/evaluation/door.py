@@ -15,8 +15,9 @@ from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
 from tacit.evaluation.cells import Report
+from tacit.evaluation.how import LISTED, How
 from tacit.evaluation.result import Evaluation, conclude
-from tacit.evaluation.sweep import LISTED, How, Swept, run
+from tacit.evaluation.sweep import Swept, run
 from tacit.fitting.publish import book_evaluation
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
