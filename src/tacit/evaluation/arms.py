@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from tacit.errors import SettingError
-from tacit.rounds.options import NAMES, What
+from tacit.rounds.options import NAMES, Calibration, What
+from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.fitting.order import Order
     from tacit.methods.base import Method
-    from tacit.units import Unit
 
 NOISE_OFF = "noise off"
 """The calibration that tables name where a printed algorithm runs without its noise."""
@@ -107,6 +107,16 @@ class Grid:
     twin: bool = True
 
     def __post_init__(self) -> None:
+        for option, given, known in (
+            ("--unit", self.units, (None, *get_args(Unit))),
+            ("--calibration", self.calibrations, get_args(Calibration)),
+        ):
+            for name in given:
+                if name not in known:
+                    raise SettingError(
+                        f"{option} {name} is unknown",
+                        remedy=f"use {' or '.join(filter(None, known))}",
+                    )
         for name, values in self.sweep.items():
             if not len(values):
                 raise SettingError(
