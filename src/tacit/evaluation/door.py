@@ -184,7 +184,7 @@ class Asked:
             [_alone(arm, processes) for arm in (*self.arms, *self.references)],
             self.how,
             items=items,
-            baselines=BASELINES if self.baselines else (),
+            baselines=self._simple(likes=ratings.schema.positive is not None),
             folder=None if out is None else Path(out),
             processes=processes,
             progress=progress,
@@ -192,6 +192,12 @@ class Asked:
         )
         beside = swept.task.arms[len(self.arms) :]
         return conclude(swept, self._facts(swept), beside, self.left_out)
+
+    def _simple(self, *, likes: bool) -> tuple[str, ...]:
+        """The baselines that say something: of likes, what is popular."""
+        if not self.baselines:
+            return ()
+        return ("popularity",) if likes else tuple(BASELINES)
 
     def _facts(self, swept: Swept) -> dict[str, Any]:
         """What the numbers depend on."""

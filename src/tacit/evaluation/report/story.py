@@ -20,8 +20,9 @@ def first_words(found: Evaluation) -> str:
     """Who was asked, and what was compared."""
     facts = found.facts
     methods = _listed(list(dict.fromkeys(c["method"] for c in found.cells)))
+    what = "ratings" if found.metric == "rmse" else "likes"
     return (
-        f"{methods} on {facts['ratings']:,} ratings of {facts['items']:,} items by "
+        f"{methods} on {facts['ratings']:,} {what} of {facts['items']:,} items by "
         f"{facts['people']:,} people: what is lost when the model may reveal almost nothing "
         "about any one of them."
     )
@@ -73,21 +74,26 @@ def growth_words(found: Evaluation) -> str:
         words.append(_error_words(known[-1], found))
     if twin is not None and twin[metric] is not None:
         words.append(
-            f"Without any privacy it would be {twin[metric]:.3f}"
+            f"Without any privacy it would be {_told(twin[metric], metric)}"
             f"{_close_words(twin, found)}."
         )
     plain = best_baseline(found, metric)
     if plain is not None:
         words.append(
-            f"Without any model ({plain['baseline']}) it is {plain[metric]:.3f}."
+            f"Without any model ({plain['baseline']}) it is "
+            f"{_told(plain[metric], metric)}."
         )
     best = found.reference
     if best is not None and best is not twin and best[metric] is not None:
         words.append(
             f"The best non-private model that was run, {best['method']}, has "
-            f"{best[metric]:.3f}."
+            f"{_told(best[metric], metric)}."
         )
     return " ".join(words)
+
+
+def _told(value: float, metric: str) -> str:
+    return f"{value:.3f}" if metric == "rmse" else f"{100 * value:.1f} %"
 
 
 def _error_words(cell: Line, found: Evaluation) -> str:

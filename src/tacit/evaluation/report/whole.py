@@ -30,10 +30,11 @@ NOTICE = (
 TITLE = "What privacy costs here"
 FIRST = ("rmse", "recall@20", "overlap@30")
 """Metrics of the first table."""
-LISTS = (
-    "Of what people later liked, the share that is among the first 20 of a list. Higher is "
-    "better."
-)
+CAPTIONS = {
+    "recall@20": "Of what people later liked, the share that is among the first 20 of a list. "
+    "Higher is better.",
+    "ndcg@20": "The same, with earlier places of a list counting more. Higher is better.",
+}
 TALL = (3.7, 4.3)
 """A phone's picture with its legend below."""
 
@@ -81,7 +82,7 @@ def _curve(found: Evaluation) -> str:
                 f"lists-{unit}",
                 pictures.curve(found, other, unit),
                 told=f"{other} against epsilon",
-                caption=LISTS,
+                caption=CAPTIONS[other],
                 narrow=TALL,
             )
     return out
