@@ -20,6 +20,7 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
+from tacit.fitting.trained import kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.person.base import PersonalModel
     from tacit.model.shared import Shared
     from tacit.rounds.options import Progress
 
@@ -84,11 +86,10 @@ def trial(
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
     (see `tacit.fitting.publish.book_evaluation`)."""
-    from tacit.model.model import Model
-
     run = _Run(method, ratings, items, users, progress, start)
     run.check_alone()
-    return Model(run.go(), run.statement(None))
+    shared = run.go()
+    return owners_model(shared, run.statement(None), run.trained, run.engine)
 
 
 def rehearse(
@@ -148,6 +149,8 @@ class _Run:
         """The number of people that was released, where none was declared."""
         self.events: tuple[Event, ...] = ()
         """From which noise is drawn: those of the count too."""
+        self.trained: PersonalModel | None = None
+        """How a paper predicts for the people it was trained on: for the owner alone."""
         self._settle_plan()
 
     def _settle_plan(self) -> None:
@@ -226,9 +229,11 @@ class _Run:
                 "ledgers have no room",
                 stacklevel=2,
             )
-        shared = signed(
-            self.order, self.method.finish(self.settled.public, loop.state)
-        )
+        public = self.settled.public
+        if self.order.calibration != "sound":
+            kept = kept_people(self.engine)
+            self.trained = self.method.trained(public, loop.state, kept)
+        shared = signed(self.order, self.method.finish(public, loop.state))
         # The number that a plan was made for was not declared.
         return replace(shared, schema=self.public.schema)
 
