@@ -74,7 +74,9 @@ def noisy_averages(
     counts = np.diff(block.ptr)
     of_items = draws[1 : 1 + items]
     of_people = draws[1 + items : 1 + items + people]
-    total = block.value.sum() + SPAN / (epsilon * printed.global_share) * draws[0]
+    total = (
+        block.value.sum() + SPAN / (epsilon * printed.global_share) * draws[0]
+    )
     mean = total / max(cells, 1)
     sums = np.bincount(block.item, block.value, items)
     noisy = sums + SPAN / (epsilon * printed.item_share) * of_items

@@ -78,9 +78,7 @@ class PaperConstants:
             field.name: getattr(settings, field.name, None)
             for field in fields(self)
         }
-        return replace(
-            self, **{k: v for k, v in said.items() if v is not None}
-        )
+        return replace(self, **{k: v for k, v in said.items() if v is not None})
 
     def words(self, names: tuple[str, ...]) -> str:
         """The values that are used, for a statement."""

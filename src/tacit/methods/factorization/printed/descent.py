@@ -22,7 +22,7 @@ from tacit.methods.factorization.printed.form import (
     TRAINED,
     PrintedFactors,
     epsilon_of,
-    random_sides,
+    first_sides,
     sizes_of,
     table,
 )
@@ -152,7 +152,7 @@ def descend(
     People's biases and factors are left with them. May end early when the training error,
     which the paper reads without noise, settles.
     """
-    sides = random_sides(len(block.ptr) - 1, items, printed)
+    sides = first_sides(len(block.ptr) - 1, items, printed)
     if printed.learned:
         return _descend_learned(block, biases, printed, sides, scale, draws)
     from tacit.methods.factorization.printed.kernels import noisy_epoch

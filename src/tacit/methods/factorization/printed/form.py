@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorSettings
-from tacit.methods.factorization.printed.constants import PaperConstants
+from tacit.methods.factorization.printed.constants import (
+    PaperConstants as PaperConstants,
+)
 from tacit.methods.factorization.printed.trained import TrainedPeople
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
@@ -122,7 +124,10 @@ class PrintedFactors(Form):
         last = 2 + printed.factors
         # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / printed.own_ridge)
-        level = np.full((len(table), 1), np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)))
+        level = np.full(
+            (len(table), 1),
+            np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)),
+        )
         factors = np.clip(table[:, 2:last], -MOST_ENTRY, MOST_ENTRY)
         arrays = {
             "baseline": table[:, 0] + table[:, 1],
@@ -185,6 +190,14 @@ def epsilon_of(public: Public) -> float:
 
 
 def random_sides(
+    people: int, items: int, printed: PaperConstants
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """`first_sides` in single precision."""
+    own, factors = first_sides(people, items, printed)
+    return own.astype(np.float32), factors.astype(np.float32)
+
+
+def first_sides(
     people: int, items: int, printed: PaperConstants
 ) -> tuple[Floats, Floats]:
     """First vectors of people and items, from the public seed."""

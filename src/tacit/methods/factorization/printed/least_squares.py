@@ -29,9 +29,9 @@ from tacit.methods.factorization.printed.descent import (
 from tacit.methods.factorization.printed.form import (
     PrintedFactors,
     epsilon_of,
+    first_sides,
     knorm_rows,
     lifts,
-    random_sides,
     sizes_of,
     table,
 )
@@ -220,7 +220,7 @@ def alternate(
 
     people = len(block.ptr) - 1
     items = len(biases.item)
-    own, factors = random_sides(people, items, printed)
+    own, factors = first_sides(people, items, printed)
     order = by_item(block.ptr, block.item, items)
     user = np.repeat(np.arange(people), np.diff(block.ptr))
     of_people = 2 * printed.factors * people
