@@ -123,9 +123,14 @@ def _write(
     folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]
 ) -> None:
     """The page and the numbers, for the owner's eyes."""
+    from tacit.evaluation.reproduce.page import page_of
     from tacit.evaluation.reproduce.record import text
 
-    for name, content in (("numbers.json", text(made)),):
+    files = {
+        "numbers.json": text(made),
+        "index.html": page_of(paper, done, made),
+    }
+    for name, content in files.items():
         target = folder / name
         staged = target.with_suffix(".part")
         opened = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -135,12 +140,14 @@ def _write(
 
 
 def _print(paper: Paper, done: list[Done]) -> None:
+    from tacit.evaluation.reproduce.page import heading
+
     say(paper.title)
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
     for each in done:
         experiment = each.experiment
         say()
-        say(f"{_name(experiment.figure)}: {experiment.title}")
+        say(heading(experiment))
         for shown in experiment.shown(each.results) if each.results else ():
             table(shown.columns, shown.rows, title=shown.title)
             say()
@@ -149,7 +156,3 @@ def _print(paper: Paper, done: list[Done]) -> None:
                 f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})"
             )
             say(f"    {verdict.reason}")
-
-
-def _name(figure: str) -> str:
-    return f"Figure {figure}" if figure[:1].isdigit() else figure.capitalize()
