@@ -48,14 +48,13 @@ class OwnersModel(Model):
     def __init__(
         self, shared: Shared, statement: Statement, personal: KnownPeople
     ) -> None:
-        super().__init__(shared, statement)
+        super().__init__(shared, statement, kept=False)
         self.personal = personal
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Refused: trained vectors of people are personal."""
         raise SettingError(
-            "this model predicts from people's own trained vectors, which are never "
-            "written",
+            "this model predicts from people's trained vectors, which are not kept",
             remedy="use fit, which publishes the items alone",
         )
 
@@ -106,9 +105,11 @@ def owners_model(
     statement: Statement,
     trained: PersonalModel | None,
     engine: Engine,
+    *,
+    kept: bool,
 ) -> Model:
     """The model of a trial, with its trained people where the paper publishes them."""
     if trained is None:
-        return Model(shared, statement)
+        return Model(shared, statement, kept=kept)
     known = KnownPeople(trained, personal_model(shared), engine.pattern().item)
     return OwnersModel(shared, statement, known)

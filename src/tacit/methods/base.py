@@ -124,6 +124,11 @@ class Form(ABC):
         """What is public before any round; its class is the state of the method's family."""
         return State()
 
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as this form uses them, which statements and models record: a form
+        that rounds, caps or passes over what was asked for says so here."""
+        return self.settings.model_dump()
+
     @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
@@ -269,6 +274,12 @@ class Method(What, How, ABC):
         if not type(self).forms:
             return None
         return self._form_of(public).trained(public, state, kept)
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as they are used, not as they were asked for."""
+        if not type(self).forms:
+            return self.settings.model_dump()
+        return self._form_of(public).used(public)
 
     def fit(
         self,

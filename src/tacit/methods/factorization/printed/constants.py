@@ -79,13 +79,3 @@ class PaperConstants:
             for field in fields(self)
         }
         return replace(self, **{k: v for k, v in said.items() if v is not None})
-
-    def words(self, names: tuple[str, ...]) -> str:
-        """The values that are used, for a statement."""
-        return ", ".join(
-            f"{name} {_number(getattr(self, name))}" for name in names
-        )
-
-
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -65,7 +65,7 @@ class NoisyErrors(PrintedFactors):
 
     method: XianMethod
     keeps_people = True
-    used = (*DESCENT, *RAW)
+    constants_used = (*DESCENT, *RAW)
     reason = (
         "Mean and biases are computed from raw ratings and needed to predict, so "
         "publishing them bounds nothing; "
@@ -93,7 +93,7 @@ class PreprocessedDescent(PrintedFactors):
     error, as in DPSS but for the span of a clamped residual."""
 
     keeps_people = True
-    used = (*DESCENT, *AVERAGES)
+    constants_used = (*DESCENT, *AVERAGES)
     reason = (
         "The noise is sized for the value of one rating with all counts public, and the "
         "clamp to +-2 comes after the "

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,12 @@ class PrintedFactors(Form):
 
     settings: FactorSettings
     reason: ClassVar[str]
-    used: ClassVar[tuple[str, ...]] = ("factors", "epochs", "rate", "ridge")
+    constants_used: ClassVar[tuple[str, ...]] = (
+        "factors",
+        "epochs",
+        "rate",
+        "ridge",
+    )
     """The constants that a statement names."""
     keeps_people: ClassVar[bool] = False
     """Whether the paper publishes people's vectors: `train` then writes each person's bias
@@ -110,8 +115,13 @@ class PrintedFactors(Form):
         story = (
             f"As printed, for comparison: claimed, not certified. {self.reason}"
         )
-        values = f"Values used: {printed.words(self.used)}."
-        return Plan(public.unit, (round_,), (story, values))
+        return Plan(public.unit, (round_,), (story,))
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """The constants of the paper, as they are used."""
+        printed = self.constants(public)
+        told = {name: getattr(printed, name) for name in self.constants_used}
+        return self.settings.model_dump() | told
 
     def first_state(self, public: Public) -> State:
         """Nothing is trained yet."""

@@ -105,7 +105,7 @@ class NoisyObjective(NoisySolves):
     epsilon is left for the noise.
     """
 
-    used = (*SOLVES, *RAW, "slack", "over")
+    constants_used = (*SOLVES, *RAW, "slack", "over")
     reason = (
         "The loss is a sum but only the noise is divided by the number of ratings, the "
         "derivative of the loss and the "
@@ -140,7 +140,7 @@ class NoisyOutput(NoisySolves):
     """DPSAOut: a random vector added to every solution, sized by how far one rating would
     move it if both sides had the norms that the paper assumes."""
 
-    used = (*SOLVES, *RAW, *MOST)
+    constants_used = (*SOLVES, *RAW, *MOST)
     reason = (
         "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing "
         "enforces (the noise alone exceeds "
@@ -159,7 +159,7 @@ class PreprocessedOutput(PrintedFactors):
     """PALS: private averages, then output perturbation on clamped residuals."""
 
     keeps_people = True
-    used = (*SOLVES, *MOST, *AVERAGES)
+    constants_used = (*SOLVES, *MOST, *AVERAGES)
     reason = "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing enforces."
 
     def draws(self, public: Public) -> int:
