@@ -88,7 +88,8 @@ def _run(
     asked = Asked(there, seeds, quick)
     run = there or experiment.invented
     keys = [dict(key) for key in experiment.keys(asked)] if run else []
-    who = {"paper": paper.name, "figure": experiment.figure, **made_by()}
+    shared = experiment.cells or experiment.figure
+    who = {"paper": paper.name, "figure": shared, **made_by()}
     began = monotonic()
 
     def tell(done: int, total: int, left: float | None) -> None:
