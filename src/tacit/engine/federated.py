@@ -167,8 +167,10 @@ class Federated(Threads):
         count = self.people
         if self._online is None:
             share = turns.online
-            if share is None:
-                share = min(1.0, (turns.cohort or count) / max(count, 1))
+            if share is None and turns.cohort is not None:
+                share = min(1.0, turns.cohort / max(count, 1))
+            elif share is None:  # the share of time that a device is there
+                share = turns.join / (turns.join + turns.leave)
             first = self._rng.permutation(count)
             self._online = np.zeros(count, np.bool_)
             self._online[first[: max(1, round(share * count))]] = True

@@ -149,7 +149,7 @@ class Turns(Participation):
     leave: float = 0.0
     online: float | None = None
     """Simulation only: share of the devices that are there at the beginning; unset, as many
-    as a cohort, or all."""
+    as a cohort, or where there is none the share of time that one is there."""
 
     def among(self, crowd: Crowd) -> People:
         """Those whose device takes this turn."""
