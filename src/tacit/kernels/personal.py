@@ -123,6 +123,7 @@ def predict_block(
     residual: NDArray[np.float64],
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
+    per_rating: NDArray[np.float64],
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     start: int,
@@ -153,8 +154,9 @@ def predict_block(
             system,
             right,
         )
+        count = ptr[person + 1] - ptr[person]
         for a in range(width):
-            system[a, a] += 1.0
+            system[a, a] += 1.0 + count * per_rating[a]
         factorize(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             mean[cell], variance[cell] = project(

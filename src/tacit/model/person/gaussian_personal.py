@@ -1,5 +1,5 @@
 """The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings`, and
-the number `noise`."""
+the number `noise`; `per_rating` where it is known how far loadings are off."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class GaussianPersonal(PersonalModel):
         "loadings": Needed(("items", "width")),
         "weight": Needed(("items",), optional=True),
         "kept": Needed(("kept", "known"), optional=True),
+        "per_rating": Needed(("width",), low=0.0, optional=True),
     }
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         "noise": Number(low=LEAST_NOISE)
@@ -45,7 +46,13 @@ class GaussianPersonal(PersonalModel):
             np.ascontiguousarray(self.arrays["variance"], np.float64),
             np.ascontiguousarray(self.arrays["loadings"], np.float64),
             self.numbers["noise"],
+            self._per_rating(),
         )
+
+    def _per_rating(self) -> Floats | None:
+        if "per_rating" not in self.arrays:
+            return None
+        return np.ascontiguousarray(self.arrays["per_rating"], np.float64)
 
     def _daily(self, own: Own) -> Daily | None:
         """With the day effect, where times are known; models that add neighbours to this
