@@ -31,6 +31,7 @@ from tacit.federation.agreed.report import own_report
 from tacit.federation.agreed.scheme import Asked
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
+from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -93,6 +94,8 @@ class Device:
         if most is not None and len(items) > most:
             self._keep(most)
         self.personal: dict[str, NDArray[np.float64]] = {}
+        self.held = Held(made.first_state.growing())
+        """Rows of public arrays that it need not be sent again."""
         self.sent: Sent | None = None
         self.turns = 0
         self.key_name = ""

@@ -62,7 +62,10 @@ async def take_part(
         if found is None:
             return
         pause = PAUSE
-        told, payload = unpack(Announcement, found)
+        told, short = unpack(Announcement, found)
+        payload = device.held.whole(short, told.since, told.whole)
+        if payload is None:
+            continue  # not the bytes that were named: ask for all of them
         if _vanishes(vanish, place, told):
             done = (told.round, told.attempt)
             continue
@@ -94,6 +97,7 @@ async def _join(
         task=device.made.task.name,
         stamp=link.stamp(),
         done=done,
+        holds=device.held.rows,
         items=shown,
         place=device.place,
     )

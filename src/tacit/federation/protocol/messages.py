@@ -25,6 +25,7 @@ MOST_SPREAD = 1 << 62
 MOST_SKELLAM = 1 << 53
 """Squared steps: a larger variance is drawn in so many pieces that a round would wait."""
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 """Of a round, an attempt, devices: what any store can hold."""
 Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
@@ -134,6 +135,8 @@ class Join(Message):
     """The last (round, attempt) that this device has answered: it waits for another."""
     place: int = Field(default=0, ge=0, lt=1 << 53)
     """A number that the device drew for this task: plans that cut people into slices cut by it."""
+    holds: Number = 0
+    """How many rows this device has of the arrays that grow by a row in every round."""
     items: bool = False
     """Whether the payload lists rows, as 32-bit numbers in ascending order."""
 
@@ -159,6 +162,11 @@ class Announcement(Message):
     """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
     seconds: float
     """Until the upload is late."""
+    since: Number = 0
+    """The payload has no rows before this one of the arrays that grow: the device holds
+    them (`tacit.federation.protocol.grown`)."""
+    whole: Digest = ""
+    """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""
     """The recommender's signature that this device is in this attempt: its upload repeats
     it (`tacit.federation.protocol.tickets`)."""

@@ -26,6 +26,7 @@ from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.scheme import Attempt, Told
+from tacit.federation.protocol.grown import rest
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
 from tacit.federation.protocol.tickets import ticket
@@ -275,7 +276,8 @@ class Conductor:
         self._enter(Step.ANNOUNCED)
         self.active = active
         for place, device in enumerate(attempt.joined):
-            self.lobby.call(device, self.announcement(device))
+            holds = self.lobby.holds(device)
+            self.lobby.call(device, self.announcement(device, holds))
             if place % AT_A_TIME == AT_A_TIME - 1:
                 await asyncio.sleep(0)
         closing = Closing(
@@ -289,11 +291,15 @@ class Conductor:
         self.active = None
         return found
 
-    def announcement(self, device: str) -> bytes:
-        """The answer to a device that joined the active round."""
+    def announcement(self, device: str, holds: int = 0) -> bytes:
+        """The answer to a device that joined the active round, and has the first `holds`
+        rows of the arrays that grow."""
         if self.active is None:
             raise Failure("no round is active")
         attempt, told = self.active.attempt, self.active.told
+        payload = told.payload(device)
+        names = self.made.first_state.growing()
+        short = rest(payload, names, holds) if names else None
         header = Announcement(
             task=self.name,
             round=attempt.index,
@@ -304,12 +310,14 @@ class Conductor:
             least=self.task.least,
             enough=self.task.enough,
             seconds=self.task.seconds,
+            since=0 if short is None else holds,
+            whole="" if short is None else told.digest(device),
             ticket=ticket(
                 self.identity, self.name, attempt.index, attempt.number, device
             ),
             mixing=told.seeds,
         )
-        return pack(header, told.payload(device))
+        return pack(header, payload if short is None else short)
 
     # ---------------------------------------------------------------- absorbing
 

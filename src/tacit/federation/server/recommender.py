@@ -288,10 +288,11 @@ class _Handler:
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
             return self.gate.reply(
-                caller, self.conductor.announcement(caller.device)
+                caller,
+                self.conductor.announcement(caller.device, message.holds),
             )
         lobby = self.conductor.lobby
-        future = lobby.enter(caller.device, items, message.place)
+        future = lobby.enter(caller.device, items, message.place, message.holds)
         if not self._told:
             self._told = True
             asyncio.get_running_loop().call_later(STIR_SECONDS, self._stir)
