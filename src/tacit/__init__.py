@@ -24,6 +24,8 @@ _HOMES = {
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
+    "evaluate": "tacit.evaluation.door",
+    "Evaluation": "tacit.evaluation.door",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
     "Bias": "tacit.methods.baselines.bias",
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
+    from tacit.evaluation.door import Evaluation, evaluate
     from tacit.evaluation.planning import choose, plan
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
