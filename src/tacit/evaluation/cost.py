@@ -49,6 +49,8 @@ AROUND = 1.5
 ANYWHERE = 0.002
 """What runs count that are neither: an interval never rests on a handful of them. These three
 were chosen on the runs of `covariance-svd` and `als`."""
+LARGER = (1.0, 1.5, 2.25, 3.4, 5.1, 7.6)
+"""Budgets that a forecast is compared with, in times of its own (as mu)."""
 CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
 WIDTHS = (1.0, 0.6, 0.5, 0.7, 1.0)
 """Of the columns of `place`: they make them of about unit spread over all runs."""
@@ -175,6 +177,8 @@ class Told:
     local: bool
     """Whether how far it was off depends on where: costs are surer where they are small. An
     error itself is off by what is peculiar to a population, everywhere alike."""
+    rises: bool
+    """Whether more budget makes it larger (recall) or smaller (error)."""
 
     @cached_property
     def off(self) -> tuple[Matrix, Matrix]:
@@ -184,9 +188,19 @@ class Told:
         return mean, (self.surface.values - mean) / sd
 
     def ends(self, at: Matrix) -> Matrix:
-        """Low, middle and high on the kriged scale."""
-        means, sds = self.surface.at(at[None, :])
-        return self.around(at, float(means[0]), float(sds[0]))
+        """Low, middle and high on the kriged scale. More budget never harms: what is told of
+        a budget is at least as bad as what is told of every larger one."""
+        places = np.repeat(at[None, :], len(LARGER), axis=0)
+        places[:, 0] += np.log10(LARGER) / WIDTHS[0]
+        means, sds = self.surface.at(places)
+        found = np.array(
+            [
+                self.around(place, float(mean), float(sd))
+                for place, mean, sd in zip(places, means, sds, strict=True)
+            ]
+        )
+        worst = found.min(axis=0) if self.rises else found.max(axis=0)
+        return np.asarray(worst)
 
     def around(self, at: Matrix, mean: float, sd: float) -> Matrix:
         """The same from what is foretold: quantiles of how far the like of it was off."""
@@ -195,9 +209,11 @@ class Told:
         order = np.argsort(off)
         reached = np.cumsum(weight[order])
         reached /= reached[-1]
-        places = np.searchsorted(reached, [TAIL, 0.5, 1 - TAIL])
-        found = off[order][np.minimum(places, len(off) - 1)]
-        return np.asarray(mean + sd * found)
+        places = np.searchsorted(reached, [TAIL, 1 - TAIL])
+        low, high = off[order][np.minimum(places, len(off) - 1)]
+        return np.array(
+            [mean + sd * min(low, 0.0), mean, mean + sd * max(high, 0.0)]
+        )
 
     def _weights(self, at: Matrix, mean: float) -> Matrix:
         """How much each point left out says about this place."""
@@ -230,7 +246,8 @@ def told(
     surface = Surface(*points_of(method, unit, kind, runs, mus), scales)
     names = [run["set"] for run in runs]
     numbers = [names.index(name) for name in names]
-    return Told(surface, np.repeat(numbers, len(mus)), kind == "cost")
+    together = np.repeat(numbers, len(mus))
+    return Told(surface, together, kind == "cost", method in LISTS)
 
 
 def points_of(
