@@ -41,7 +41,10 @@ UNITS = {
 }
 CODE = {"bias": 1, "covariance-svd": 1, "als": 1, "bayes": 1, "ease": 1}
 """Raised where a change to a method makes its kept runs stale."""
-TWIN_CODE = {"bias": 2, "covariance-svd": 1, "als": 1, "bayes": 2, "ease": 1}
+TWIN_CODE = {"bias": 2, "covariance-svd": 2, "als": 2, "bayes": 2, "ease": 2}
+LIKE_BAYES = ("als", "covariance-svd")
+"""Their twins are that of `bayes` without features, number by number; and no twin depends on
+the unit."""
 GRAM = ("covariance-svd", "ease")
 MOST_GRAM = 4000
 """Items: the twin of a method with a matrix of items by items takes minutes above it."""
@@ -198,10 +201,10 @@ def keys(
 ) -> Iterator[dict[str, Any]]:
     for one in told:
         for method, units in UNITS.items():
-            # Only the twin of `ease` depends on the unit.
-            alike = twins and method != "ease"
-            for unit in units[:1] if alike else units:
-                for features in features_of(one, method):
+            for features in features_of(one, method):
+                for unit in units[:1] if twins else units:
+                    if twins and method in LIKE_BAYES:
+                        continue
                     yield {
                         "population": one,
                         "method": method,
@@ -210,6 +213,20 @@ def keys(
                         "epsilons": None if twins else list(EPSILONS),
                         "code": (TWIN_CODE if twins else CODE)[method],
                     }
+        if twins and features_of(one, "bayes") == (True,):
+            yield plain_twin(one)
+
+
+def plain_twin(one: dict[str, Any]) -> dict[str, Any]:
+    """The twin of `als` where no run of `bayes` without features gives it."""
+    return {
+        "population": one,
+        "method": "als",
+        "unit": "user",
+        "features": False,
+        "epsilons": None,
+        "code": TWIN_CODE["als"],
+    }
 
 
 def features_of(told: dict[str, Any], method: str) -> tuple[bool, ...]:

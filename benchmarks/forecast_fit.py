@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from forecast import CODE, DELTA, EPSILONS, TWIN_CODE, UNITS
+from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
 
 from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
@@ -60,8 +60,11 @@ def load(folder: Path) -> list[dict[str, Any]]:
     runs = []
     for found, (place, answer) in sorted(private.items()):
         name, method, unit, features = found
-        first = unit if method == "ease" else UNITS[method][0]
-        beside = (name, method, first, features)
+        beside = (name, method, "user", features)
+        if method in LIKE_BAYES:
+            beside = (name, "bayes", "user", False)
+            if beside not in twins:
+                beside = (name, "als", "user", False)
         if answer["measured"] is None or beside not in twins:
             continue
         each = answer["ratings"] / answer["people"]

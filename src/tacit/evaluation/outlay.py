@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.evaluation.cost import seconds
 from tacit.evaluation.invent import Nature, Shape, popularity
+from tacit.methods.item_item.covariance import RANK
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -76,7 +77,9 @@ def outlay(
 
 def rank(method: Method, plan: Plan) -> int:
     """How many tastes the plan pays for."""
-    asked = getattr(getattr(method, "settings", None), "rank", None)
+    asked = getattr(method.settings, "rank", None)
+    if method.name.startswith("covariance"):
+        asked = asked or RANK
     found = 0
     for round_, part in plan.parts:
         if part.form == "gram":

@@ -6,6 +6,7 @@ import numpy as np
 
 from tacit.methods.base import Public
 from tacit.methods.first_order.state import Floats
+from tacit.methods.item_item.covariance import RANK as TASTES
 from tacit.methods.item_item.covariance import CovarianceSettings
 from tacit.methods.item_item.ease_twin import MOST_ITEMS, RANK, fit_ease
 from tacit.methods.item_item.matrix import published
@@ -26,7 +27,7 @@ class CovarianceTwin(GaussianTwin):
 
     def width(self, public: Public) -> int:
         """A person's level, and the rank at most."""
-        return min(super().width(public), 1 + self.settings.rank)
+        return min(super().width(public), 1 + (self.settings.rank or TASTES))
 
 
 class EaseTwin(OnePiece):
