@@ -26,7 +26,7 @@ from tacit.evaluation.cost import (
     Asked,
     Kind,
     Told,
-    _back,
+    as_read,
     points_of,
     told,
 )
@@ -191,7 +191,7 @@ def _left(
             epsilon = EPSILONS[place % len(EPSILONS)]
             if not JUDGED[0] <= epsilon <= JUDGED[1]:
                 continue
-            ends = model.ends(points[0][place])
+            found = as_read(method, kind, model.ends(points[0][place]))
             level = run["own_mean"] if kind == "error" else 1.0
             rows.append(
                 {
@@ -201,8 +201,8 @@ def _left(
                     "whole": run["name"] == left or left == "six",
                     "name": run["name"],
                     "epsilon": epsilon,
-                    "inside": ends[0] <= value <= ends[2],
-                    "width": level * _back(method, kind, ends).width,
+                    "inside": _read(method, kind, value) in found,
+                    "width": level * found.width,
                 }
             )
     return rows
@@ -256,6 +256,11 @@ def _named(
             for one in solve(made, goal, twin=twin).candidates:
                 at = np.interp(np.log(one.epsilon), np.log(EPSILONS), measured)
                 yield how, float(at) in one.expected
+
+
+def _read(method: str, kind: Kind, value: float) -> float:
+    """A measured value as people read it."""
+    return as_read(method, kind, np.full(3, value)).middle
 
 
 def _tell(rows: list[dict[str, Any]]) -> None:
