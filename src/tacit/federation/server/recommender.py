@@ -44,13 +44,14 @@ from tacit.serving.http.watch import LOG, log
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
-    (*statements("enrolment"), *statements("control")),
+    (*statements("enrolment"), *statements("control"), *statements("out")),
 )
 """The steps that make the store's tables."""
 ORDERS_SECONDS = 0.25
 """For a first look at the operator's orders."""
 ABANDON_SECONDS = 10.0
 """For the aggregator to hear that a training was aborted."""
+SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
 STIR_SECONDS = 0.003
@@ -283,6 +284,8 @@ class _Handler:
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
         self._check_going_on()
+        if caller.device in self.conductor.out:
+            raise Refusal(410, SITS_OUT)
         if (stale := self._stale(caller, message.stamp)) is not None:
             return stale
         items = self._items(message, payload)
