@@ -162,7 +162,8 @@ class Announcement(Message):
     joined: int
     least: int
     enough: int
-    """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
+    """Shares of the noise that suffice: where devices add any, each adds variance 1/enough of
+    the whole."""
     seconds: float
     """Until the upload is late."""
     since: Number = 0

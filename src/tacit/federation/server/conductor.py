@@ -119,7 +119,7 @@ class Conductor:
 
     @property
     def private(self) -> bool:
-        """Whether devices add noise."""
+        """Whether anything is noised."""
         return bool(self.made.events)
 
     async def run(self) -> State:

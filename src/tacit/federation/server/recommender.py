@@ -2,7 +2,8 @@
 handed out.
 
 Guarantee (with an aggregator that does not collude): it sees who takes part, sums of at
-least the least cohort with the noise of every device in them, and never a contribution. In
+least the least cohort with the noise of the aggregator or of every device in them (the task
+says which), and never a contribution. In
 `paper` it also sees which items a device asks about.
 """
 
