@@ -128,8 +128,13 @@ class Round:
             )
             await self.uploads.open(opening, pack(opening))
             key = Key(self.made.task.name, 0, 0)
-            for name, body in zip(self.names, self.sent(), strict=True):
-                await self.uploads.keep(key, name, LEAST, body)
+            sent = zip(self.names, self.sent(), strict=True)
+            await asyncio.gather(
+                *(
+                    self.uploads.keep(key, name, LEAST, body)
+                    for name, body in sent
+                )
+            )
             found = await self.uploads.reveal(key, False)
             assert found is not None
             assert await self.uploads.reveal(key, False) == found
