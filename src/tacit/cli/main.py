@@ -20,6 +20,7 @@ COMMANDS = {
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
+    "choose": "the epsilon for an accuracy, with what it means for somebody",
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",
     "verify": "is this model the one in the book?",

@@ -101,7 +101,7 @@ class GradientMF(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": GradientSteps,
         "paper": "tacit.methods.factorization.printed.descent:WangTangDescent",
-        "none": "tacit.methods.factorization.twin:DescentTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
 
@@ -116,5 +116,5 @@ class LangevinMF(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": LangevinSteps,
         "paper": "tacit.methods.factorization.printed.langevin:LangevinSample",
-        "none": "tacit.methods.factorization.twin:DescentTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }
