@@ -2,6 +2,7 @@
 knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
+from tacit.bound.box import Listed, UnitBox
 from tacit.bound.centre import CentredCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
 from tacit.bound.counted_gram import CountedGram
@@ -18,10 +19,12 @@ __all__ = [
     "EntryGram",
     "FactorGram",
     "LevelCells",
+    "Listed",
     "OwnMeans",
     "PersonCount",
     "RowClip",
     "Rows",
     "Sensitivity",
+    "UnitBox",
     "limit_ratings",
 ]

@@ -39,6 +39,10 @@ class Said:
     """Whether the catalogue was given, and not read from the ratings."""
     counted: bool = False
     """Whether a count of people chose the plan."""
+    published: str = "model"
+    """What the statement is about."""
+    unprotected: tuple[str, ...] = ()
+    """What is not protected besides the usual."""
 
     def statement(
         self,
@@ -70,6 +74,9 @@ class Said:
             per_person=tuple(self._bounds()),
             settings=tuple(self._chosen()),
             public=tuple(self._assumed()),
+            apart=order.apart,
+            published=self.published,
+            not_protected=self.unprotected,
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
             real_noise=private,
@@ -114,6 +121,8 @@ class Said:
         )
         if self.order.devices:
             yield from self.order.devices.words()
+        if self.order.apart is not None:
+            yield self.order.apart.words()
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""

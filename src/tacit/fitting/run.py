@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
@@ -43,14 +44,16 @@ def fit(
     progress: Progress | None = None,
     start: Model | None = None,
     order: Order | None = None,
+    keep_apart: float | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
-    statement. `order` is given by who has checked the method already."""
+    statement. `order` is given by who has checked the method already; `keep_apart` is the
+    share of the ratings that is not shown to the fit."""
     from tacit.model.model import Model
 
     if order is None:
         people = ratings.schema.declare(users).users
-        order = check(method, people=people, start=start)
+        order = check(method, people=people, start=start, keep_apart=keep_apart)
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
@@ -130,6 +133,8 @@ class _Run:
         )
         self.method = method
         self.order = order
+        if order.apart is not None:
+            ratings = order.apart.seen(ratings)
         self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
@@ -208,6 +213,15 @@ class _Run:
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
         reservation; empty for the owner's eyes."""
+        state = self.released(entry=entry)
+        shared = signed(
+            self.order, self.method.finish(self.settled.public, state)
+        )
+        # The number that a plan was made for was not declared.
+        return replace(shared, schema=self.public.schema)
+
+    def released(self, *, entry: str = "") -> State:
+        """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
         if self.public.schema.max_ratings is not None:
@@ -226,11 +240,8 @@ class _Run:
                 "ledgers have no room",
                 stacklevel=2,
             )
-        shared = signed(
-            self.order, self.method.finish(self.settled.public, loop.state)
-        )
-        # The number that a plan was made for was not declared.
-        return replace(shared, schema=self.public.schema)
+        state: State = loop.state
+        return state
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had
@@ -257,6 +268,8 @@ class _Run:
         local model the server sees which devices answer; twins and papers look."""
         if self.counted is not None:
             return self.counted
+        if not self.method.needs_people:
+            return nan
         declared = self.public.schema.users
         if self.method.local or declared is None:
             return float(self.engine.people)

@@ -99,6 +99,13 @@ NOT_PROTECTED = (
 VALUES_ONLY = "which items each person rated"
 
 
+FIGURES = (
+    "Nobody is shown anything but these figures: they are sums over all people, and each "
+    "person's part in them was computed from the published model and that person's own "
+    "ratings alone."
+)
+
+
 def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
     """What may differ between two data sets that must look alike. `simulate` plays devices
     that each noise for themselves (`local`), or that share the noise of a federation."""
