@@ -17,6 +17,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.release import release_options, run_release
 from tacit.cli.show import say
 
 
@@ -84,6 +85,7 @@ from tacit.cli.show import say
     is_flag=True,
     help="Allow it on a capped book: the table stays with the owner.",
 )
+@release_options
 @data_options
 @run_options
 @ledger_options
@@ -96,6 +98,9 @@ def evaluate(
     **options: Any,
 ) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
+    if options["release"]:
+        run_release(ratings, epsilons, options, as_json=as_json)
+        return
     from tacit.data.splits import parse_shares
     from tacit.errors import SettingError
     from tacit.evaluation.sweep import run
