@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.auditing.alone import not_alone
 from tacit.auditing.neighbours import Crowd, broken
-from tacit.bound import Sensitivity, UnitBox
+from tacit.bound import Box, Sensitivity
 from tacit.bound.box import Listed
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
@@ -76,7 +76,7 @@ def test_a_bound_that_says_less_would_be_found(
     fitted, ratings, unit, monkeypatch
 ):
     """The hunt can tell: claims of nine tenths are refuted."""
-    for bound in (UnitBox, Listed):
+    for bound in (Box, Listed):
         real = bound.sensitivity
 
         def less(self, unit, limited=None, *, real=real):
@@ -105,24 +105,27 @@ def test_everybody_is_scored_alone(fitted, ratings, unit):
 
 def scores_of(epsilon, delta, runs, wrong):
     """What a distinguisher makes of `runs` releases without and with the worst person: she
-    adds (1, 1) to two parts and a full list to the third. It sees all numbers and weighs
+    adds the far corner of two boxes and a full list to the third. It sees all numbers and weighs
     each by its noise, which is best. `wrong` scales the noise."""
-    bounds = (UnitBox(2), UnitBox(2), Listed(20))
-    sizes = (2, 2, 20)
+    bounds = (Box((0.6, 1.0)), Box((0.3, 1.0)), Listed(20))
+    corners = (np.array([0.6, 1.0]), np.array([0.3, 1.0]), np.ones(20))
     found = np.zeros((2, runs))
-    for bound, size, share in zip(bounds, sizes, SHARES.values(), strict=True):
+    for bound, corner, share in zip(
+        bounds, corners, SHARES.values(), strict=True
+    ):
         mu = gaussian_mu(epsilon, delta) * share**0.5
         needed = bound.sensitivity("user").l2
+        worst = np.floor(corner * bound.steps)
         event = Gaussian(
             name="x",
             sensitivity=needed,
             sigma=gaussian_sigma(needed, mu),
-            draws=2 * size * runs,
+            draws=2 * len(worst) * runs,
         )
-        nothing = np.zeros((2, runs, size), np.int64)
+        nothing = np.zeros((2, runs, len(worst)), np.int64)
         noise = release("x", nothing, 1, Charge([event])).value * wrong
-        noise[1] += bound.steps
-        found += noise.sum(axis=2) * bound.steps / event.sigma**2
+        noise[1] += worst
+        found += noise @ worst / event.sigma**2
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.auditing.hunt import hunt
-from tacit.bound import Listed, Rows, UnitBox
+from tacit.bound import Box, Listed, Rows
 from tacit.errors import Failure
 
 STEPS = 64
@@ -21,9 +21,9 @@ def boxed(bound):
     def contribute(person):
         items, values = person
         if not len(items):
-            return np.zeros(bound.width, np.int64)
+            return np.zeros(len(bound.tops), np.int64)
         turned = np.cumsum(values * (1 + items)) % 2.1 - 0.3
-        numbers = np.resize(turned, bound.width).reshape(1, -1)
+        numbers = np.resize(turned, len(bound.tops)).reshape(1, -1)
         return bound.apply(Rows.one_each(numbers))[0]
 
     return contribute
@@ -49,8 +49,8 @@ def listing(bound):
 
 
 CASES = [
-    (UnitBox(2, STEPS), boxed),
-    (UnitBox(5, STEPS), boxed),
+    (Box((1.0, 0.4), STEPS), boxed),
+    (Box((1.0,) * 5, STEPS), boxed),
     (Listed(3, STEPS), listing),
     (Listed(10, STEPS), listing),
 ]
@@ -75,7 +75,7 @@ def test_a_list_that_is_replaced_costs_more_than_one_that_goes():
 
 def test_numbers_outside_the_box_are_cut():
     odd = np.array([[-1.0, np.nan], [np.inf, 3.0], [0.5, -np.inf]])
-    made = UnitBox(2, 10).apply(Rows.one_each(odd))
+    made = Box((1.0, 1.0), 10).apply(Rows.one_each(odd))
     assert made.tolist() == [[0, 0], [10, 10], [5, 0]]
 
 
@@ -85,9 +85,11 @@ def test_what_the_code_must_not_send_is_refused():
         Listed(5).apply(twice)
     lines = Rows(np.array([0, 2]), np.array([0, 0]), np.ones((2, 2)))
     with pytest.raises(Failure, match="one line"):
-        UnitBox(2).apply(lines)
+        Box((1.0, 1.0)).apply(lines)
     with pytest.raises(Failure, match="one row"):
-        UnitBox(1).apply(Rows(np.array([0, 1]), np.array([1]), np.ones((1, 1))))
+        Box((1.0,)).apply(
+            Rows(np.array([0, 1]), np.array([1]), np.ones((1, 1)))
+        )
 
 
 def test_a_list_that_is_too_long_is_cut():

@@ -2,7 +2,7 @@
 knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
-from tacit.bound.box import Listed, UnitBox
+from tacit.bound.box import Box, Listed
 from tacit.bound.centre import CentredCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
 from tacit.bound.counted_gram import CountedGram
@@ -13,6 +13,7 @@ from tacit.bound.limit import limit_ratings
 __all__ = [
     "STEPS",
     "Bound",
+    "Box",
     "CellClip",
     "CentredCells",
     "CountedGram",
@@ -25,6 +26,5 @@ __all__ = [
     "RowClip",
     "Rows",
     "Sensitivity",
-    "UnitBox",
     "limit_ratings",
 ]

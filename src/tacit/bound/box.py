@@ -9,7 +9,7 @@ her own ratings make her predictions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import floor, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,50 +21,65 @@ from tacit.units import Unit
 
 
 @dataclass(frozen=True)
-class UnitBox:
-    """`width` numbers a person, each from 0 to 1, in one line that is added to row 0.
+class Box:
+    """A line of numbers a person, each from 0 to its own top, added to row 0.
 
     Guarantee: an absent person adds nothing, and every present one a point of the integer box
-    [0, steps]^width. Between neighbours at *any* unit one person's point, or nothing, takes the
-    place of another, however it came about: no coordinate moves by more than `steps`, so L1
-    width*steps, L2 sqrt(width)*steps. Attained by (1, ..., 1) against nobody.
+    of sides t_j = floor(steps*top_j). Between neighbours at *any* unit one person's point, or
+    nothing, takes the place of another, however it came about: coordinate j moves by at most
+    t_j, so L1 is at most the sum of the t_j, L2 the root of the sum of their squares. Attained
+    by the far corner against nobody.
 
     | number | becomes |
     |---|---|
     | below 0, NaN | 0 |
-    | above 1, infinite | steps |
+    | above its top, infinite | its side |
     | between | rounded down |
     """
 
-    width: int
+    tops: tuple[float, ...]
     steps: int = STEPS
-    limit: float = 1.0
 
     def __post_init__(self) -> None:
-        check_grid(sqrt(self.width), self.steps)
+        for top in self.tops:
+            check_grid(top * sqrt(len(self.tops)), self.steps)
+
+    @property
+    def limit(self) -> float:
+        """The largest top."""
+        return max(self.tops)
+
+    @property
+    def _sides(self) -> NDArray[np.int64]:
+        return np.array([floor(self.steps * top) for top in self.tops])
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Clip each number by itself and round down."""
-        if rows.values.shape[1] != self.width:
-            raise Failure(f"a person has {self.width} numbers in this bound")
+        if rows.values.shape[1] != len(self.tops):
+            raise Failure(
+                f"a person has {len(self.tops)} numbers in this bound"
+            )
         if np.asarray(rows.index).any():
             raise Failure("this bound covers one row of numbers")
         if len(rows.ptr) > 1 and int(np.diff(rows.ptr).max()) > 1:
             raise Failure("a person has one line of numbers in this bound")
-        known = np.nan_to_num(rows.values, nan=0.0, posinf=1.0, neginf=0.0)
-        return np.floor(np.clip(known, 0.0, 1.0) * self.steps).astype(np.int64)
+        # Clipped before it leaves floats, so that nothing is too large for an integer.
+        known = np.nan_to_num(rows.values * self.steps, nan=0.0)
+        return np.floor(np.clip(known, 0.0, self._sides)).astype(np.int64)
 
     def sensitivity(
         self, unit: Unit, limited: int | None = None
     ) -> Sensitivity:
         """The diagonal of the box, whatever changes."""
+        sides = self._sides
         return Sensitivity(
-            float(self.width * self.steps), sqrt(self.width) * self.steps, 1
+            float(sides.sum()), sqrt(float((sides * sides).sum())), 1
         )
 
     def words(self) -> str:
         """For the statement."""
-        return f"each person adds {self.width} numbers from 0 to 1"
+        tops = " and ".join(f"{top:g}" for top in self.tops)
+        return f"each person adds {len(self.tops)} numbers, from 0 to {tops}"
 
 
 @dataclass(frozen=True)

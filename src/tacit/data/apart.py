@@ -8,6 +8,8 @@ Guarantee: for any salt, one cell more or less (or one value changed) in all rat
 most one cell more or less (one value changed) among those that are seen, and likewise among
 those kept apart; one person more or less is one person more or less on each side. A promise
 about what is seen is therefore the same promise about all ratings.
+
+The ledger keeps these rules and starts without numpy, so numpy is imported where it is used.
 """
 
 from __future__ import annotations
@@ -17,12 +19,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, ConfigDict, Field
 
-from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tacit.data.ratings import Ratings
 
 MOST_APART = 0.5
 """Of the ratings: a fit that sees less than half of them is not the model that was wanted."""
@@ -38,6 +45,8 @@ class Apart(BaseModel):
 
     def held(self, ratings: Ratings) -> NDArray[np.bool_]:
         """Whether each cell is kept apart."""
+        import numpy as np
+
         people = self._words("person", ratings.users)
         items = self._words("item", ratings.items)
         words = _mixed(people[ratings.user] ^ items[ratings.item])
@@ -50,6 +59,8 @@ class Apart(BaseModel):
     def doubled(self, ratings: Ratings) -> Ratings:
         """All ratings over twice the items: item i as seen stands in row 2i, as kept apart in
         row 2i + 1."""
+        import numpy as np
+
         names = [
             f"{side} {name}"
             for name in ratings.items
@@ -67,6 +78,8 @@ class Apart(BaseModel):
 
     def _words(self, domain: str, names: Sequence[str]) -> NDArray[np.uint64]:
         """64 bits for each id."""
+        import numpy as np
+
         start = blake2b(f"{self.salt} {domain} ".encode(), digest_size=8)
         out = bytearray()
         for name in names:
@@ -100,6 +113,8 @@ def parse_apart(text: str) -> float:
 
 def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The splitmix64 finaliser, which mixes all bits of two ids."""
+    import numpy as np
+
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

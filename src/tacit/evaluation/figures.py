@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.measured import MeasuredSettings, Sums
+from tacit.evaluation.measured import COUNTED, MeasuredSettings, Sums
 from tacit.rounds.state import known
 
 LEVEL = 0.9
@@ -52,11 +52,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A noisy sum over another one, both with the same noise."""
+    """A noisy sum over a noisy count, both with the same noise. The count was summed as
+    `side` times what it is."""
 
     top: float
     bottom: float
     spread: Spread
+    side: float = 1.0
     outside: float = 1 - LEVEL
 
     @property
@@ -64,10 +66,15 @@ class Ratio:
         """None where the bottom is not clearly above 0."""
         if self.bottom <= self.spread.reach(self.outside):
             return None
-        return max(0.0, self.top / self.bottom)
+        return max(0.0, self.side * self.top / self.bottom)
 
     @property
     def interval(self) -> tuple[float, float]:
+        """Where the ratio would lie without noise."""
+        low, high = self._as_summed()
+        return self.side * low, self.side * high
+
+    def _as_summed(self) -> tuple[float, float]:
         """All t for which top - t bottom is no further from 0 than noise takes it.
 
         Gaussian noise: its law is known for every t, so the chance is exact (Fieller).
@@ -109,11 +116,16 @@ def figures(
     return tuple(found)
 
 
+def _ratio(sums: Sums, part: str, law: Law) -> Ratio:
+    count, summed = getattr(sums, part)[0].tolist()
+    side = COUNTED[part][0]
+    return Ratio(summed, count, Spread(law, sums.noise[part]), side)
+
+
 def _rmse(
     sums: Sums, settings: MeasuredSettings, law: Law, width: float
 ) -> Figure:
-    count, squared = sums.errors[0].tolist()
-    ratio = Ratio(squared, count, Spread(law, sums.noise["errors"]))
+    ratio = _ratio(sums, "errors", law)
     scale = sqrt(settings.worst) * width
     low, high = ratio.interval
     most = 4.0 * width
@@ -130,8 +142,7 @@ def _rmse(
 
 
 def _recall(sums: Sums, settings: MeasuredSettings, law: Law) -> Figure:
-    people, share = sums.hits[0].tolist()
-    ratio = Ratio(share, people, Spread(law, sums.noise["hits"]))
+    ratio = _ratio(sums, "hits", law)
     low, high = ratio.interval
     value = ratio.value
     return Figure(
