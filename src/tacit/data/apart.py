@@ -18,7 +18,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
-
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -73,7 +72,7 @@ class Apart(BaseModel):
         """For the statement."""
         return (
             f"{self.share:.4g} of the cells, chosen by a hash of person, item and the salt "
-            f"{self.salt}, were kept apart from the fit: `tacit evaluate --release` may use them"
+            f"{self.salt}, were kept apart from the fit"
         )
 
     def _words(self, domain: str, names: Sequence[str]) -> NDArray[np.uint64]:
