@@ -215,7 +215,7 @@ class Tuning:
         data = ratings
         if self.order.apart is not None:
             data = self.order.apart.seen(ratings)
-        work = _Work(self, data, self.scored.seen(data), items, users)
+        work = Work(self, data, self.scored.seen(data), items, users)
         work.rehearse()
         payment = pay(
             self.order,
@@ -224,18 +224,21 @@ class Tuning:
             ratings.schema.max_ratings,
             self.order.how.purpose or f"tune {len(self.grid)} candidates",
         )
-        entry = payment.receipt.hash
+        best = self.selected(work, payment.receipt.hash)
+        return self._published(best, payment, items is not None)
+
+    def selected(self, work: Work, entry: str) -> Outcome:
+        """The best of as many trials as are drawn; nothing of the others is kept."""
+        charge = Charge([self.event], entry=entry)
         best: Outcome | None = None
-        for place in draw_trials(
-            self.event.name, Charge([self.event], entry=entry)
-        ):
+        private = True
+        for place in draw_trials(self.event.name, charge):
             found = work.trial(place, entry)
-            private = found.private and (best is None or best.private)
+            private &= found.private
             if best is None or found.rank < best.rank:
                 best = found
-            best = replace(best, private=private)
         assert best is not None
-        return self._published(best, payment, items is not None)
+        return replace(best, private=private)
 
     def _published(
         self, best: Outcome, payment: Any, declared_items: bool
@@ -290,7 +293,7 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """The ratings of all trials."""
 
     tuning: Tuning
@@ -313,6 +316,7 @@ class _Work:
         """Everything that could stop a trial half-way, on invented people."""
         for place, candidate in enumerate(self.tuning.grid):
             run = self.fit_of(place)
+            self.tuning.trials.check(candidate, run.charged, ())
             run.check_alone()
             for made in run._shapes():
                 shared = rehearse(run.order, made.public)
