@@ -60,6 +60,16 @@ def test_figures_are_published_and_charged(
     assert "NOT PRIVATE" not in shown.out
     facts = json.loads((tmp_path / "figures.json").read_text())
     assert facts["statement"]["certified"] == "certified"
+    file = tmp_path / "figures.json"
+    assert tacit("verify", file, "--ledger", book).status == 0
+    better = file.read_text().replace('"value": ', '"value": 0')
+    (tmp_path / "better.json").write_text(better)
+    assert tacit("verify", tmp_path / "better.json").status == 2
+    facts["figures"][0]["value"] = 0.1
+    (tmp_path / "better.json").write_text(json.dumps(facts))
+    seen = tacit("verify", tmp_path / "better.json", "--ledger", book)
+    assert seen.status == 1
+    assert "NOT VERIFIED" in seen.out
     told = json.loads(tacit(*asked, "--json").out)
     assert {each["name"] for each in told["figures"]} >= {"rmse", "recall@20"}
     ledger = tacit("ledger", "show", "--ledger", book).out
@@ -109,8 +119,7 @@ def test_a_tuned_model_is_written_with_its_promise(
     assert told["method"] in ("bias", "popularity")
     assert told["statement"]["epsilon"] == 2
     assert tacit("verify", tmp_path / "won", "--ledger", book).status == 0
-    spent = json.loads(tacit("ledger", "show", "--ledger", book, "--json").out)
-    assert "tuning" in json.dumps(spent) or spent
+    assert "tune 3 candidates" in tacit("ledger", "show", "--ledger", book).out
 
 
 def test_public_ratings_cost_nothing_and_say_so(tacit, table, book):

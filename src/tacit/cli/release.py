@@ -93,6 +93,34 @@ def run_release(
         _print(found)
 
 
+def verify_figures(
+    path: str, key: str | None, ledger: str | None, *, as_json: bool
+) -> None:
+    """Whether a file of figures is what the holder of a key signed, and what the book was
+    charged for; the book is not asked where only a key is given."""
+    from tacit.evaluation.release import (
+        load_release,
+        signed_by,
+        verify_release,
+    )
+    from tacit.ledger.book.book import open_book
+    from tacit.ledger.statement.sign import read_public_key
+
+    found = load_release(path)
+    holds, words = True, ""
+    if key is not None:
+        holds, words = signed_by(found, read_public_key(key))
+    if holds and (key is None or ledger is not None):
+        book = open_book(ledger, found.statement.population or "default")
+        holds, words = verify_release(found, book)
+    if as_json:
+        print_json({"verified": holds, "words": words})
+    else:
+        say(f"{'verified' if holds else 'NOT VERIFIED'}: {words}")
+    if not holds:
+        raise SystemExit(1)
+
+
 def _read(ratings: str, model: Model, options: dict[str, Any]) -> Any:
     """The ratings as the fit read them: over the model's items, on its scale."""
     from tacit.data.catalogue import Catalogue

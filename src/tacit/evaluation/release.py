@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
-from tacit.errors import SettingError
+from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
 from tacit.evaluation.measured import Measured, MeasuredSettings, Sums
 from tacit.fitting.check import check
@@ -187,9 +187,7 @@ def doubled(model: Model, ratings: Ratings) -> Ratings:
 
 def verify_release(found: Release, book: Book) -> tuple[bool, str]:
     """Whether these figures are the ones that this book was charged for, and why."""
-    from tacit.errors import ModelError
     from tacit.ledger.statement.against import check_against
-    from tacit.ledger.statement.sign import check_signature
 
     holds, words = check_against(found.statement, book)
     if not holds:
@@ -197,23 +195,38 @@ def verify_release(found: Release, book: Book) -> tuple[bool, str]:
     entry = book.find(found.digest)
     if entry is None or entry.number != found.statement.book_number:
         return False, "the book knows other figures for this charge, or none"
+    signed, why = signed_by(found, book.signer)
+    return signed, words if signed else why
+
+
+def signed_by(found: Release, key: str) -> tuple[bool, str]:
+    """Whether the holder of this key made these very figures, and why."""
+    from tacit.ledger.statement.sign import check_signature
+
     try:
         signer = check_signature(found.statement, found.digest)
     except ModelError as error:
         return False, error.message
-    if signer != book.signer:
-        return False, "the statement was not signed by this book"
-    return True, words
+    if signer != key:
+        return False, "the statement was signed by another key, or by nobody"
+    return True, "signed by the key that was given; not checked against a book"
 
 
 def load_release(path: str | Path) -> Release:
     """Figures from the file that `save` wrote."""
-    facts = json.loads(Path(path).read_text("utf-8"))
-    return Release(
-        facts["model"],
-        tuple(Figure(**each) for each in facts["figures"]),
-        Statement.from_json(json.dumps(facts["statement"])),
-    )
+    try:
+        facts = json.loads(Path(path).read_text("utf-8"))
+        return Release(
+            facts["model"],
+            tuple(Figure(**each) for each in facts["figures"]),
+            Statement.from_json(json.dumps(facts["statement"])),
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        raise ModelError(
+            "these are no figures that `tacit evaluate --release` wrote",
+            place=str(path),
+            remedy="give the file of --figures, whole",
+        ) from None
 
 
 def _check_options(promise: Statement, options: dict[str, Any]) -> None:
