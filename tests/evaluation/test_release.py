@@ -49,6 +49,7 @@ def exact(model, ratings, **settings):
 
 def test_figures_are_those_of_the_ratings_that_were_kept_apart(model, ratings):
     """Against a computation of its own, with nothing cut."""
+    ratings = ratings.take(ratings.user < 80)
     sums = exact(model, ratings, most=1000, worst=16.0)
     rule = model.statement.apart
     held = rule.held(ratings)
@@ -68,7 +69,7 @@ def test_figures_are_those_of_the_ratings_that_were_kept_apart(model, ratings):
         errors += [told[i] - mine[i] for i in apart]
         liked = {i for i in apart if mine[i] >= 4}
         if liked:
-            found = {each.item for each in model.recommend(seen, 20)}
+            found = {each.item for each in model.recommend(seen, 20, reasons=0)}
             hits.append(len(found & liked) / min(20, len(liked)))
     made = {
         each.name: each.value
@@ -181,6 +182,7 @@ def test_another_rule_than_the_signed_one_is_refused(model, ratings):
         ({"delta": 0.01}, "delta is 0.01"),
         ({"epsilon": 0.0}, "positive"),
         ({"places": 1000}, "places"),
+        ({"only": ["mae"]}, "no figure mae"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_charged(
@@ -222,6 +224,28 @@ def test_likes_have_recall_and_coverage_and_no_rmse(ratings):
         each.name for each in release(ease.model_, likes, epsilon=1.0).figures
     ]
     assert names == ["recall@20", "coverage@20", "listed@20"]
+
+
+def test_one_figure_has_the_whole_budget(model, ratings):
+    made = release(model, ratings, epsilon=0.5, only=["recall"])
+    assert [each.name for each in made.figures] == ["recall@20"]
+    (event,) = made.statement.events
+    whole = release(model, ratings, epsilon=0.5).statement.events
+    hits = next(e for e in whole if e.name == event.name)
+    assert event.sigma == pytest.approx(hits.sigma * 0.3**0.5, rel=1e-3)
+
+
+def test_nobody_counts_people_for_figures(ratings):
+    """Neither the exact number of people nor one percent of the budget is used."""
+    counted = tacit.Bias(epsilon=4.0)
+    counted.fit(ratings, items=sample_catalogue(), keep_apart=0.2)
+    made = release(counted.model_, ratings, epsilon=1.0)
+    assert {event.name for event in made.statement.events} == {
+        "figures/errors",
+        "figures/hits",
+        "figures/lists",
+    }
+    assert "the declared number of people" not in made.statement.public
 
 
 def test_without_delta_the_noise_is_pure(ratings):

@@ -15,7 +15,7 @@ from tacit.noise.release import Charge, draw_trials
 from tacit.noise.trials import trials
 from tacit.testing.sampler import THRESHOLD, fits, pmf_cdf
 
-N = 20_000
+N = 10_000
 LAWS = [
     (Fraction(1), Fraction(1, 10)),
     (Fraction(0), Fraction(1, 12)),

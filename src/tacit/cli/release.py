@@ -31,6 +31,11 @@ release_options: Callable[[F], F] = several(
         help="With --release: a model of this ledger, fitted with --keep-apart.",
     ),
     click.option(
+        "--only",
+        metavar="A,B",
+        help="With --release: some of rmse, recall, coverage, for the whole budget.",
+    ),
+    click.option(
         "--places",
         type=click.IntRange(1, 100),
         metavar="N",
@@ -76,6 +81,8 @@ def run_release(
         given["delta"] = options["delta"]  # 0 asks for a pure mechanism
     if options.get("liked") is not None:
         given["liked"] = options["liked"]
+    if options.get("only"):
+        given["only"] = [each.strip() for each in options["only"].split(",")]
     if options.get("population") not in (None, "default"):
         given["population"] = options["population"]
     order = ordered(

@@ -11,6 +11,7 @@ fit: nothing is saved by the ratings being others, since the people are the same
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from tacit.rounds.options import Progress
 
 FITTED = "fit the model with --keep-apart 10%, which charges the book and keeps ratings apart"
+
+
+PARTS = {"rmse": "errors", "recall": "hits", "coverage": "lists"}
+"""Which sums each figure is made of."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +89,9 @@ def release(
     """Publish how well `model` predicts and lists, over ratings that its fit did not see.
 
     `options` are those of a method (`delta`, `ledger`, `population`, `purpose`, `threads`) and
-    what is asked: `places` of a list, `most` ratings of a person, `liked` (a rating of the
-    ratings' own scale from which an item is relevant).
+    what is asked: `only` some of `rmse`, `recall` and `coverage`, which then have the whole
+    budget; `places` of a list, `most` ratings of a person, `liked` (a rating of the ratings'
+    own scale from which an item is relevant).
     """
     order = ordered(model, epsilon=epsilon, users=users, **options)
     return publish(order, ratings, users=users, progress=progress)
@@ -101,8 +107,10 @@ def ordered(
     liked = options.pop("liked", None)
     if liked is not None:
         options["liked"] = (liked - schema.middle) / schema.unit_width
-    if schema.positive is not None:
-        options |= {"parts": ("hits", "lists"), "liked": -2.0}
+    likes = schema.positive is not None
+    options["parts"] = _parts(options.pop("only", None), likes)
+    if likes:
+        options["liked"] = -2.0
     method = Measured(
         model,
         epsilon=epsilon,
@@ -227,6 +235,23 @@ def load_release(path: str | Path) -> Release:
             place=str(path),
             remedy="give the file of --figures, whole",
         ) from None
+
+
+def _parts(only: Sequence[str] | None, likes: bool) -> tuple[str, ...]:
+    """The sums that the figures need; a model of likes predicts no ratings."""
+    can = {
+        name: part
+        for name, part in PARTS.items()
+        if not likes or name != "rmse"
+    }
+    wanted = list(can) if only is None else list(only)
+    unknown = [name for name in wanted if name not in can]
+    if unknown or not wanted:
+        raise SettingError(
+            f"there is no figure {', '.join(unknown) or 'asked for'}",
+            remedy=f"ask for {', '.join(can)}",
+        )
+    return tuple(part for name, part in can.items() if name in wanted)
 
 
 def _check_options(promise: Statement, options: dict[str, Any]) -> None:
