@@ -196,12 +196,18 @@ class _Run:
         if self.order.calibration != "sound":
             return
         for made in self._shapes():
-            people = self.public.schema.users or known_people(
-                self.order, self.engine
-            )
             state = self.method.first_state(made.public)
-            state = state.after(people=float(people or made.public.people))
+            state = state.after(people=self._expected(made))
             check_once(self.method, made.plan, made.public, state, made.events)
+
+    def _expected(self, made: Planned) -> float:
+        """The number of people that a plan is checked for; no number where it needs none."""
+        known = self.public.schema.users or known_people(
+            self.order, self.engine
+        )
+        if known is not None:
+            return float(known)
+        return made.public.people if self.method.needs_people else nan
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""
