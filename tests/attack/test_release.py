@@ -16,8 +16,8 @@ from tacit.bound import Box, Sensitivity
 from tacit.bound.box import Listed
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.evaluation.measured import SHARES, Measured
 from tacit.evaluation.release import doubled
+from tacit.evaluation.summed import SHARES, Measured
 from tacit.fitting.run import _Run
 from tacit.ledger.account import account
 from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma

@@ -13,13 +13,13 @@ import tacit
 from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.figures import Ratio, Spread, figures
-from tacit.evaluation.measured import Measured, MeasuredSettings, Sums
 from tacit.evaluation.release import (
     doubled,
     load_release,
     release,
     verify_release,
 )
+from tacit.evaluation.summed import Measured, MeasuredSettings, Sums
 from tacit.fitting.run import _Run
 from tacit.noise.release import NoNoise
 

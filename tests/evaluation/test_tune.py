@@ -12,8 +12,8 @@ from tacit.auditing.best_of import best
 from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.grid import candidates
-from tacit.evaluation.measured import Sums
 from tacit.evaluation.release import release
+from tacit.evaluation.summed import Sums
 from tacit.evaluation.tune import Outcome, prepared, tune
 from tacit.evaluation.tune_public import tune_public
 from tacit.ledger.account import account

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.measured import COUNTED, MeasuredSettings, Sums
+from tacit.evaluation.summed import COUNTED, MeasuredSettings, Sums
 from tacit.rounds.state import known
 
 LEVEL = 0.9

@@ -21,7 +21,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
-from tacit.evaluation.measured import Measured, MeasuredSettings, Sums
+from tacit.evaluation.summed import Measured, MeasuredSettings, Sums
 from tacit.fitting.check import check
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said

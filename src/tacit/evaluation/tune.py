@@ -17,7 +17,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned, fingerprint
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Candidate, candidates
-from tacit.evaluation.measured import COUNTED, Measured, MeasuredSettings, Sums
+from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings, Sums
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.fitting.check import check
 from tacit.fitting.pay import pay, settle

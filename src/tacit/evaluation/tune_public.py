@@ -16,7 +16,7 @@ from tacit.data.apart import keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
 from tacit.evaluation.grid import Candidate
-from tacit.evaluation.measured import COUNTED, Measured
+from tacit.evaluation.summed import COUNTED, Measured
 from tacit.evaluation.tune import SCORED
 from tacit.fitting.run import _Run, trial
 from tacit.noise.release import NoNoise
