@@ -22,6 +22,8 @@ _HOMES = {
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
     "open_book": "tacit.ledger.book.book",
+    "evaluate": "tacit.evaluation.door",
+    "Evaluation": "tacit.evaluation.door",
     "release": "tacit.evaluation.release",
     "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
+    from tacit.evaluation.door import Evaluation, evaluate
     from tacit.evaluation.release import release
     from tacit.evaluation.tune import tune
     from tacit.ledger.book.book import open_book

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
-PASSED = ("delta", "unit", "ledger", "threads", "purpose", "places", "most")
+PASSED = ("ledger", "threads", "places", "most")
 """Options of the command that are taken as they are, where they were said."""
 
 release_options: Callable[[F], F] = several(
@@ -62,7 +62,7 @@ release_options: Callable[[F], F] = several(
 
 
 def run_release(
-    ratings: str, epsilons: str, options: dict[str, Any], *, as_json: bool
+    ratings: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Charge the ledger and publish figures about a model. Bad use fails before a rating is
     read."""
@@ -77,6 +77,8 @@ def run_release(
         )
     model = load(options["model"])
     given = {name: options[name] for name in PASSED if options.get(name)}
+    if options.get("units"):
+        given["unit"] = options["units"]
     if options.get("delta") is not None:
         given["delta"] = options["delta"]  # 0 asks for a pure mechanism
     if options.get("liked") is not None:
@@ -86,7 +88,10 @@ def run_release(
     if options.get("population") not in (None, "default"):
         given["population"] = options["population"]
     order = ordered(
-        model, epsilon=_one(epsilons), users=options.get("users"), **given
+        model,
+        epsilon=_one(options["epsilons"]),
+        users=options.get("users"),
+        **given,
     )
     check_funds(order)
     data = _read(ratings, model, options)

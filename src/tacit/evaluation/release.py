@@ -164,6 +164,7 @@ def publish(
         run.public,
         run.settled.plan,
         run.events,
+        used=method.used(run.settled.public),
         declared_items=True,
         published="figures",
     )

@@ -251,6 +251,7 @@ class Tuning:
             best.run.public,
             replace(plan, story=(*self._story(candidate, score), *plan.story)),
             (self.event,),
+            used=best.run.method.used(best.run.settled.public),
             declared_items=declared_items,
             unprotected=(TRIALS,),
         )

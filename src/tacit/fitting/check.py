@@ -10,7 +10,12 @@ from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
-from tacit.fitting.start import check_kind, check_start, rule_of
+from tacit.fitting.start import (
+    check_certified,
+    check_kind,
+    check_start,
+    rule_of,
+)
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
@@ -66,6 +71,8 @@ def check(
     )
     _check_people(order, people)
     if start is not None:
+        if calibration != "none" and not owner_only:
+            check_certified(start)
         check_kind(method, start.shared)
         if not owner_only:
             check_start(order, start)
@@ -155,13 +162,14 @@ def _check_noise(method: Method, how: How) -> None:
 
 def _unit(method: Method) -> Unit:
     if method.calibration == "paper" and method.paper_unit is not None:
-        if method.unit not in (None, method.paper_unit):
+        claimed = (method.paper_unit, *method.paper_units)
+        if method.unit not in (None, *claimed):
             raise SettingError(
-                f"the paper of {method.name} claims the unit {method.paper_unit}, not "
+                f"the paper of {method.name} claims the unit {' or '.join(claimed)}, not "
                 f"{method.unit}",
                 remedy="leave --unit out, or use --calibration sound",
             )
-        return method.paper_unit
+        return method.unit or method.paper_unit
     unit = method.unit or (
         "user" if "user" in method.units else method.units[0]
     )
