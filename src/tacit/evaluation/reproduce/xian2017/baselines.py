@@ -227,8 +227,8 @@ def judge_als(results: Results) -> Verdict:
             "holds in one reading", f"{said}; with {', '.join(good)}", gain
         )
     said += (
-        ": it holds for objective perturbation and not for output perturbation, tried as "
-        + (", ".join(OPEN["DPSAOut++"]))
+        ": it holds for objective perturbation and not for output perturbation, read as "
+        + tried(results, "DPSAOut++")
     )
     return Verdict("does not hold", said, gain)
 
