@@ -24,6 +24,7 @@ from tacit.evaluation.reproduce.mcsherry2009.fits import (
     CHOSEN_AT,
     FIXED,
     METHODS,
+    USUALLY_AT,
     at_theta,
 )
 from tacit.evaluation.reproduce.sources import SETS
@@ -121,9 +122,8 @@ def tables(results: Results) -> Iterable[Table]:
                 numbers = [
                     told.mean("rmse", theta=theta) for theta in (*thetas, None)
                 ]
-                words = CLEANING.get(
-                    cleaning, f"cleaned as at theta {CHOSEN_AT:g}"
-                )
+                at = CHOSEN_AT.get(data, USUALLY_AT)
+                words = CLEANING.get(cleaning, f"cleaned as at theta {at:g}")
                 rows.append(
                     (
                         f"{method}, {words}",
