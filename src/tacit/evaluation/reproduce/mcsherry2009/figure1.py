@@ -31,6 +31,8 @@ from tacit.evaluation.reproduce.sources import SETS
 
 THETAS = (0.15, 0.5, 1.5, 5.0, 15.0, 50.0)
 """The paper's .15 and upwards: these data are 200 to 1,000 times smaller than its own."""
+ABOVE = 1.15
+"""Of the threshold, where the chart ends: above it there is nothing but noise to see."""
 QUICK = (0.15, 5.0, 50.0)
 CLEANING = {"paper": "cleaned", "none": "not cleaned"}
 
@@ -96,6 +98,7 @@ def draw(results: Results) -> Iterable[Panel]:
             "RMSE",
             tuple(curves),
             log_x=True,
+            most=None if level is None else ABOVE * level,
             note="The paper's figure is not in the text at hand; its words are the findings "
             "below. Theta grows as noise falls; the paper's own mark is .15 on 100 million "
             "ratings.",
