@@ -236,6 +236,7 @@ class _Handler:
         self._stamps: dict[str, int] = {}
         self._told = False
         document = {
+            "name": self.made.task.name,
             "task": self.made.task.model_dump(mode="json"),
             "events": json.loads(self.made.events_text()),
             "aggregator": {
