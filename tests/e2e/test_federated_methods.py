@@ -106,7 +106,9 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
     asyncio.run(run())
     f.published()
     expected = (
-        find("bayes")(calibration="none").fit(people, users=PEOPLE).model_
+        find("bayes")(calibration="none", engine="federated")
+        .fit(people, users=PEOPLE)
+        .model_
     )
     assert same(f.model().shared, expected.shared)
 
