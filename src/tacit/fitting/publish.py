@@ -109,9 +109,8 @@ class Said:
         if self.counted:
             yield COUNTED
         yield from self.plan.story
-        yield from (
-            f"{name} = {value}" for name, value in self.order.settings.items()
-        )
+        used = self.order.method.used(self.public)
+        yield from (f"{name} = {value}" for name, value in used.items())
         if self.order.devices:
             yield from self.order.devices.words()
 

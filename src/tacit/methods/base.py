@@ -127,6 +127,11 @@ class Form(ABC):
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
 
+    def used(self, public: Public) -> Mapping[str, Any]:
+        """The settings for a statement: values as they are used, where these differ from
+        what was asked for."""
+        return self.settings.model_dump()
+
 
 class Method(What, How, ABC):
     """A recommender in the manner of scikit-learn. Keyword arguments are stored as given
@@ -244,6 +249,12 @@ class Method(What, How, ABC):
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
         return self._form_of(public).finish(public, state)
+
+    def used(self, public: Public) -> Mapping[str, Any]:
+        """The settings for a statement, as they are used."""
+        if not type(self).forms:
+            return self.settings.model_dump()
+        return self._form_of(public).used(public)
 
     def fit(
         self,
