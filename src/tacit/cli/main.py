@@ -18,6 +18,7 @@ COMMANDS = {
     "add-items": "extend a model with new items from their public features, free",
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
+    "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
@@ -25,6 +25,7 @@ COUNTED = (
     "People were not declared: 1 % of the budget counted them, and the released count chose "
     "the plan below among plans that all cost the same."
 )
+NOISE_OFF = "noise off: as printed but without its noise, for comparison only"
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,14 @@ class Said:
     public: Public
     plan: Plan
     events: tuple[Event, ...]
+    used: Mapping[str, Any]
+    """The settings as they were used, not as they were asked for."""
     declared_items: bool
     """Whether the catalogue was given, and not read from the ratings."""
     counted: bool = False
     """Whether a count of people chose the plan."""
+    noise_off: bool = False
+    """Whether a printed form was run without its noise."""
 
     def statement(
         self,
@@ -108,9 +113,10 @@ class Said:
         """How settings were chosen."""
         if self.counted:
             yield COUNTED
+        if self.noise_off:
+            yield NOISE_OFF
         yield from self.plan.story
-        used = self.order.method.used(self.public)
-        yield from (f"{name} = {value}" for name, value in used.items())
+        yield from (f"{name} = {value}" for name, value in self.used.items())
         if self.order.devices:
             yield from self.order.devices.words()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
+from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.alone import check_once
 from tacit.fitting.check import check, check_values
@@ -81,14 +82,22 @@ def trial(
     users: int | None = None,
     progress: Progress | None = None,
     start: Model | None = None,
+    noise_off: bool = False,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
-    (see `tacit.fitting.publish.book_evaluation`)."""
+    (see `tacit.fitting.publish.book_evaluation`).
+
+    `noise_off` runs a printed form (calibration `paper`) without its noise and otherwise as
+    it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
+    saved.
+    """
     from tacit.model.model import Model
 
-    run = _Run(method, ratings, items, users, progress, start)
+    run = _Run(
+        method, ratings, items, users, progress, start, noise_off=noise_off
+    )
     run.check_alone()
-    return Model(run.go(), run.statement(None))
+    return Model(run.go(), run.statement(None), kept=not noise_off)
 
 
 def rehearse(
@@ -116,6 +125,7 @@ class _Run:
         start: Model | None = None,
         *,
         order: Order | None = None,
+        noise_off: bool = False,
     ) -> None:
         schema = ratings.schema.declare(users)
         if order is None:
@@ -128,6 +138,12 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if noise_off and order.calibration != "paper":
+            raise SettingError(
+                "noise off is for what papers print",
+                remedy="use calibration paper; beside sound stands the twin, none",
+            )
+        self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
         self.declared_items = items is not None
@@ -217,9 +233,7 @@ class _Run:
             private = self._count(entry)
             loop = Loop(self.settled.plan, self.first())
             self._run(loop, self.settled.events.values(), entry)
-        self.private = (
-            self.order.budget is not None and private and loop.private
-        )
+        self.private = not self.noiseless and private and loop.private
         if self.engine.refused:
             warnings.warn(
                 f"{self.engine.refused:,} answers were not given: the devices' own "
@@ -247,8 +261,7 @@ class _Run:
     def _run(self, loop: Loop, events: Iterable[Event], entry: str) -> None:
         from tacit.noise.release import Charge, NoNoise
 
-        noiseless = self.order.budget is None
-        charge = NoNoise() if noiseless else Charge(events, entry=entry)
+        charge = NoNoise() if self.noiseless else Charge(events, entry=entry)
         while (round_ := loop.next()) is not None:
             loop.absorb(round_, self.engine.run(round_, loop.state, charge))
 
@@ -269,8 +282,10 @@ class _Run:
             self.public,
             self.settled.plan,
             self.events,
+            used=self.method.used(self.settled.public),
             declared_items=self.declared_items,
             counted=self.counting is not None,
+            noise_off=self.noiseless and self.order.budget is not None,
         )
         return said.statement(
             self.engine,

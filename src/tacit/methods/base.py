@@ -123,14 +123,14 @@ class Form(ABC):
         """What is public before any round; its class is the state of the method's family."""
         return State()
 
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as this form uses them, which statements and models record: a form
+        that rounds, caps or passes over what was asked for says so here."""
+        return self.settings.model_dump()
+
     @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
-
-    def used(self, public: Public) -> Mapping[str, Any]:
-        """The settings for a statement: values as they are used, where these differ from
-        what was asked for."""
-        return self.settings.model_dump()
 
 
 class Method(What, How, ABC):
@@ -250,8 +250,8 @@ class Method(What, How, ABC):
         """The shared model from what was released: post-processing, free."""
         return self._form_of(public).finish(public, state)
 
-    def used(self, public: Public) -> Mapping[str, Any]:
-        """The settings for a statement, as they are used."""
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as they are used, not as they were asked for."""
         if not type(self).forms:
             return self.settings.model_dump()
         return self._form_of(public).used(public)

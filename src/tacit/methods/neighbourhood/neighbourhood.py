@@ -155,7 +155,7 @@ class Neighborhood(Method):
             numbers,
             public.schema,
             public.catalogue,
-            dict(self.used(public)),
+            self.used(public),
         )
 
 

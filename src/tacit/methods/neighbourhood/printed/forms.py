@@ -122,7 +122,7 @@ class PrintedForm(Form):
             public, Learned(arrays, NOISE, NOISE, self.floor)
         )
 
-    def used(self, public: Public) -> Mapping[str, Any]:
+    def used(self, public: Public) -> dict[str, Any]:
         """Settings as they are used; those that the paper has no use for are left out."""
         algorithm = self.algorithm(public)
         told = self.settings.model_dump(exclude={"items", "sampled"})
@@ -180,7 +180,7 @@ class DescentForm(PrintedForm):
             public, STEPWISE, STEPS, rescale=self.settings.rescale
         )
 
-    def used(self, public: Public) -> Mapping[str, Any]:
+    def used(self, public: Public) -> dict[str, Any]:
         """With eta and C."""
         return {
             **super().used(public),
@@ -271,7 +271,7 @@ class LangevinForm(PrintedForm):
             public, POSTERIOR, LANGEVIN_STEPS, most=self.settings.most
         )
 
-    def used(self, public: Public) -> Mapping[str, Any]:
+    def used(self, public: Public) -> dict[str, Any]:
         """With eta_1."""
         return {**super().used(public), "rate": self.rate}
 

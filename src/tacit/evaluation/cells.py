@@ -1,0 +1,215 @@
+"""Many small computations, each done once: in parallel processes, and not again after a kill.
+
+A *cell* is one fit and what was measured of it. It is named by its key: a small JSON object
+that holds everything its answer depends on (the digest of the data and the version of Tacit
+among it), because a cell that is found by its key is not computed again.
+
+What a cell holds was compared with raw ratings, so its file is the owner's alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from tacit.errors import Failure, StorageError, TacitError
+
+Key = Mapping[str, Any]
+Answer = dict[str, Any]
+Work = Callable[[Any, Key], Answer]
+"""From what all cells share and one key to that cell's answer; a function of a module, so
+that another process finds it."""
+
+Report = Callable[[int, int, float | None], None]
+"""Cells done, cells in all, seconds left (None while nothing is known)."""
+
+DIGITS = 20
+"""Of a digest in a file's name: 80 bits, far beyond any number of cells."""
+
+OWNER_ONLY = 0o600
+
+
+def run_cells(
+    keys: Iterable[Key],
+    work: Work,
+    common: Any,
+    *,
+    folder: Path | None = None,
+    processes: int = 1,
+    progress: Report | None = None,
+) -> list[Answer]:
+    """The answer of every key, in their order; those that `folder` holds are read, not
+    computed, and each new one is kept there as soon as it is known.
+
+    With more than one process `common` is sent to each once: it must be picklable.
+    """
+    wanted = [dict(key) for key in keys]
+    kept = Kept(folder)
+    found = {
+        place: answer
+        for place, key in enumerate(wanted)
+        if (answer := kept.find(key)) is not None
+    }
+    missing = [place for place in range(len(wanted)) if place not in found]
+    clock = _Clock(len(found), len(wanted), progress)
+    clock.tell()
+    for place, answer in _answers(missing, wanted, work, common, processes):
+        kept.keep(wanted[place], answer)
+        found[place] = answer
+        clock.one_more()
+    return [found[place] for place in range(len(wanted))]
+
+
+class Kept:
+    """A folder with one small file a cell, or nothing at all."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def find(self, key: Key) -> Answer | None:
+        """What was kept of this key. A file that is not whole counts as none."""
+        if self.folder is None:
+            return None
+        try:
+            text = (self.folder / name_of(key)).read_text(encoding="utf-8")
+            kept = json.loads(text)
+        except (FileNotFoundError, ValueError):
+            return None
+        if not isinstance(kept, dict) or kept.get("key") != _plain(key):
+            return None
+        answer = kept.get("answer")
+        return answer if isinstance(answer, dict) else None
+
+    def keep(self, key: Key, answer: Answer) -> None:
+        """Written beside and renamed: a kill leaves a whole file or none."""
+        if self.folder is None:
+            return
+        target = self.folder / name_of(key)
+        staged = target.with_suffix(f".{os.getpid()}.part")
+        text = json.dumps({"key": _plain(key), "answer": answer}, indent=1)
+        try:
+            opened = os.open(
+                staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY
+            )
+            with os.fdopen(opened, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(staged, target)
+        except OSError as fault:
+            staged.unlink(missing_ok=True)
+            raise StorageError(
+                f"{self.folder}: a cell could not be kept: {fault.strerror}",
+                remedy="make room there, and start again: kept cells are not repeated",
+            ) from None
+
+
+def name_of(key: Key) -> str:
+    """A file's name from everything that the key says."""
+    text = json.dumps(_plain(key), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS] + ".json"
+
+
+def _plain(key: Key) -> Any:
+    """As JSON gives it back: tuples are lists, and an object must be plain."""
+    return json.loads(json.dumps(dict(key), allow_nan=False))
+
+
+def _answers(
+    missing: list[int],
+    keys: list[dict[str, Any]],
+    work: Work,
+    common: Any,
+    processes: int,
+) -> Iterator[tuple[int, Answer]]:
+    workers = min(processes, len(missing))
+    if workers <= 1:
+        for place in missing:
+            yield place, work(common, keys[place])
+        return
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), _enter, (work, common)
+    )
+    try:
+        waiting: dict[Future[Answer | _Fault], int] = {
+            pool.submit(_one, keys[place]): place for place in missing
+        }
+        for ended in as_completed(waiting):
+            answer = ended.result()
+            if isinstance(answer, _Fault):
+                raise answer.error()
+            yield waiting[ended], answer
+    except BrokenProcessPool:
+        raise Failure(
+            "a process of this run was ended from outside",
+            remedy="often memory ran out: use fewer processes; kept cells are not repeated",
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Fault:
+    """One of our errors on its way between processes, in words."""
+
+    def __init__(self, fault: TacitError) -> None:
+        self.kind = type(fault)
+        self.message = fault.message
+        self.place = fault.place
+        self.remedy = fault.remedy
+
+    def error(self) -> TacitError:
+        """As it was raised."""
+        return self.kind(self.message, place=self.place, remedy=self.remedy)
+
+
+_entered: tuple[Work, Any] | None = None
+"""What this process was started for."""
+
+
+def _enter(work: Work, common: Any) -> None:
+    global _entered
+    _entered = (work, common)
+
+
+def _one(key: Key) -> Answer | _Fault:
+    assert _entered is not None
+    work, common = _entered
+    try:
+        return work(common, key)
+    except TacitError as fault:
+        return _Fault(fault)
+
+
+class _Clock:
+    """Tells how far a run is, and from the pace of this run how long it may take."""
+
+    def __init__(self, done: int, total: int, tell: Report | None) -> None:
+        self.before = done
+        self.done = done
+        self.total = total
+        self.report = tell
+        self.began = monotonic()
+
+    def one_more(self) -> None:
+        self.done += 1
+        self.tell()
+
+    def tell(self) -> None:
+        if self.report is None:
+            return
+        made = self.done - self.before
+        left = None
+        if made:
+            pace = (monotonic() - self.began) / made
+            left = pace * (self.total - self.done)
+        self.report(self.done, self.total, left)
