@@ -186,10 +186,9 @@ class LangevinSample(Form):
             "variance": np.zeros(len(table)),
             "loadings": np.hstack([level, scale * table[:, 2:]]),
         }
-        made = shared_model(
+        return shared_model(
             self.method, public, "factors", arrays, {"noise": NOISE}
         )
-        return made
 
 
 def biased(block: Block, items: int, raw: bool) -> tuple[float, Floats, Floats]:
