@@ -29,11 +29,21 @@ from tacit.rounds.round import Block, Part, Printed, Released, Round
 from tacit.rounds.state import State
 
 
+Kept = Mapping[str, NDArray[np.float64]]
+"""Personal state of everybody, by name: for the owner's evaluation of a paper that publishes
+it, and for nothing else."""
+
+
 class PrintedThreads(Threads):
     """Threads that also run a sequential epoch: all people in one block, with draws handed
     to it."""
 
     printed = True
+
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._personal
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -128,6 +138,11 @@ class PrintedSimulate(Simulate):
     def _made_federation(self) -> Federated:
         return PrintedFederated(self.ratings, self.threads, self._progress)
 
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._federation()._personal
+
 
 class PrintedFederated(Federated):
     """A federation whose noise is divided as Hua et al. print: eta, the same in every round,
@@ -138,6 +153,11 @@ class PrintedFederated(Federated):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._eta: dict[str, NDArray[np.int64]] = {}
+
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._personal
 
     def _for_all(
         self, round_: Round, released: Released, state: State

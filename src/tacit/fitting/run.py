@@ -21,6 +21,7 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
+from tacit.fitting.trained import kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.person.base import PersonalModel
     from tacit.model.shared import Shared
     from tacit.rounds.options import Progress
 
@@ -91,13 +93,18 @@ def trial(
     it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
     saved.
     """
-    from tacit.model.model import Model
-
     run = _Run(
         method, ratings, items, users, progress, start, noise_off=noise_off
     )
     run.check_alone()
-    return Model(run.go(), run.statement(None), kept=not noise_off)
+    shared = run.go()
+    return owners_model(
+        shared,
+        run.statement(None),
+        run.trained,
+        run.engine,
+        kept=not noise_off,
+    )
 
 
 def rehearse(
@@ -164,6 +171,8 @@ class _Run:
         """The number of people that was released, where none was declared."""
         self.events: tuple[Event, ...] = ()
         """From which noise is drawn: those of the count too."""
+        self.trained: PersonalModel | None = None
+        """How a paper predicts for the people it was trained on: for the owner alone."""
         self._settle_plan()
 
     def _settle_plan(self) -> None:
@@ -240,9 +249,11 @@ class _Run:
                 "ledgers have no room",
                 stacklevel=2,
             )
-        shared = signed(
-            self.order, self.method.finish(self.settled.public, loop.state)
-        )
+        public = self.settled.public
+        if self.order.calibration != "sound":
+            kept = kept_people(self.engine)
+            self.trained = self.method.trained(public, loop.state, kept)
+        shared = signed(self.order, self.method.finish(public, loop.state))
         # The number that a plan was made for was not declared.
         return replace(shared, schema=self.public.schema)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.person.base import PersonalModel
     from tacit.model.person.own import OwnRatings
     from tacit.model.person.told import (
         Explanation,
@@ -131,6 +132,19 @@ class Form(ABC):
     @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
+
+    def trained(
+        self,
+        public: Public,
+        state: AnyState,
+        kept: Mapping[str, NDArray[np.float64]],
+    ) -> PersonalModel | None:
+        """How a paper that publishes people's vectors predicts for those it was trained on,
+        from what was kept on their side; None where it predicts as everybody does.
+
+        For the owner's evaluation alone: it is never part of a model.
+        """
+        return None
 
 
 class Method(What, How, ABC):
@@ -249,6 +263,17 @@ class Method(What, How, ABC):
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
         return self._form_of(public).finish(public, state)
+
+    def trained(
+        self,
+        public: Public,
+        state: AnyState,
+        kept: Mapping[str, NDArray[np.float64]],
+    ) -> PersonalModel | None:
+        """See `Form.trained`."""
+        if not type(self).forms:
+            return None
+        return self._form_of(public).trained(public, state, kept)
 
     def used(self, public: Public) -> dict[str, Any]:
         """The settings as they are used, not as they were asked for."""
