@@ -54,6 +54,9 @@ class LangevinSettings(FactorSettings):
     published program."""
     biases: Literal["raw", "none"] | None = None
     """`paper`: whether biases are taken out first, which is not printed; unset, as they are."""
+    people: Literal["trained", "folded"] | None = None
+    """`paper`, in `evaluate` and `reproduce`: predict from both sides of the chain (unset),
+    or from its items and everybody's exact ratings."""
 
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

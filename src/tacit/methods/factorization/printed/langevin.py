@@ -4,29 +4,33 @@
 Wang & Tang print its settings (section 5.1) and no update; it is read as their own
 Algorithm 2, as `pnbm-langevin` is: the printed first step, whatever epsilon is, over at
 most tau random ratings of a person, with the drift multiplied by the number of ratings as
-in the authors' published program. Only item arrays are published; a person's own side is
-the ridge solution of her own ratings. `tests/printed/wang_tang_factors.py` is a second
-implementation.
+in the authors' published program. The owner's evaluation predicts from both sides of the
+chain, as that program does; what is published are item arrays alone, from which a person's
+own side is the ridge solution of her own ratings. `tests/printed/wang_tang_factors.py` is a
+second implementation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
+from tacit.methods.factorization.printed.form import TRAINED
+from tacit.methods.factorization.printed.trained import TrainedPeople
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.sgd import LangevinSettings
 from tacit.methods.factorization.state import TableState
+from tacit.model.person.base import PersonalModel
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import POSTERIOR, Claim, Epoch, trimmed
-from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.round import Block, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
@@ -67,6 +71,7 @@ class Constants:
     most: int
     times: str
     biases: str
+    people: str
 
 
 class LangevinSample(Form):
@@ -88,6 +93,7 @@ class LangevinSample(Form):
             told.most or MOST,
             told.times or "ratings",
             told.biases or "raw",
+            told.people or "trained",
         )
 
     def used(self, public: Public) -> dict[str, Any]:
@@ -117,7 +123,8 @@ class LangevinSample(Form):
             width=2 + printed.factors,
             printed=Epoch(POSTERIOR, claim, self.draws(public)),
         )
-        round_ = Round("printed", (part,), contribute, absorb)
+        kept = (Personal(TRAINED, 1 + printed.factors),)
+        round_ = Round("printed", (part,), contribute, absorb, personal=kept)
         story = f"As printed, for comparison: claimed, not certified. {REASON}"
         return Plan(public.unit, (round_,), (story,))
 
@@ -141,7 +148,7 @@ class LangevinSample(Form):
         printed = self.constants
         seed = self.method.seed
         used = trimmed(block, 0, printed.most, seed)
-        mean, bias, rest = biased(used, public.items, printed.biases == "raw")
+        biases = biased(used, public.items, printed.biases == "raw")
         rng = np.random.default_rng(seed)
         width = printed.factors
         own = rng.standard_normal((len(used.ptr) - 1, width)) * FIRST
@@ -156,7 +163,7 @@ class LangevinSample(Form):
             full_gradient(
                 ptr=used.ptr,
                 item=used.item,
-                base=rest,
+                base=biases.rest,
                 own=own,
                 factors=factors,
                 most=cells,
@@ -171,8 +178,22 @@ class LangevinSample(Form):
                 side += np.resize(noise, side.size).reshape(side.shape)
                 noise = noise[side.size :] if len(noise) > side.size else noise
                 np.clip(side, -LARGEST, LARGEST, out=side)
-        means = np.full((public.items, 1), mean)
-        return np.hstack([means, bias[:, None], factors])
+        if TRAINED in block.personal:
+            block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
+        means = np.full((public.items, 1), biases.mean)
+        return np.hstack([means, biases.item[:, None], factors])
+
+    def trained(
+        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+    ) -> PersonalModel | None:
+        """Predictions from both sides of the chain's last state."""
+        if TRAINED not in kept or self.constants.people == "folded":
+            return None
+        own = kept[TRAINED]
+        baseline = state.items[:, 0] + state.items[:, 1]
+        return TrainedPeople(
+            baseline, own[:, 0], own[:, 1:], state.items[:, 2:]
+        )
 
     def finish(self, public: Public, state: TableState) -> Shared:
         """Item arrays; a person solves for her level and vector with the ridges of the
@@ -191,17 +212,25 @@ class LangevinSample(Form):
         )
 
 
-def biased(block: Block, items: int, raw: bool) -> tuple[float, Floats, Floats]:
-    """Mean, item biases, and what they and people's biases leave of each rating; the mean
-    alone unless `raw`."""
+class Biases(NamedTuple):
+    """What was subtracted, and what is left of each rating."""
+
+    mean: float
+    item: Floats
+    own: Floats
+    rest: Floats
+
+
+def biased(block: Block, items: int, raw: bool) -> Biases:
+    """Mean of all, then shrunk biases of items and of people; the mean alone unless `raw`."""
     mean = float(block.value.mean()) if len(block.value) else 0.0
     rest = block.value - mean
+    counts = np.diff(block.ptr)
     if not raw:
-        return mean, np.zeros(items), rest
+        return Biases(mean, np.zeros(items), np.zeros(len(counts)), rest)
     count = np.bincount(block.item, minlength=items)
     bias = np.bincount(block.item, rest, items) / (ITEM_SHRINK + count)
     rest = rest - bias[block.item]
-    counts = np.diff(block.ptr)
     person = np.repeat(np.arange(len(counts)), counts)
     own = np.bincount(person, rest, len(counts)) / (OWN_SHRINK + counts)
-    return mean, bias, rest - own[person]
+    return Biases(mean, bias, own, rest - own[person])
