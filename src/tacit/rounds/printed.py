@@ -38,11 +38,19 @@ class Claim:
     """Noise as a paper prints it, with what the paper claims for it and why no theorem here
     backs the claim."""
 
-    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "none"]
+    noise: Literal[
+        "laplace",
+        "gaussian",
+        "knorm",
+        "response",
+        "masked",
+        "masked item",
+        "none",
+    ]
     scale: float
     """In real units: the Laplace or K-norm scale, the Gaussian standard deviation, or the
     log-ratio of one bit; `masked`: the Laplace scale of numbers whose presence each device
-    hides as well."""
+    hides as well, that of all items or (`masked item`) of one."""
     epsilon: float
     delta: float
     reason: str
@@ -70,7 +78,7 @@ class Claim:
     @property
     def masked(self) -> bool:
         """Whether presence is hidden too."""
-        return self.noise == "masked"
+        return self.noise in ("masked", "masked item")
 
     def event(self, name: str, part: Part) -> Unbounded:
         """As the paper prints it, one draw a number."""
