@@ -1,9 +1,10 @@
-"""Fifty printed rounds over HTTP equal `simulate` bit for bit with the noise off, also when
-people come and go."""
+"""Many printed rounds over HTTP equal `simulate` bit for bit with the noise off, also when
+people come and go: fifty with `--full`, fifteen without."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,12 @@ from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.noise.release import NoNoise
 
-PEOPLE, ROUNDS = 16, 50
+PEOPLE = 16
+ROUNDS = 50 if os.environ.get("TACIT_FULL") else 15
+STAY = ROUNDS // 6
+"""How many rounds some people stay."""
+LATE = ROUNDS // 5
+"""After so many rounds others come."""
 
 
 def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
@@ -59,23 +65,25 @@ class Visitors:
 
 
 async def come_and_go(f, visitors: Visitors) -> None:
-    """Eight stay, four leave after eight rounds each, four come when ten rounds are over."""
+    """Eight stay, four leave after `STAY` rounds each, four come when `LATE` are over."""
 
     async def late() -> None:
         while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
             "round"
-        ] < 10:
+        ] < LATE:
             await asyncio.sleep(0.02)
         await f.fleet(first=12, devices=4, vanish=visitors.counted_from(12))
 
     await asyncio.gather(
         f.fleet(first=0, devices=8, vanish=visitors.counted_from(0)),
-        f.fleet(first=8, devices=4, rounds=8, vanish=visitors.counted_from(8)),
+        f.fleet(
+            first=8, devices=4, rounds=STAY, vanish=visitors.counted_from(8)
+        ),
         late(),
     )
 
 
-def test_fifty_rounds_of_everybody_equal_simulate(federation) -> None:
+def test_many_rounds_of_everybody_equal_simulate(federation) -> None:
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S2"}
     f = federation(
@@ -96,7 +104,7 @@ def test_fifty_rounds_of_everybody_equal_simulate(federation) -> None:
 
 @pytest.fixture
 def changing(federation):
-    """Fifty rounds of at most seven devices, with people who leave and people who come late."""
+    """Rounds of at most seven devices, with people who leave and people who come late."""
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S3", "cohort": 7}
     f, visitors = (
@@ -116,11 +124,11 @@ def changing(federation):
     )
 
 
-def test_fifty_rounds_with_joins_and_leaves_equal_simulate(changing) -> None:
+def test_many_rounds_with_joins_and_leaves_equal_simulate(changing) -> None:
     loadings, ratings, settings, groups = changing
     early, late = (
-        set(np.concatenate(groups[:10])),
-        set(np.concatenate(groups[-10:])),
+        set(np.concatenate(groups[:LATE])),
+        set(np.concatenate(groups[-LATE:])),
     )
     assert late - early, "somebody came"
     assert early - late, "somebody left"

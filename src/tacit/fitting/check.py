@@ -128,13 +128,14 @@ def _devices(method: Method, how: How) -> Scenario | None:
 
 def _unit(method: Method) -> Unit:
     if method.calibration == "paper" and method.paper_unit is not None:
-        if method.unit not in (None, method.paper_unit):
+        claimed = (method.paper_unit, *method.paper_units)
+        if method.unit not in (None, *claimed):
             raise SettingError(
-                f"the paper of {method.name} claims the unit {method.paper_unit}, not "
+                f"the paper of {method.name} claims the unit {' or '.join(claimed)}, not "
                 f"{method.unit}",
                 remedy="leave --unit out, or use --calibration sound",
             )
-        return method.paper_unit
+        return method.unit or method.paper_unit
     unit = method.unit or (
         "user" if "user" in method.units else method.units[0]
     )

@@ -169,6 +169,9 @@ class Method(What, How, ABC):
     calibrations: ClassVar[tuple[Calibration, ...]] = ("sound", "none")
     engines: ClassVar[tuple[str, ...]] = ("threads",)
     paper_unit: ClassVar[Unit | None] = None
+    """Of the paper's main claim: the unit of `paper` unless another is asked for."""
+    paper_units: ClassVar[tuple[Unit, ...]] = ()
+    """Others for which the paper prints noise too."""
     local: ClassVar[bool] = False
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """

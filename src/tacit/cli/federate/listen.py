@@ -26,10 +26,11 @@ def serve(app: Plain, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
-    from tacit.serving.http.lines import Patience
+    from tacit.serving.http.lines import Patience, make_room
     from tacit.serving.http.watch import start_logs
 
     start_logs()
+    make_room()
     app.watch_port = o["watch_port"]
     config = uvicorn.Config(
         app,

@@ -93,12 +93,14 @@ class Results:
         return float(np.mean(found)) if found else None
 
     def along(self, parameter: str, metric: str, **same: Any) -> Series:
-        """Means over all other keys (seeds) at every value of a parameter."""
+        """Means over all other keys (seeds) at every value of a parameter, which is in the
+        keys, or among what cells give (a day, a count)."""
         by: dict[float, list[float]] = {}
         for row in self.where(**same).rows:
             value = row.values.get(metric)
-            if parameter in row.key and value is not None:
-                by.setdefault(float(row.key[parameter]), []).append(value)
+            at = row.key.get(parameter, row.values.get(parameter))
+            if at is not None and value is not None:
+                by.setdefault(float(at), []).append(value)
         x = sorted(by)
         return Series(
             tuple(x),

@@ -31,7 +31,7 @@ def made_by() -> dict[str, str]:
 
 def _commit() -> str:
     """Of the source tree; `+` where it was changed since; empty for an installed package."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[2]
     told = _git(here, "rev-parse", "--short=10", "HEAD")
     if not told:
         return ""

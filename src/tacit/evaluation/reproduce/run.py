@@ -1,18 +1,22 @@
 """Run a paper's experiments: every cell once, in parallel, and none again after a kill.
 
 A cell's key holds all that its numbers depend on: paper and figure, its parameters, the
-digest of its data set, and the version and commit of Tacit.
+digest of its data set, the version of Tacit, and the source of what computes it: a cell is
+never taken from other code. What draws and judges may change without running anything again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import tacit
 from tacit.evaluation.cells import run_cells
 from tacit.evaluation.reproduce.experiment import (
     Asked,
@@ -25,11 +29,24 @@ from tacit.evaluation.reproduce.experiment import (
     Values,
     Verdict,
 )
-from tacit.evaluation.reproduce.record import made_by
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
+from tacit.ledger.software import software
 
 Progress = Callable[[int, int, str], None]
 CHUNK = 1 << 20
+COMPUTING = (
+    "bound",
+    "data",
+    "engine",
+    "federation",
+    "fitting",
+    "kernels",
+    "methods",
+    "model",
+    "noise",
+    "rounds",
+)
+"""Rooms whose code the numbers of a cell come from."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +105,12 @@ def _run(
     asked = Asked(there, seeds, quick)
     run = there or experiment.invented
     keys = [dict(key) for key in experiment.keys(asked)] if run else []
-    who = {"paper": paper.name, "figure": experiment.figure, **made_by()}
+    who = {
+        "paper": paper.name,
+        "figure": experiment.figure,
+        "version": software(),
+        "source": source_of(experiment.work),
+    }
     began = monotonic()
 
     def tell(done: int, total: int, left: float | None) -> None:
@@ -166,3 +188,22 @@ def digest(folder: Path) -> str:
             while chunk := stream.read(CHUNK):
                 whole.update(chunk)
     return whole.hexdigest()[:16]
+
+
+def source_of(work: Callable[[Sources, Key], Values]) -> str:
+    """Of the code that computes: the rooms, and the module of this function."""
+    own = Path(inspect.getfile(work))
+    whole = hashlib.sha256(own.read_bytes())
+    whole.update(_rooms().encode())
+    return whole.hexdigest()[:16]
+
+
+@cache
+def _rooms() -> str:
+    root = Path(tacit.__file__).parent
+    whole = hashlib.sha256()
+    for room in COMPUTING:
+        for file in sorted((root / room).rglob("*.py")):
+            whole.update(file.relative_to(root).as_posix().encode() + b"\0")
+            whole.update(file.read_bytes())
+    return whole.hexdigest()

@@ -14,6 +14,12 @@ from tacit.errors import UsageError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+Number = Annotated[int, Field(ge=0, lt=1 << 31)]
+"""Of a round, an attempt, devices: what any store can hold."""
+Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
+"""A number, or -1 for none yet."""
+Stamp = Annotated[int, Field(ge=0, lt=1 << 63)]
+"""Nanoseconds since 1970, for a store of 64 bits."""
 Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{128})?$")]
 
 
@@ -77,10 +83,10 @@ class Opening(Message):
     it from here on. Signed by the recommender's identity."""
 
     task: Hex
-    round: int = Field(ge=0)
-    attempt: int = Field(ge=0)
+    round: Number
+    attempt: Number
     parts: tuple[Layout, ...]
-    least: int = Field(ge=1)
+    least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
 
 
@@ -92,10 +98,10 @@ class Join(Message):
     """
 
     task: Hex
-    stamp: int
+    stamp: Stamp
     """Nanoseconds since 1970 and larger than in any earlier request of this device: a copy
     is refused."""
-    done: tuple[int, int] = (-1, -1)
+    done: tuple[Place, Place] = (-1, -1)
     """The last (round, attempt) that this device has answered: it waits for another."""
     place: int = Field(default=0, ge=0, lt=1 << 53)
     """A number that the device drew for this task: plans that cut people into slices cut by it."""
@@ -111,8 +117,8 @@ class Announcement(Message):
     """
 
     task: Hex
-    round: int
-    attempt: int
+    round: Number
+    attempt: Number
     nonce: Hex
     """The mask of a device is keyed by its secret with the recommender and by this, fresh
     for every round."""
@@ -140,13 +146,13 @@ class Upload(Message):
     """
 
     task: Hex
-    round: int = Field(ge=0)
-    attempt: int = Field(ge=0)
-    least: int = Field(ge=1)
+    round: Number
+    attempt: Number
+    least: int = Field(ge=1, lt=1 << 31)
     """What the device was promised: the opening must say the same."""
     ticket: Ticket = ""
     """Of the announcement: nobody is counted who did not join."""
-    rows: tuple[int, ...] = ()
+    rows: tuple[Number, ...] = ()
     """For each sparse part, how many rows follow."""
     layouts: str = Field(default="", pattern=r"^[0-9a-f]{0,32}$")
     """`layouts_print` of the parts as the device sees them: it agrees to these sums and
@@ -161,10 +167,10 @@ class Sum(Message):
     """
 
     task: Hex
-    round: int
-    attempt: int
-    cohort: int
-    rows: tuple[int, ...] = ()
+    round: Number
+    attempt: Number
+    cohort: Number
+    rows: tuple[Number, ...] = ()
 
 
 class Closing(Message):
@@ -175,9 +181,9 @@ class Closing(Message):
     """
 
     task: Hex
-    round: int
-    attempt: int
-    expected: int = 0
+    round: Number
+    attempt: Number
+    expected: Number = 0
     """Devices that joined; when all have answered there is nothing to wait for."""
     wait: float = Field(default=0.0, ge=0, le=86_400)
     """Seconds until the round is over for those who have not."""

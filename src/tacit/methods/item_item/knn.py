@@ -35,6 +35,7 @@ from tacit.methods.item_item.matrix import (
     published,
 )
 from tacit.methods.item_item.plan import (
+    RANK,
     MatrixSettings,
     divided,
     first_rounds,
@@ -141,7 +142,7 @@ class ItemKNN(Method):
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
             cleaned = shrink_spectrum(
-                matrix, noisy.sd, self.chosen.rank
+                matrix, noisy.sd, self.chosen.rank or RANK
             ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
             return state.after(near=strongest(alike, self.chosen.keep))

@@ -197,7 +197,7 @@ PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
     "ease": "ease:EasePersonal",
-    "weighted-neighbours": "weighted_neighbours:WeightedNeighbours",
+    "centred": "centred:CentredNeighbours",
     "factor-neighbours": "staged_neighbours:FactorNeighbours",
     "kept-neighbours": "staged_neighbours:KeptNeighbours",
     "neighbourhood": "neighbours:Neighbourhood",

@@ -9,6 +9,7 @@ connections open without a request keep nobody out.
 from __future__ import annotations
 
 import asyncio
+import resource
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,7 +17,28 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEADER_SECONDS = 10.0
 """For the header of a request to arrive."""
 MOST_CONNECTIONS = 16_384
-"""Open at a time; a process may need that many files, and some for itself."""
+"""Open at a time, where the system lets a process have that many files."""
+OWN_FILES = 128
+"""That a server needs for itself: its stores, logs, listening sockets, one too many."""
+
+
+def make_room() -> None:
+    """Ask for as many files as all connections need; most systems give few unasked."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + OWN_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def most_connections() -> int:
+    """Open at a time, so that another one can always be accepted."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if files == resource.RLIM_INFINITY:
+        return MOST_CONNECTIONS
+    return max(1, min(MOST_CONNECTIONS, files - OWN_FILES))
+
 
 _silent: dict[Patience, None] = {}
 """Connections without a whole header of a request, the longest silent first."""
@@ -30,7 +52,7 @@ class Patience(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """A new connection: its first header has to come soon."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS and _silent:
+        if len(self.connections) > most_connections() and _silent:
             next(iter(_silent)).hang_up()
         self._be_silent()
         self._expect()

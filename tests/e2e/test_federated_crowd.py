@@ -1,0 +1,93 @@
+"""Connections that say nothing, or begin and never end, by the thousand: honest devices are
+served all the same. Ten thousand with `--full`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import socket
+import urllib.request
+
+import numpy as np
+import pytest
+
+CROWD = 10_000
+FEW = 1_400
+FILES = 600
+"""That the servers of the small test may open: fewer than there are connections."""
+SOME = (
+    "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); "
+)
+MAIN = "from tacit.cli.main import main; main()"
+BEGUN = b"POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 90\r\n"
+
+
+@pytest.fixture
+def many_files():
+    """This process holds the other ends."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    hard = before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    yield hard
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def crowd(port: int, count: int) -> list[socket.socket]:
+    """Every other one has begun a request."""
+    made = []
+    for number in range(count):
+        made.append(socket.create_connection(("127.0.0.1", port), timeout=10))
+        if number % 2:
+            with contextlib.suppress(OSError):
+                made[-1].sendall(BEGUN)
+    return made
+
+
+def test_a_silent_crowd_keeps_nobody_out(
+    federation, small, full, many_files
+) -> None:
+    """The servers have files for fewer; a round goes on while the crowd comes back."""
+    count = CROWD if full else FEW
+    if many_files < count + 500:
+        pytest.skip(f"this process may open {many_files} files only")
+    f = federation(small.ratings, **small.faultless)
+    if not full:
+        some = SOME.format(FILES) + MAIN
+        f.main |= {"recommender": some, "aggregator": some}
+    f.start()
+    held: list[socket.socket] = []
+
+    def come() -> None:
+        for each in held:
+            each.close()
+        held.clear()
+        for role in ("recommender", "aggregator"):
+            held.extend(crowd(f.port[role], count // 2))
+
+    def served(role: str) -> bool:
+        """Within half the time after which silence ends by itself."""
+        for _ in range(3):  # a line may be cut in the crowd
+            with contextlib.suppress(ConnectionError):
+                url = f"{f.url[role]}/healthz"
+                with urllib.request.urlopen(url, timeout=5) as answer:
+                    return answer.status == 200
+        return False
+
+    async def run() -> None:
+        await asyncio.to_thread(come)
+        for role in ("recommender", "aggregator"):
+            assert await asyncio.to_thread(served, role)
+        fleet = asyncio.create_task(f.fleet())
+        while not fleet.done():
+            await asyncio.to_thread(come)
+            await asyncio.wait([fleet], timeout=2)
+        assert not (await fleet).failed
+
+    try:
+        asyncio.run(asyncio.wait_for(run(), 240))
+        f.published()
+    finally:
+        for each in held:
+            each.close()
+    assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
