@@ -217,6 +217,8 @@ class Experiment:
     """In words: what is printed, and what had to be chosen."""
     invented: bool = False
     """Needs no data set."""
+    cells: str = ""
+    """Experiments of one paper that name the same cells share them: none is run twice."""
 
     def shown(self, results: Results) -> list[Table]:
         """What the terminal shows."""
