@@ -267,9 +267,10 @@ FIGURES = (
         cells="fits",
         findings=(
             Finding(
-                "robust to the rate",
-                "We set a learning rate gamma_t to O(1/t) at iteration t.",
-                "section 5.1",
+                "the rate",
+                "We set a learning rate gamma_t to O(1/t) at iteration t (1.409 with privacy "
+                "at epsilon .1, 1.173 without).",
+                "section 5.1, figure 9",
                 verdicts.rates,
             ),
         ),

@@ -15,6 +15,8 @@ from tacit.evaluation.reproduce.shin2018.fits import (
     K,
 )
 
+USEFUL = 1.5
+"""An RMSE below this is still of use: the paper's own is 1.41 at epsilon .1."""
 CLOSE = 0.02
 """RMSE within so much counts as the same, and F-scores too: chosen here."""
 
@@ -158,7 +160,8 @@ def grows_without(results: Results) -> Verdict:
 
 
 def rates(results: Results) -> Verdict:
-    """How much the unprinted constants matter."""
+    """In which readings the paper's picture appears: both descents of use, the private one
+    behind."""
     told = {}
     for name in RATES:
         value = results.mean("rmse", rates=name, model=OURS, epsilon=0.1)
@@ -169,12 +172,12 @@ def rates(results: Results) -> Verdict:
         f"{name}: {value:.3f} at epsilon .1, {exact:.3f} without noise"
         for name, (value, exact) in told.items()
     )
-    spread = [value for value, _ in told.values()]
-    good = bool(spread) and max(spread) - min(spread) < 0.1
-    return Verdict(
-        "holds" if good else "does not hold",
-        f"the result depends on constants that are not printed. {words}"
-        if not good
-        else words,
-        {name: value for name, (value, _) in told.items()},
-    )
+    right = [n for n, (value, exact) in told.items() if exact < value < USEFUL]
+    numbers = {name: value for name, (value, _) in told.items()}
+    if len(right) == len(told):
+        return Verdict("holds", words, numbers)
+    if right:
+        which = "; ".join(right)
+        told_right = f"{which} (the constant is not printed). {words}"
+        return Verdict("holds in one reading", told_right, numbers)
+    return Verdict("does not hold", words, numbers)
