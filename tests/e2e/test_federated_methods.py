@@ -206,3 +206,27 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
         for line in f.model().statement.settings
     )
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()
+
+
+def test_a_round_of_the_descent_costs_one_gradient(federation) -> None:
+    """Shin et al.'s Algorithm 2 as printed: everybody answers in every round, and is told
+    one gradient of q rows, not the path of all item factors."""
+    people = sample(people=6, ratings=200, seed=8)
+    rank, rows, rounds = 15, 20, 6
+    settings = {"rank": rank, "projection": rows, "rounds": rounds}
+    f = federation(
+        people,
+        method="one-bit-projected",
+        calibration="paper",
+        epsilon=4,
+        cohort=6,
+        least=6,
+        set=settings,
+    )
+    f.start()
+    report = f.train()
+    assert report.answered == 6 * (rounds + 1)  # k + 1 rounds, as printed
+    told = report.bytes_down / report.answered
+    overhead = 1000  # headers: the ticket, names, digests
+    assert told < rows * rank * 4 + overhead
+    assert told < len(people.items) * rank * 4 / 3

@@ -136,7 +136,9 @@ class PrintedSimulate(Simulate):
         return PrintedAnswers(part, event)
 
     def _made_federation(self) -> Federated:
-        return PrintedFederated(self.ratings, self.threads, self._progress)
+        return PrintedFederated(
+            self.ratings, self.threads, self._progress, noise=self.noise_from
+        )
 
     @property
     def kept(self) -> Kept:

@@ -14,7 +14,7 @@ from tacit.fitting.start import check_kind, check_start
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
-from tacit.rounds.options import Calibration, How, taken
+from tacit.rounds.options import Calibration, How, NoiseFrom, taken
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
@@ -44,6 +44,7 @@ def check(
             f"threads is {how.threads}; it must be at least 1",
             remedy="leave --threads out to use all cores",
         )
+    _check_noise(method, how)
     settings = method.settings.model_dump()
     devices = _devices(method, how)
     budget = None
@@ -124,6 +125,22 @@ def _devices(method: Method, how: How) -> Scenario | None:
         )
     assert how.engine is not None
     return Scenario.told(how.devices, how.engine)
+
+
+def _check_noise(method: Method, how: How) -> None:
+    """Refuse to say who adds the noise where there is nobody to choose from."""
+    if how.noise is None:
+        return
+    if how.noise not in get_args(NoiseFrom):
+        raise SettingError(
+            f"the noise {how.noise!r} is unknown",
+            remedy="use servers, devices or both",
+        )
+    if how.engine not in ("federated", "simulate") or method.local:
+        raise SettingError(
+            f"{method.name} on {how.engine} has no servers and devices to share the noise",
+            remedy="leave --noise out, or use --engine federated",
+        )
 
 
 def _unit(method: Method) -> Unit:

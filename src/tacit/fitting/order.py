@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.scenario import Scenario
 from tacit.methods.base import Method
-from tacit.rounds.options import Calibration, How
+from tacit.rounds.options import NOISE_FROM, Calibration, How, NoiseFrom
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
@@ -54,6 +54,11 @@ class Order:
         """Whether devices add the noise together. In the local model each adds all of it,
         over whatever wire."""
         return self.engine == "federated" and not self.method.local
+
+    @property
+    def noise(self) -> NoiseFrom:
+        """Who adds the noise of a federation."""
+        return self.how.noise or NOISE_FROM
 
     @cached_property
     def book(self) -> Book:

@@ -11,6 +11,7 @@ from tacit.fitting.order import Order
 from tacit.fitting.start import before
 from tacit.ledger.account.event import Evaluation, Event
 from tacit.ledger.statement import words
+from tacit.ledger.statement.honest import Honesty
 from tacit.methods import origin
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
@@ -68,6 +69,7 @@ class Said:
             like=engine.like,
             outside=self._outside(engine),
             trust=engine.trust,
+            honest=self._honest(engine),
             events=self.events,
             charged=charged,
             calibration=order.calibration,
@@ -86,6 +88,13 @@ class Said:
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
         )
+
+    def _honest(self, engine: Engine) -> Honesty | None:
+        """What a federation in one process assumes of the parties that it plays."""
+        played = engine.name in ("federated", "simulate")
+        if not played or self.order.method.local:
+            return None
+        return Honesty(self.order.noise, "at least nine tenths of the devices")
 
     def _outside(self, engine: Engine) -> tuple[str, ...]:
         """Of a method that is not Tacit's: whose it is, and what was checked of it."""

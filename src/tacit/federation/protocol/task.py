@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tacit.federation.protocol.wire import Message, digest
+from tacit.rounds.options import NOISE_FROM, NoiseFrom
 from tacit.units import Unit
 
 
@@ -45,6 +46,9 @@ class Task(Message):
     honest: float = Field(default=0.9, gt=0, le=1)
     """Of the least cohort, the fraction whose shares of the noise are taken to be honest
     and to arrive."""
+    noise: NoiseFrom = NOISE_FROM
+    """Who adds it: each server a whole one, every device a share, or both. It has no say
+    where each device adds all the noise of its own answer, and in printed schemes."""
     seconds: float = Field(default=60.0, gt=0)
     """For a device to answer a round."""
     purpose: str = ""

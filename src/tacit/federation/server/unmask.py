@@ -1,4 +1,5 @@
-"""From the aggregator's sums to what a round releases: masks off, range checked, off the grid.
+"""From the aggregator's sums to what a round releases: masks off, this server's own noise
+on, range checked, off the grid.
 
 A device past its clip is invisible in a masked sum unless the total is out of any honest
 range. Such a round is *spoilt*: what it released is taken as nothing at all (zeros, with
@@ -20,7 +21,7 @@ from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.report import heard
-from tacit.federation.agreed.scheme import Attempt, Bare, Told
+from tacit.federation.agreed.scheme import Attempt, Bare, Told, with_noise
 from tacit.federation.protocol.masks import mask
 from tacit.federation.protocol.wire import (
     Layout,
@@ -78,7 +79,10 @@ def unmask(
         bare = _bare(attempt, told, layout, total, keys)
         if bare.kept is not None:
             return Opened(nothing(round_.parts), kept=bare.kept)
-        exact = integers(bare.words, layout.bits)
+        # with this server's own noise before anything is made of it: what is public must
+        # tell the aggregator, which knows its own, nothing that was not paid for
+        noisy = with_noise(layout, Section(None, bare.words))
+        exact = integers(noisy.words, layout.bits)
         spoilt = spoilt or bool((np.abs(exact) > made.span(round_, part)).any())
         out[part.name] = _released(
             made, round_, part, exact, len(sums.arrived), people

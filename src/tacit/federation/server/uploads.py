@@ -34,6 +34,7 @@ MIGRATIONS = (
     (*statements("devices"), *statements("aggregator")),
     *printed_tables(),
     statements("rotations"),
+    statements("enrolment"),
 )
 """The steps that make the store's tables."""
 AT_ONCE = 64 << 20
@@ -183,6 +184,42 @@ class Uploads:
             *key,
         )
         return revealed
+
+
+class Standing(NamedTuple):
+    """Where the rounds of a task stand at an aggregator, for its operator."""
+
+    task: str
+    round: int
+    """The last one that was opened."""
+    open: int
+    revealed: int
+    given_up: int
+    uploads: int
+    """That are kept now."""
+
+
+def standing(session: Session) -> list[Standing]:
+    """All tasks of an aggregator's store: counts, and no device."""
+    rows = session.run(
+        "SELECT task, MAX(round), "
+        "SUM(CASE WHEN status = 'open' THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN status = 'revealed' THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN status = 'given up' THEN 1 ELSE 0 END) "
+        "FROM round GROUP BY task ORDER BY task"
+    )
+    kept = dict(session.run("SELECT task, COUNT(*) FROM upload GROUP BY task"))
+    return [
+        Standing(
+            task=row[0],
+            round=int(row[1]),
+            open=int(row[2]),
+            revealed=int(row[3]),
+            given_up=int(row[4]),
+            uploads=int(kept.get(row[0], 0)),
+        )
+        for row in rows
+    ]
 
 
 def _is_revealed(session: Session, task: str, round_: int) -> bool:

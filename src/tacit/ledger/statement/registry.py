@@ -41,6 +41,7 @@ def registry_record(
         "trust_model": {
             "engine": statement.engine,
             "description": statement.trust,
+            "who_must_be_honest": list(statement.honest),
         },
         "accounting": accounting(statement),
         "mechanisms": [

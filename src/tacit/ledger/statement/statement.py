@@ -26,6 +26,7 @@ from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.ledger.statement.honest import Honesty
 from tacit.shown import one_line
 from tacit.units import Unit
 
@@ -87,6 +88,8 @@ class Statement(BaseModel):
     unit: Unit
     neighbours: str
     trust: str
+    honest: tuple[str, ...] = ()
+    """Of a federation: who must be honest for this to hold, one line each."""
     epsilon: float | None = None
     delta: float | None = None
     profile: tuple[tuple[float, float], ...] = ()
@@ -202,6 +205,7 @@ def build_statement(
     like: str = "",
     outside: Iterable[str] = (),
     trust: str = "",
+    honest: Honesty | None = None,
     calibration: Calibration = "sound",
     budget: tuple[float, float] | None = None,
     per_person: Iterable[str] = (),
@@ -225,7 +229,7 @@ def build_statement(
     `like` and `trust` are for an engine of another package: the engine whose neighbouring
     data sets it has, and who must be trusted. `real_noise` is False where noise was switched
     off or its bits were injected by a test, `local` is False where simulated devices share
-    their noise.
+    their noise. `honest` is what a federation assumes of whom.
     """
     known = engine if engine in words.ENGINES else like
     if known not in words.ENGINES or (known != engine and not trust):
@@ -250,6 +254,9 @@ def build_statement(
         unit=unit,
         neighbours=words.neighbours(known, unit, local),
         trust=words.trust(engine) if known == engine else trust,
+        honest=honest.lines(listed, unit, budget[1])
+        if honest is not None and sound and budget
+        else (),
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
         profile=tuple(profile(paid, unit=unit)) if sound else (),

@@ -92,6 +92,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         told.append([f"All of these hold at once: {pairs}."])
     if s.certified != "not private":
         told.append([f"Trust. {s.trust}"])
+    if s.honest:
+        told.append(["Who must be honest for this to hold:", *s.honest])
     told.append(
         [
             f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."

@@ -46,11 +46,10 @@ _TRUST = {
     "threads": "A trusted curator holds the ratings on one machine and adds the noise "
     "after the sum.",
     "spark": "A trusted curator holds the ratings on a cluster and adds the noise after the sum.",
-    "federated": "No one holds the ratings. Every device adds a share of the noise. A "
-    "recommender and an aggregator "
-    "must not collude; neither sees a contribution, and both see who takes part. The "
-    "promise holds if enough honest "
-    "shares arrive.",
+    "federated": "No one holds the ratings. A recommender and an aggregator must not "
+    "collude; neither sees a contribution, and both see who takes part. The noise comes from "
+    "each server, from every device as a share, or from both, as said below with who must be "
+    "honest for it.",
     "local": "Nobody is trusted. Every device adds enough noise for itself alone.",
     "simulate": "Devices and servers were simulated in one process, which saw every "
     "rating: the promise covers what "
@@ -183,8 +182,8 @@ def _noise(event: Event) -> str:
         )
     if isinstance(event, Skellam):
         return (
-            f"Skellam noise in shares, of variance {event.variance / unit**2:.6g} from "
-            "the honest shares that suffice, "
+            f"Skellam noise, of variance {event.variance / unit**2:.6g} from the honest "
+            "shares that suffice, or from each server by itself, "
             f"on {count(event.draws, 'number')} (sensitivity L2 "
             f"{event.sensitivity / unit:.6g}, L1 "
             f"{event.l1 / unit:.6g})"

@@ -43,7 +43,7 @@ from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
 from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
-from tacit.rounds.state import NOT_YET, State
+from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]
 Factors = NDArray[np.float32]
@@ -87,7 +87,7 @@ class OneBitDescentForm(Form):
         descent = self._descent(public)
         personal = "descent"
         arrays: dict[str, NDArray[Any]] = {
-            "path": single(np.asarray(state.path[1:]))
+            "path": single(np.asarray(descent.path(state)[1:]))
         }
         if descent.project is not None and descent.project.transposed:
             personal = "sparse-descent"
@@ -239,7 +239,7 @@ class PrintedDescent:
         from tacit.kernels.descent import advance
         from tacit.methods.one_bit.printed import kernels
 
-        path = self._path(state)
+        path = self.path(state)
         schema = self.public.schema
         rating = schema.middle + schema.unit_width * block.value
         own = block.personal["own"]
@@ -288,22 +288,35 @@ class PrintedDescent:
         turn: int,
     ) -> DescentState:
         """One step of the items along the mean gradient of those who answered."""
-        path = self._path(state)
+        path = self.path(state)
         (got,) = released.values()
         gradient = got.value.reshape(self.size, self.rank) / max(got.reports, 1)
         if not self.exact and self.way != "naive":
             gradient = gradient * (self.size * self.rank)
-        moved = self._step(path[-1], gradient, turn)
+        # what is told is what is stepped along, so that everybody comes to the same factors
+        told = gradient.astype(np.float32)[None]
+        moved = self._step(path[-1], told[0], turn)
+        if known(state.gradients):
+            told = np.concatenate([state.gradients, told])
         return state.after(
-            gradient=gradient.astype(np.float32),
-            path=np.concatenate([path, moved[None]]),
+            gradients=told, path=np.concatenate([path, moved[None]])
         )
 
-    def _path(self, state: DescentState) -> Factors:
-        return state.path if state.path is not NOT_YET else self.first
+    def path(self, state: DescentState) -> Factors:
+        """The item factors before the first step and after each, made anew by whoever was
+        told the gradients alone."""
+        if known(state.path):
+            return state.path
+        path = self.first
+        if known(state.gradients):
+            for turn, gradient in enumerate(state.gradients):
+                moved = self._step(path[-1], gradient, turn)
+                path = np.concatenate([path, moved[None]])
+        return path
 
-    def _step(self, factors: Factors, gradient: Floats, turn: int) -> Factors:
+    def _step(self, factors: Factors, told: Factors, turn: int) -> Factors:
         """V - (gamma_t / f_k)(gradient + 2 ridge V): a step that is not finite is not taken."""
+        gradient = told.astype(np.float64)
         k = float(self.settings.rounds)
         correction = {"one": 1.0, "k": k, "k2": k**2}[self.settings.correction]
         correction = 1.0 if self.exact else correction
