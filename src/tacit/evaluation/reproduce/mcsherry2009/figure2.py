@@ -29,7 +29,7 @@ QUICK_CUTS = (0.35, 1.0)
 THETA = {"netflix": 0.15, "netflix-100": 0.15}
 """As printed; the sets below are too small for it, and say which theta they take."""
 SMALL_THETA = 5.0
-LIKE_THE_PAPER = ("netflix", "netflix-100", "ml-1m", "ml-100k", "sample")
+LIKE_THE_PAPER = ("netflix", "netflix-100", "ml-100k", "sample")
 
 
 def theta_of(data: str) -> float:
@@ -128,7 +128,7 @@ def judge(results: Results) -> Verdict:
 FIGURE2 = Experiment(
     figure="2",
     title="what privacy costs as ratings come in",
-    data=("ml-100k", "netflix-100", "ml-1m", "netflix"),
+    data=("ml-100k", "netflix-100", "netflix"),
     split="ratings up to a date; each person's 9 latest, each with chance 1/3 (5.3)",
     parameters="kNN, cleaned, as printed; theta .15 on Netflix films, and "
     f"{SMALL_THETA:g} on smaller sets, which is not printed",
