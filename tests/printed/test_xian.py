@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import xian_reference as ref
 
 import tacit
@@ -15,7 +14,6 @@ from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
 from tacit.methods import find
 from tacit.model.person.base import Cells
-
 
 CLOSE = 1e-6
 EPSILON = 3.0

@@ -108,9 +108,19 @@ def k_norm(draws, d):
 
 
 def algorithm_1(
-    data, P, Q, *, plus, epsilon, draws, k=20, gamma=0.001, lam=0.125,
-    e_max=2.0, in_turn=False,
-):  # fmt: skip
+    data,
+    P,
+    Q,
+    *,
+    plus,
+    epsilon,
+    draws,
+    k=20,
+    gamma=0.001,
+    lam=0.125,
+    e_max=2.0,
+    in_turn=False,
+):
     """`draws`: one unit Laplace number for each rating of each iteration; all 0: without
     noise (SGDBase++)."""
     model = Model(data, P.copy(), Q.copy(), plus)
@@ -158,9 +168,19 @@ def solve_item(model, i, ridge, term, equation_19=False):
 
 
 def algorithm_2(
-    data, P, Q, *, plus, epsilon, draws, k=20, lam=0.125, C=2.0,
-    over_people=False, equation_19=False,
-):  # fmt: skip
+    data,
+    P,
+    Q,
+    *,
+    plus,
+    epsilon,
+    draws,
+    k=20,
+    lam=0.125,
+    C=2.0,
+    over_people=False,
+    equation_19=False,
+):
     """`draws`: 2d unit Laplace numbers for each solve; all 0: without noise (ALSBase++)."""
     model = Model(data, P.copy(), Q.copy(), plus)
     N = len(data.triples)
@@ -191,9 +211,19 @@ def algorithm_2(
 
 
 def algorithm_3(
-    data, P, Q, *, plus, epsilon, draws, k=20, lam=0.125, p_max=0.4, q_max=0.5,
+    data,
+    P,
+    Q,
+    *,
+    plus,
+    epsilon,
+    draws,
+    k=20,
+    lam=0.125,
+    p_max=0.4,
+    q_max=0.5,
     lambda_1_in_noise=False,
-):  # fmt: skip
+):
     """As `algorithm_2`, with noise on each solution."""
     model = Model(data, P.copy(), Q.copy(), plus)
     d = P.shape[1]

@@ -28,7 +28,6 @@ from tacit.rounds.people import People
 from tacit.rounds.round import Block, Part, Printed, Released, Round
 from tacit.rounds.state import State
 
-
 Kept = Mapping[str, NDArray[np.float64]]
 """Personal state of everybody, by name: for the owner's evaluation of a paper that publishes
 it, and for nothing else."""
@@ -188,7 +187,7 @@ class PrintedFederated(Federated):
         scheme = round_.takes_part.printed
         if not scheme:
             return draw_noise(event, shape)
-        eta = self._eta_of(part.name, event, shape)
+        eta = self._eta_of(part.name, event, shape, everything=scheme == "S3")
         if round_.name == "initialise":
             return nothing
         if scheme == "direct":  # equation 13: every rater adds a whole rho
@@ -205,12 +204,20 @@ class PrintedFederated(Federated):
         return Noise(own + eta, (each + 2 * event.scale**2) ** 0.5)
 
     def _eta_of(
-        self, name: str, event: Unbounded, shape: tuple[int, ...]
+        self,
+        name: str,
+        event: Unbounded,
+        shape: tuple[int, ...],
+        *,
+        everything: bool,
     ) -> NDArray[np.int64]:
-        """Drawn once, for the items that somebody who is there now has rated."""
+        """Drawn once: in S3 for every item (section 4.3), before anybody's ratings enter; in
+        S2 by an item's raters."""
         if name not in self._eta:
-            rated = self._raters()[:, None] > 0
-            self._eta[name] = np.where(rated, draw_noise(event, shape).steps, 0)
+            eta = draw_noise(event, shape).steps
+            if not everything:
+                eta = np.where(self._raters()[:, None] > 0, eta, 0)
+            self._eta[name] = eta
         return self._eta[name]
 
     def _raters(self) -> NDArray[np.int64]:

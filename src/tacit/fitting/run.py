@@ -21,7 +21,7 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
-from tacit.fitting.trained import kept_people, owners_model
+from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
@@ -85,18 +85,21 @@ def trial(
     progress: Progress | None = None,
     start: Model | None = None,
     noise_off: bool = False,
+    watch: Watch | None = None,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
     (see `tacit.fitting.publish.book_evaluation`).
 
     `noise_off` runs a printed form (calibration `paper`) without its noise and otherwise as
     it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
-    saved.
+    saved. `watch` is called after each round of a printed form.
     """
     run = _Run(
         method, ratings, items, users, progress, start, noise_off=noise_off
     )
     run.check_alone()
+    if run.order.calibration != "sound":
+        run.watch = watch
     shared = run.go()
     return owners_model(
         shared,
@@ -171,6 +174,7 @@ class _Run:
         """The number of people that was released, where none was declared."""
         self.events: tuple[Event, ...] = ()
         """From which noise is drawn: those of the count too."""
+        self.watch: Watch | None = None
         self.trained: PersonalModel | None = None
         """How a paper predicts for the people it was trained on: for the owner alone."""
         self._settle_plan()
@@ -275,6 +279,8 @@ class _Run:
         charge = NoNoise() if self.noiseless else Charge(events, entry=entry)
         while (round_ := loop.next()) is not None:
             loop.absorb(round_, self.engine.run(round_, loop.state, charge))
+            if self.watch is not None:
+                self.watch(round_.name, loop.state, kept_people(self.engine))
 
     def _people(self) -> float:
         """The number of people that a plan starts from: counted, declared or seen. In the

@@ -3,9 +3,9 @@ publish people's vectors report, and what no published model holds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from tacit.engine.base import Engine
     from tacit.ledger.statement.statement import Statement
     from tacit.model.shared import Shared
+
+
+Watch = Callable[[str, Any, Mapping[str, NDArray[np.float64]]], None]
+"""Called with the name of a round, the state after it, and what is kept on people's side:
+for the owner's eyes."""
 
 
 @runtime_checkable

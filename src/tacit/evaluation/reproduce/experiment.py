@@ -218,7 +218,8 @@ class Experiment:
     invented: bool = False
     """Needs no data set."""
     cells: str = ""
-    """Experiments of one paper that name the same cells share them: none is run twice."""
+    """Figures with the same word here share their cells: what one has run, the others
+    read."""
 
     def shown(self, results: Results) -> list[Table]:
         """What the terminal shows."""

@@ -118,3 +118,38 @@ class BerliozSettings(DescentSettings, SolveSettings):
     """`paper`: averages are clamped to +-this; unset 2."""
     residual: float | None = Positive
     """`paper`: what is left of a rating is clamped to +-this; unset 1."""
+
+
+class HuaSettings(FactorSettings):
+    """What `mf-objective` can be told in `paper`: the same as `mf-federated`, and by whom
+    equation 1 is minimised."""
+
+    epochs: int | None = Field(None, ge=1, le=100_000)
+    """Rounds; in `paper` iterations, 100 unless said (10 where everything is solved)."""
+    rate: float | None = Positive
+    """`paper`: gamma, the gain; unset 2^-5."""
+    ridge: float | None = NotNegative
+    """`paper`: lambda and mu; unset .001."""
+    step: Literal["mean", "sum", "objective", "scaled", "solve"] | None = None
+    """`paper`: what the gain multiplies, as in `mf-federated`, whose reading it shares
+    (unset: mean); or `solve`: no gain, each side is solved against the other."""
+    bounded: bool | None = None
+    """`paper`: keep people's profiles within length 1, as the proof of Theorem 1 has them
+    (unset), or let them grow."""
+    model: Literal["plain", "weighted nonnegative"] | None = None
+    """`paper`: the factorization of equation 1 (unset), or the weighted non-negative one that
+    section 6 names as future work: only rated cells weigh, and no factor is negative."""
+    people: Literal["trained", "solved"] | None = None
+    """`paper`, in `evaluate` and `reproduce`: predict from the profiles that the training
+    left with people (unset: section 5), or solve each anew against the published items with
+    lambda (section 3.3), as every published model does."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what was not said: a sound model has none of it."""
+        own = set(HuaSettings.model_fields) - set(FactorSettings.model_fields)
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if value is not None or name not in own
+        }
