@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.data import splits
 from tacit.evaluation.reproduce.experiment import Asked, Key, Values
@@ -37,6 +38,8 @@ BASES = {"COS": "knn-cosine", "PCC": "knn-pearson"}
 READINGS = ("printed", "code")
 BIASES = ("raw", "none")
 ALL = 5000
+AT_ONE = {"DPSGD-PNBM": 1.0, "DPPS-PNBM": 1.0 * TAU}
+"""Figure 5 is at epsilon 1 (x 200 for a whole person)."""
 LARGE = ("ml-1m",)
 """Data sets on which PNBM is fitted with one fold and two epsilons, for time."""
 
@@ -93,10 +96,7 @@ def chain_keys(asked: Asked) -> Iterable[Key]:
 def size_keys(asked: Asked) -> Iterable[Key]:
     """Figure 5: those at epsilon 1 (x 200 for a whole person)."""
     yield from base_keys(asked)
-    wanted = {"DPSGD-PNBM": 1.0, "DPPS-PNBM": TAU}
-    for key in both_keys(asked):
-        if key["epsilon"] == wanted[key["model"]] and key.get("steps") != LONG:
-            yield key
+    yield from filter(_in_figure_5, both_keys(asked))
 
 
 def both_keys(asked: Asked) -> Iterable[Key]:
@@ -117,8 +117,17 @@ def work(sources: Sources, key: Key) -> Values:
     usual = OWN_NEAR
     if key["model"] in BASES:
         usual = BASE_NEAR.get(key["data"], 900)
-    found = {f"n{n}": error(nearest(model, n), part) for n in NEAR}
-    return {"rmse": error(nearest(model, usual), part), **found}
+    sizes = NEAR if _in_figure_5(key) else ()
+    kept = ranked(model)
+    found = {f"n{n}": error(nearest(model, kept, n), part) for n in sizes}
+    return {"rmse": error(nearest(model, kept, usual), part), **found}
+
+
+def _in_figure_5(key: Key) -> bool:
+    """Whether the number of neighbours is varied."""
+    if key["model"] in BASES:
+        return True
+    return key["epsilon"] == AT_ONE[key["model"]] and key.get("steps") != LONG
 
 
 def fitted(part: Split, key: Key) -> Model:
@@ -171,23 +180,31 @@ def error(model: Model, part: Split) -> float:
     return float(measure(model, part, lists=False)["rmse"] or np.nan)
 
 
-def nearest(model: Model, near: int) -> Model:
+def ranked(model: Model) -> NDArray[np.int64]:
+    """The rank of each published neighbour among those of its item, largest first."""
+    start = model.shared.arrays["start"]
+    value = model.shared.arrays["similarity"]
+    counts = np.diff(start)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((-value, owner))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(start[:-1], counts)
+    return rank
+
+
+def nearest(model: Model, rank: NDArray[np.int64], near: int) -> Model:
     """The same model with the `near` most similar neighbours of each item."""
     from tacit.model.model import Model
 
     shared = model.shared
-    start = shared.arrays["start"]
-    value = shared.arrays["similarity"]
-    counts = np.diff(start)
+    counts = np.diff(shared.arrays["start"])
     owner = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((-value, owner))
-    rank = np.arange(len(order)) - np.repeat(start[:-1], counts)
-    kept = np.sort(order[rank < near])
+    kept = rank < near
     left = np.bincount(owner[kept], minlength=len(counts))
     arrays = {
         **shared.arrays,
         "start": np.concatenate([[0], np.cumsum(left)]).astype(np.int64),
         "neighbour": shared.arrays["neighbour"][kept],
-        "similarity": value[kept],
+        "similarity": shared.arrays["similarity"][kept],
     }
     return Model(replace(shared, arrays=arrays), model.statement)

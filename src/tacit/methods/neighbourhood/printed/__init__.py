@@ -50,7 +50,11 @@ def langevin_step(
 ) -> Floats:
     """Line 5 of Algorithm 2, with share = epsilon/4B: at 1 plain stochastic gradient
     Langevin dynamics."""
-    return np.asarray(value - share * step / 2.0 * (gradient + prior) + noise)
+    moved = gradient + prior
+    moved *= -share * step / 2.0
+    moved += value
+    moved += noise
+    return moved
 
 
 def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:

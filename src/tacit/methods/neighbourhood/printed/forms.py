@@ -318,14 +318,17 @@ class LangevinForm(PrintedForm):
         settings = self.settings
         value = state.similarity
         slope = algorithm.gradient(block, state, turn, floor=NO_FLOOR)
-        slope /= algorithm.batch
         part, total = inclusion(state.counts[:, 0], algorithm.batch)
-        prior = settings.decay * value / (1.0 - np.outer(part, part))
+        prior = np.outer(part, part)
+        np.subtract(1.0, prior, out=prior)
+        np.divide(value, prior, out=prior)
         times = total if settings.times == "ratings" else 1.0
+        slope *= times / algorithm.batch
+        prior *= times * settings.decay
         moved = langevin_step(
             value,
-            times * slope,
-            times * prior,
+            slope,
+            prior,
             share=share,
             step=self.length(turn),
             noise=noise,
