@@ -16,6 +16,8 @@ What the text leaves open, with the name of the setting; the first is the defaul
   (1) and (6) are *solve*d.
 - The proof of Theorem 1 has |u| <= 1; a profile that grows longer is brought back to 1 where
   there is noise (`bounded`).
+- N(0, 1/k) of (12) has the variance 1/k, by which Theorem 2 and Lemma 1 hold; or the
+  standard deviation (`pieces`), which divides the noise of a sum by the root of its raters.
 - In (9) the signs of the gradient and of eta are printed the other way round than in (3) and
   (6), from which it follows; (6) is taken.
 - S1 minimises (6) with as many steps as (1), from the items that (1) left.
@@ -63,7 +65,18 @@ def shorten(u):
 
 
 def iteration(
-    data, U, V, noise, *, step, gain, ridge, bounded, who=None, hold=False
+    data,
+    U,
+    V,
+    noise,
+    *,
+    step,
+    gain,
+    ridge,
+    bounded,
+    who=None,
+    hold=False,
+    thin=False,
 ):
     """All of those `who` take part, from the old U and V; `hold`: people stay."""
     here = range(data.n) if who is None else who
@@ -85,9 +98,10 @@ def iteration(
     items = V.copy()
     for j in range(data.m):
         if raters[j]:
+            added = noise[j] / (raters[j] ** 0.5 if thin else 1)
             items[j] = move(
                 V[j],
-                sums[j] + noise[j],
+                sums[j] + added,
                 ridge,
                 gain,
                 raters[j],
@@ -133,7 +147,19 @@ def s1_solved(data, V, eta, *, T, ridge=0.001):
     return U, V
 
 
-def s2(data, U, V, eta, rho, *, step, gain=2**-5, ridge=0.001, bounded=True):
+def s2(
+    data,
+    U,
+    V,
+    eta,
+    rho,
+    *,
+    step,
+    gain=2**-5,
+    ridge=0.001,
+    bounded=True,
+    thin=False,
+):
     """One iteration for each rho, everybody in each."""
     for fresh in rho:
         U, V = iteration(
@@ -145,6 +171,7 @@ def s2(data, U, V, eta, rho, *, step, gain=2**-5, ridge=0.001, bounded=True):
             gain=gain,
             ridge=ridge,
             bounded=bounded,
+            thin=thin,
         )
     return U, V
 

@@ -133,7 +133,7 @@ def s1_ours(split, step, law="knorm", **settings):
     return predicted(
         split,
         "mf-objective",
-        **{"noise": law, "epochs": ROUNDS, "rate": rate} | said | settings,
+        **{"law": law, "epochs": ROUNDS, "rate": rate} | said | settings,
     )
 
 
@@ -257,6 +257,14 @@ def test_s2_is_the_papers(split, data, dealt, step, noise):
     assert len(rho) == ROUNDS
     U, V = ref.s2(data, *sides(data), eta, rho, step=step, gain=GAIN[step])
     assert furthest(split, found, U, V) < CLOSE
+
+
+def test_what_n_0_1_over_k_has_is_a_setting(split, data, dealt):
+    found = predicted(split, "mf-federated", pieces="deviation", rounds=ROUNDS)
+    eta, *rho = dealt["noise"]
+    for thin in (True, False):
+        U, V = ref.s2(data, *sides(data), eta, rho, step="mean", thin=thin)
+        assert (furthest(split, found, U, V) < CLOSE) == thin
 
 
 @pytest.mark.parametrize("noise", [False, True])

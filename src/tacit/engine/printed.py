@@ -189,13 +189,23 @@ class PrintedFederated(Federated):
         scheme = round_.takes_part.printed
         if not scheme:
             return draw_noise(event, shape)
-        eta = self._eta_of(part.name, event, shape, everything=scheme == "S3")
+        every = scheme.startswith("S3")
+        eta = self._eta_of(part.name, event, shape, everything=every)
         if round_.name == "initialise":
             return nothing
         if scheme == "direct":  # equation 13: every rater adds a whole rho
             return self._direct(event, eta)
         rho = draw_noise(event, shape)
+        if scheme.endswith("thin"):
+            return self._thin(rho, eta)
         return Noise(rho.steps + eta, rho.sd * 2**0.5)
+
+    def _thin(self, rho: Noise, eta: NDArray[np.int64]) -> Noise:
+        """The same of pieces with standard deviation 1/k: the noise of a sum shrinks with
+        the root of its raters."""
+        few = np.sqrt(np.maximum(self._raters(), 1))[:, None]
+        steps = np.round((rho.steps + eta) / few).astype(np.int64)
+        return Noise(steps, rho.sd * 2**0.5)
 
     def _direct(self, event: Unbounded, eta: NDArray[np.int64]) -> Noise:
         raters = self._raters()

@@ -18,8 +18,9 @@ from tacit.ledger.account.event import Unbounded
 from tacit.rounds.people import Crowd, Participation, People
 from tacit.rounds.round import Block, Part
 
-Scheme = Literal["S2", "S3", "direct"]
-"""How Hua et al. divide their noise among devices: `Turns.printed`."""
+Scheme = Literal["S2", "S3", "direct", "S2 thin", "S3 thin"]
+"""How Hua et al. divide their noise among devices: `Turns.printed`. `thin`: pieces whose
+standard deviation, and not their variance, is 1/k."""
 
 
 class EpochKind(Enum):

@@ -25,7 +25,7 @@ from tacit.rounds.state import State
 class ObjectiveSettings(HuaSettings):
     """What `mf-objective` can be told."""
 
-    noise: Literal["knorm", "laplace"] = "knorm"
+    law: Literal["knorm", "laplace"] = "knorm"
     """In `paper`: K-norm noise (Theorem 1) or independent Laplace noise (Lemma 1)."""
 
 

@@ -28,6 +28,10 @@ READINGS = (
         "left; means are of products kept within 1 to 5, which is kinder than raw ones (in "
         "the numbers); those of a held-back tenth are told beside"
     ),
+    (
+        "the pieces of equation 12 have the variance 1/k; `pieces of sd 1/k` takes N(0, 1/k) "
+        "for a standard deviation, which divides the noise of a sum by the root of its raters"
+    ),
     "S1 takes as many steps for equation 6 as for equation 1, from the items that it left",
     (
         "in S3 every eta is made before the first iteration; as many people are online at "

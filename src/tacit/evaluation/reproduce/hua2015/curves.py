@@ -31,6 +31,7 @@ from tacit.evaluation.reproduce.hua2015.runs import (
     READINGS,
     SCALED,
     SOLVED,
+    THIN,
     base_key,
     increase,
     told,
@@ -68,11 +69,16 @@ def scheme_keys(asked: Asked, scheme: str) -> Iterable[Key]:
                     }
         for reading in READINGS:
             if reading not in CHOSEN and not asked.quick:
+                if reading == THIN and scheme == "S1":
+                    continue
                 yield base_key(data, reading, 0)
-                if scheme != "S3":
-                    yield base_key(data, reading, 0) | {
+                rounds = {"rounds": DYNAMIC} if scheme == "S3" else {}
+                if scheme == "S3" and reading != THIN:
+                    continue
+                for epsilon in (0.15, 0.8) if reading == THIN else (0.15,):
+                    yield base_key(data, reading, 0, **rounds) | {
                         "scheme": scheme,
-                        "epsilon": 0.15,
+                        "epsilon": epsilon,
                     }
 
 

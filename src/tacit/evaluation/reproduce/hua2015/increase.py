@@ -26,6 +26,7 @@ from tacit.evaluation.reproduce.hua2015.runs import (
     CHOSEN,
     MEAN,
     SCALED,
+    THIN,
     base_key,
     increase,
     told,
@@ -136,13 +137,13 @@ def judge_s1_small(results: Results) -> Verdict:
 
 def judge_s2_small(results: Results) -> Verdict:
     """Near 0 at .15."""
-    return _judge(results, "S2", 0.15, NEAR, (MEAN, SCALED))
+    return _judge(results, "S2", 0.15, NEAR, (MEAN, SCALED, THIN))
 
 
 def judge_s3_small(results: Results) -> Verdict:
     """Near 0 from .05 on; the second reading at .8 alone."""
     first = _judge(results, "S3", 0.05, NEAR, (MEAN,))
-    second = _judge(results, "S3", 0.8, NEAR, S3_READINGS)
+    second = _judge(results, "S3", 0.8, NEAR, (*S3_READINGS, THIN))
     return Verdict(
         first.outcome,
         f"{first.reason}; {second.reason}. eta has the size of S2's, and in a round it is "
@@ -157,12 +158,12 @@ def judge_s1_netflix(results: Results) -> Verdict:
 
 def judge_s2_netflix(results: Results) -> Verdict:
     """About .14 at .15."""
-    return _judge(results, "S2", 0.15, 0.14 * SLACK, (MEAN, SCALED))
+    return _judge(results, "S2", 0.15, 0.14 * SLACK, (MEAN, SCALED, THIN))
 
 
 def judge_s3_netflix(results: Results) -> Verdict:
     """Below .1 at .8."""
-    found = _judge(results, "S3", 0.8, 0.1, S3_READINGS)
+    found = _judge(results, "S3", 0.8, 0.1, (*S3_READINGS, THIN))
     return Verdict(
         found.outcome,
         f"{found.reason}. In a round eta is weighed against 1,000 people instead of all",

@@ -34,6 +34,7 @@ grow longer, where few people hold them."""
 GRID = tuple(float(x) for x in np.round(np.arange(0, 4.01, 0.1), 1))
 """Errors at which a distribution is told."""
 MEAN = "mean, bounded"
+THIN = "mean, bounded, pieces of sd 1/k"
 SCALED = "equation 1, scaled"
 SOLVED = "equation 1, solved"
 READINGS: dict[str, dict[str, Any]] = {
@@ -41,6 +42,7 @@ READINGS: dict[str, dict[str, Any]] = {
     "mean": {"step": "mean", "bounded": False},
     SCALED: {"step": "scaled", "bounded": False},
     SOLVED: {"step": "solve", "bounded": False},
+    THIN: {"step": "mean", "bounded": True, "pieces": "deviation"},
     "sum": {"step": "sum", "bounded": False},
     "sum, bounded": {"step": "sum", "bounded": True},
     "over all ratings": {"step": "objective", "bounded": False},
@@ -101,6 +103,7 @@ def trusted(part: Split, key: Key) -> Values:
 
     found: Values = {}
     told = dict(READINGS[key["reading"]])
+    told.pop("pieces", None)  # S1 has no pieces
     told |= {"model": key["model"]} if "model" in key else {}
     solves = told["step"] == "solve"
     once = solves or "model" in key or key.get("short", False)

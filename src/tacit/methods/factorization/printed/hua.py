@@ -120,6 +120,8 @@ class VisibleGradients(Form):
         join = given.join if self.dynamic else 0.0
         leave = given.leave if self.dynamic else 0.0
         scheme: Scheme = given.scheme if given.third_party else "direct"
+        if given.pieces == "deviation":
+            scheme = "S3 thin" if self.dynamic else "S2 thin"
         online = given.online if self.dynamic else None
         return Turns(
             index, count + 1, cohort, join, leave, online, printed=scheme
@@ -280,6 +282,12 @@ class VisibleGradients(Form):
             raise SettingError(
                 "equation 13 is of S2 and has no servers here",
                 remedy="use --engine simulate",
+            )
+        wire = self.method.engine == "federated"
+        if given.pieces == "deviation" and (wire or not given.third_party):
+            raise SettingError(
+                "pieces of standard deviation 1/k are of S2 and S3 in one process",
+                remedy="use --engine simulate, and leave third_party alone",
             )
         everything = 0.0
         if given.step in ("objective", "scaled"):

@@ -53,7 +53,7 @@ class Constants(PaperConstants):
     bounded: bool = True
     """|u| <= 1: the proof of Theorem 1 has it so."""
     model: str = "plain"
-    noise: str = "knorm"
+    law: str = "knorm"
 
     @property
     def columns(self) -> int:
@@ -65,7 +65,7 @@ class PerturbedObjective(PrintedFactors):
     """Factorize, keep the people fixed, then minimise equation 6 over the items, with a
     random linear term of scale 2 Delta/epsilon.
 
-    K-norm noise by Theorem 1; `noise=laplace`: per coordinate, scale 2 Delta sqrt(d)/epsilon,
+    K-norm noise by Theorem 1; `law=laplace`: per coordinate, scale 2 Delta sqrt(d)/epsilon,
     by Lemma 1.
     """
 
@@ -79,7 +79,7 @@ class PerturbedObjective(PrintedFactors):
         "step",
         "bounded",
         "model",
-        "noise",
+        "law",
         "people",
     )
     reason = (
@@ -114,7 +114,7 @@ class PerturbedObjective(PrintedFactors):
         """For the linear terms of all items."""
         printed = self.constants(public)
         numbers = public.items * printed.factors
-        return numbers * (1 if printed.noise == "laplace" else 2)
+        return numbers * (1 if printed.law == "laplace" else 2)
 
     def train(self, public: Public, block: Block, draws: Floats) -> Floats:
         """Equation 1 for both sides; then equation 6 for the items."""
@@ -155,7 +155,7 @@ class PerturbedObjective(PrintedFactors):
 def unit_terms(draws: Floats, items: int, printed: Constants) -> Floats:
     """eta of scale 1 for every item: by Theorem 1, or by Lemma 1."""
     width = printed.factors
-    if printed.noise == "laplace":
+    if printed.law == "laplace":
         shaped: Floats = draws[: items * width].reshape(items, width)
         wide: Floats = np.sqrt(width) * shaped
         return wide
