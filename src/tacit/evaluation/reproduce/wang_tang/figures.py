@@ -82,7 +82,7 @@ def by_epsilon(
         for name in BASES:
             level = here.mean("rmse", model=name)
             if level is not None:
-                curves.append(Curve.level(name, level, across))
+                curves.append(Curve.level(f"{name} {level:.3f}", level, across))
         axis = "epsilon" if over == 1.0 else "epsilon / 200"
         yield Panel(data, axis, "RMSE", tuple(curves), log_x=True, note=LOST)
 

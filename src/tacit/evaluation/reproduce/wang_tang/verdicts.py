@@ -9,6 +9,7 @@ from tacit.evaluation.reproduce.wang_tang.fits import (
     BASES,
     LONG,
     NEAR,
+    STEPS,
     TAU,
 )
 
@@ -16,6 +17,8 @@ WORDS = {
     "printed": "the printed formulas",
     "code": "the authors' published program",
 }
+SETTLED = 0.002
+"""A chain whose error moves by less has settled, as far as errors tell: chosen here."""
 CLOSE = 0.02
 """Within so much of its best an error counts as "not much" lost: chosen here."""
 
@@ -139,24 +142,29 @@ def chains_accurate(results: Results) -> Verdict:
 
 
 def longer_chains(results: Results) -> Verdict:
-    """Section 5.2: chains must be long; here 300 steps against 100."""
+    """Section 5.2: has the error settled? 300 steps against 100."""
     here = first_data(results)
     words = []
+    moved = []
     for reading in WORDS:
-        same = {"model": "DPPS-PNBM", "reading": reading, "epsilon": TAU}
+        same = {"model": "DPPS-PNBM", "reading": reading, "epsilon": 1.0 * TAU}
         long = here.mean("rmse", steps=LONG, **same)
-        short = here.mean("rmse", seed=0, steps=100, **same)
+        short = here.mean("rmse", seed=0, steps=STEPS, **same)
         if long is not None and short is not None:
+            moved.append(abs(long - short))
             words.append(
-                f"{WORDS[reading]}: {short:.3f} after 100 steps, {long:.3f} after {LONG}"
+                f"{WORDS[reading]}: {short:.3f} after {STEPS} steps, {long:.3f} after "
+                f"{LONG}"
             )
     if not words:
         return Verdict("not run", "long chains are not part of a quick run")
+    settled = max(moved) < SETTLED
+    told = "; ".join(words) + ". No theorem bounds delta for a finite chain"
+    if settled:
+        return Verdict("holds", f"as far as errors tell: {told}")
     return Verdict(
         "does not hold",
-        "; ".join(words)
-        + ". The distance of the chain from its limit is nowhere bounded: the error still "
-        "moves with the number of steps, so no chain run here had converged",
+        f"the error still moves with the number of steps: {told}",
     )
 
 
