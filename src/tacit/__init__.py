@@ -22,6 +22,8 @@ _HOMES = {
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
     "open_book": "tacit.ledger.book.book",
+    "evaluate": "tacit.evaluation.door",
+    "Evaluation": "tacit.evaluation.door",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
     "Bias": "tacit.methods.baselines.bias",
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
+    from tacit.evaluation.door import Evaluation, evaluate
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
     from tacit.methods.baselines.popularity import Popularity

@@ -16,7 +16,7 @@ from tacit.methods import find
     ("method", "count"),
     [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)],
 )
-def test_over_http_equals_threads_bit_for_bit(
+def test_over_http_equals_one_process_bit_for_bit(
     federation, method, count
 ) -> None:
     """`bayes` with few ratings takes more item sums instead of the covariance, with many
@@ -25,7 +25,11 @@ def test_over_http_equals_threads_bit_for_bit(
     f = federation(ratings, method=method, cohort=40, least=40)
     f.start()
     f.train()
-    expected = find(method)(calibration="none").fit(ratings, users=40).model_
+    expected = (
+        find(method)(calibration="none", engine="federated")
+        .fit(ratings, users=40)
+        .model_
+    )
     got = f.model().shared
     assert set(got.arrays) == set(expected.shared.arrays)
     assert all(

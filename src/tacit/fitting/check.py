@@ -10,7 +10,7 @@ from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
-from tacit.fitting.start import check_kind, check_start
+from tacit.fitting.start import check_certified, check_kind, check_start
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
@@ -56,6 +56,8 @@ def check(
     )
     _check_people(order, people)
     if start is not None:
+        if calibration != "none" and not owner_only:
+            check_certified(start)
         check_kind(method, start.shared)
         if not owner_only:
             check_start(order, start)

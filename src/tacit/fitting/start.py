@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
 
 
+def check_certified(start: Model) -> None:
+    """Refuse a model whose numbers nobody paid for."""
+    promise = start.statement
+    if promise.certified != "certified":
+        raise SettingError(
+            f"the model to start from is not certified ({promise.reason}): to build on it "
+            "would release what it holds",
+            remedy="start from a model that a sound fit made and the ledger was charged for",
+        )
+
+
 def check_start(order: Order, start: Model) -> None:
     """Refuse to build on a model whose numbers nobody paid for, or that the ledger in use
     does not know.
@@ -30,13 +41,8 @@ def check_start(order: Order, start: Model) -> None:
 
     if order.calibration == "none":
         return
+    check_certified(start)
     promise = start.statement
-    if promise.certified != "certified":
-        raise SettingError(
-            f"the model to start from is not certified ({promise.reason}): to build on it "
-            "would release what it holds",
-            remedy="start from a model that a sound fit made and the ledger was charged for",
-        )
     unit = order.unit
     if group(promise.unit, unit) is None:
         raise SettingError(
