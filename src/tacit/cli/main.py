@@ -18,6 +18,7 @@ COMMANDS = {
     "add-items": "extend a model with new items from their public features, free",
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
+    "tune": "a method or settings chosen on private ratings, by a charged selection",
     "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
     "choose": "the epsilon for an accuracy, with what it means for somebody",

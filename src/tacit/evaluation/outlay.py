@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.evaluation.cost import seconds
 from tacit.evaluation.invent import Nature, Shape, popularity
-from tacit.methods.item_item.covariance import RANK
+from tacit.methods.item_item.plan import RANK
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method

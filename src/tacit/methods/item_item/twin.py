@@ -6,10 +6,10 @@ import numpy as np
 
 from tacit.methods.base import Public
 from tacit.methods.first_order.state import Floats
-from tacit.methods.item_item.covariance import RANK as TASTES
 from tacit.methods.item_item.covariance import CovarianceSettings
 from tacit.methods.item_item.ease_twin import MOST_ITEMS, RANK, fit_ease
 from tacit.methods.item_item.matrix import published
+from tacit.methods.item_item.plan import RANK as TASTES
 from tacit.methods.noiseless.twin import (
     GaussianTwin,
     OnePiece,
