@@ -21,6 +21,7 @@ COMMANDS = {
     "tune": "a method or settings chosen on private ratings, by a charged selection",
     "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
+    "choose": "the epsilon for an accuracy, with what it means for somebody",
     "ledger": "the book of what was spent",
     "statement": "what a model promises, to whom, by which mechanism",
     "verify": "is this model the one in the book?",

@@ -238,7 +238,13 @@ class Unbounded(_Event):
     claimed_delta: float = Field(default=0.0, ge=0)
     reason: str
     noise: Literal[
-        "laplace", "gaussian", "knorm", "response", "masked", "none"
+        "laplace",
+        "gaussian",
+        "knorm",
+        "response",
+        "masked",
+        "masked item",
+        "none",
     ] = "none"
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
