@@ -18,6 +18,7 @@ from tacit.fitting.check import check
 from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Event
+from tacit.rounds.shares import WHOLE_NOISES
 
 if TYPE_CHECKING:
     import polars
@@ -109,11 +110,14 @@ def worth(
     shape = Shape(
         schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2]
     )
+    times = sqrt(_noises(order))
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
             event = events.get(f"{round_.name}/{part.name}")
-            noise = noise_sd(event) / part.bound.steps if event else 0.0
+            noise = 0.0
+            if event is not None:
+                noise = times * noise_sd(event) / part.bound.steps
             heard = None
             if schema.users is not None:
                 heard = items_above(part, noise, order.unit, shape)
@@ -253,6 +257,13 @@ def _unknown(
             "figures of that file"
         )
     return found
+
+
+def _noises(order: Order) -> int:
+    """How many whole noises are in a released sum."""
+    if order.runs_on != "federated" or order.calibration != "sound":
+        return 1
+    return 1 if order.method.local else WHOLE_NOISES[order.noise]
 
 
 def noise_sd(event: Event) -> float:
