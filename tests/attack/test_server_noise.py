@@ -36,7 +36,7 @@ from tacit.federation.protocol.wire import (
 )
 from tacit.federation.server.store import Store
 from tacit.federation.server.unmask import Opened, unmask
-from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads, _total
+from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads, _Total
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.statement.honest import Honesty, one_share
 from tacit.noise.whole import Spread, draw_whole, spread_of
@@ -128,8 +128,13 @@ class Round:
             )
             await self.uploads.open(opening, pack(opening))
             key = Key(self.made.task.name, 0, 0)
-            for name, body in zip(self.names, self.sent(), strict=True):
-                await self.uploads.keep(key, name, LEAST, body)
+            sent = zip(self.names, self.sent(), strict=True)
+            await asyncio.gather(
+                *(
+                    self.uploads.keep(key, name, LEAST, body)
+                    for name, body in sent
+                )
+            )
             found = await self.uploads.reveal(key, False)
             assert found is not None
             assert await self.uploads.reveal(key, False) == found
@@ -195,7 +200,10 @@ def test_an_aggregator_that_invented_all_others_faces_a_whole_noise(
     """It knows its own noise exactly, and sees what is published."""
     round_ = arena(noise)
     found = round_.revealed()
-    before = _total(round_.made.layouts(0), round_.sent())[0].words
+    total = _Total(round_.made.layouts(0))
+    for body in round_.sent():
+        total.add(body)
+    before = total.sections()[0].words
     after = parts_of(found, round_)[1][0].words
     known = integers(after - before, round_.layout.bits)
     opened = release(round_, found)

@@ -106,7 +106,9 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
     asyncio.run(run())
     f.published()
     expected = (
-        find("bayes")(calibration="none").fit(people, users=PEOPLE).model_
+        find("bayes")(calibration="none", engine="federated")
+        .fit(people, users=PEOPLE)
+        .model_
     )
     assert same(f.model().shared, expected.shared)
 
@@ -206,6 +208,40 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
         for line in f.model().statement.settings
     )
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()
+
+
+def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
+    federation, ratings, monkeypatch
+) -> None:
+    """Two sums of a round: the one without the cheat counts, in every round, and those who
+    were summed with it are told why they take part no more."""
+    whole = Device._whole
+
+    def cheat(self, part, layout, given, count):
+        found = whole(self, part, layout, given, count)
+        return found + (1 << 30) if self.label == 3 else found
+
+    monkeypatch.setattr(Device, "_whole", cheat)
+    half = PEOPLE // 2
+    f = federation(
+        ratings,
+        method="bias",
+        cohort=PEOPLE,
+        least=half,
+        groups=2,
+        set={"sweeps": 2},
+    )
+    f.start()
+    report = asyncio.run(asyncio.wait_for(f.fleet(), 60))
+    f.published()
+    assert set(report.failed) == {
+        "this device sits out the rest of the training: a sum that it was in was out of range"
+    }
+    assert len(report.failed) == PEOPLE - half
+    assert "out of range: its devices sit out" in f.log("recommender")
+    told = f.model().statement.settings
+    assert not any("taken as nothing" in line for line in told)
+    assert np.any(f.model().shared.arrays["baseline"])
 
 
 def test_a_round_of_the_descent_costs_one_gradient(federation) -> None:

@@ -186,9 +186,15 @@ class Federated(Threads):
     def _come_and_go(self, turns: Turns) -> NDArray[np.bool_]:
         """Whose device is there, one round later than last time."""
         count = self.people
-        if self._online is None:  # the share of time that a device is there
-            share = turns.join / max(turns.join + turns.leave, 1e-300)
-            self._online = self._rng.random(count) < share
+        if self._online is None:
+            share = turns.online
+            if share is None and turns.cohort is not None:
+                share = min(1.0, turns.cohort / max(count, 1))
+            elif share is None:  # the share of time that a device is there
+                share = turns.join / (turns.join + turns.leave)
+            first = self._rng.permutation(count)
+            self._online = np.zeros(count, np.bool_)
+            self._online[first[: max(1, round(share * count))]] = True
             return self._online
         coming = self._hits(turns.join, count)
         going = self._hits(turns.leave, count)

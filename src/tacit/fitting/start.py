@@ -9,12 +9,24 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
+    from tacit.data.apart import Apart
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
     from tacit.ledger.book.entry import Entry
     from tacit.methods.base import Method
     from tacit.model.model import Model
     from tacit.model.shared import Shared
+
+
+def check_certified(start: Model) -> None:
+    """Refuse a model whose numbers nobody paid for."""
+    promise = start.statement
+    if promise.certified != "certified":
+        raise SettingError(
+            f"the model to start from is not certified ({promise.reason}): to build on it "
+            "would release what it holds",
+            remedy="start from a model that a sound fit made and the ledger was charged for",
+        )
 
 
 def check_start(order: Order, start: Model) -> None:
@@ -30,13 +42,8 @@ def check_start(order: Order, start: Model) -> None:
 
     if order.calibration == "none":
         return
+    check_certified(start)
     promise = start.statement
-    if promise.certified != "certified":
-        raise SettingError(
-            f"the model to start from is not certified ({promise.reason}): to build on it "
-            "would release what it holds",
-            remedy="start from a model that a sound fit made and the ledger was charged for",
-        )
     unit = order.unit
     if group(promise.unit, unit) is None:
         raise SettingError(
@@ -78,6 +85,26 @@ def chain(order: Order) -> tuple[Entry, ...]:
         for name in {name for name, _ in named}
     }
     return tuple(known[name][number - 1] for name, number in named)
+
+
+def rule_of(share: float, start: Model | None) -> Apart:
+    """Which ratings a fit is not shown: by a fresh salt, or by the rule of the model that it
+    starts from, which must not have seen them either."""
+    from tacit.data.apart import keep_apart
+
+    if start is None:
+        return keep_apart(share)
+    earlier = start.statement.apart
+    if earlier is None or earlier.share != share:
+        kept = (
+            "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
+        )
+        raise SettingError(
+            f"the model to start from has kept apart {kept}, so it has seen ratings that "
+            "this fit would keep apart",
+            remedy="leave --keep-apart out, or start from a model that kept the same share apart",
+        )
+    return keep_apart(share, earlier.salt)
 
 
 def before(start: Model) -> str:

@@ -81,6 +81,13 @@ if TYPE_CHECKING:
     help="Of the least cohort, shares that count.",
 )
 @click.option(
+    "--groups",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Sums of a round, each with its own noise: a cheat spoils one of them.",
+)
+@click.option(
     "--noise",
     type=click.Choice(["servers", "devices", "both"]),
     default=NOISE_FROM,
@@ -216,6 +223,7 @@ def _task(o: dict[str, Any]) -> Task:
         least=o["least"],
         honest=o["honest"],
         noise=o["noise"],
+        groups=o["groups"],
         seconds=o["seconds"],
         purpose=o["purpose"],
     )

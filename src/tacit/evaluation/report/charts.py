@@ -111,14 +111,17 @@ def drawn(
     """One drawing as a matplotlib figure, outside of any window system."""
     plotting()
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     with styled():
-        figure = Figure(figsize=size, layout="constrained")
+        # Room for a font that is wider than the one that is measured here.
+        room = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06)
+        figure = Figure(figsize=size, layout=room)
         narrow = size[0] < WIDE[0] / 1.5
         draw(figure, narrow)
         if mark:
-            figure.supxlabel(
-                mark, x=0.995, ha="right", fontsize=8, color=COLOURS["warn"]
+            figure.suptitle(
+                mark, x=0.015, ha="left", fontsize=8, color=COLOURS["warn"]
             )
     return figure
 

@@ -222,6 +222,9 @@ class Experiment:
     """In words: what is printed, and what had to be chosen."""
     invented: bool = False
     """Needs no data set."""
+    cells: str = ""
+    """Figures with the same word here share their cells: what one has run, the others
+    read."""
 
     def shown(self, results: Results) -> list[Table]:
         """What the terminal shows."""

@@ -107,7 +107,7 @@ def _run(
     keys = [dict(key) for key in experiment.keys(asked)] if run else []
     who = {
         "paper": paper.name,
-        "figure": experiment.figure,
+        "figure": experiment.cells or experiment.figure,
         "version": software(),
         "source": source_of(experiment.work),
     }

@@ -14,7 +14,7 @@ from tacit.bound.fixed import FixedPoint
 from tacit.bound.gram import EntryGram
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.federation.agreed.scheme import Arrays, Scheme, scheme_of
+from tacit.federation.agreed.scheme import Arrays, Plain, Scheme, scheme_of
 from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Layout, layouts_print
@@ -129,9 +129,11 @@ class Assembled:
             for each in self.layouts(index)
         )
 
-    def span(self, round_: Round, part: Part) -> float:
-        """How far from zero an honest sum can lie, with `REACH` deviations of the noise of a
-        full cohort.
+    def span(
+        self, round_: Round, part: Part, devices: int | None = None
+    ) -> float:
+        """How far from zero an honest sum of so many devices, of a full cohort unless said,
+        can lie, with `REACH` deviations of its noise.
 
         Wrapping around costs accuracy and never privacy; a sum beyond this is refused as
         damaged by a cheat.
@@ -145,12 +147,12 @@ class Assembled:
             return inf
         event = self.events.get(path := f"{round_.name}/{part.name}")
         reach = LONG_REACH if isinstance(event, Laplace | Unbounded) else REACH
-        return self.task.cohort * each + reach * self.noise_sd(
-            path, self.task.cohort
-        )
+        many = self.task.cohort if devices is None else devices
+        return many * each + reach * self.noise_sd(path, many)
 
-    def noise_sd(self, path: str, arrived: int) -> float:
-        """Of the noise that `arrived` devices and both servers add together, in steps.
+    def noise_sd(self, path: str, arrived: int, groups: int = 1) -> float:
+        """Of the noise that `arrived` devices and both servers add together, in steps, each
+        server once to every one of `groups` sums.
 
         Each device adds one share of which `task.enough` make the noise of the event, so
         more devices than that add more noise than was asked for: the square root of
@@ -169,7 +171,7 @@ class Assembled:
             return event.scale * sqrt(2)
         if event is None:
             return 0.0
-        variance = SERVERS * self.server_noise(path).variance
+        variance = groups * SERVERS * self.server_noise(path).variance
         if self.devices_add:
             one = spread_of(event).variance
             variance += one * arrived / self.task.enough
@@ -250,6 +252,7 @@ def _check(plan: Plan, task: Task) -> None:
         raise SettingError(
             f"the least cohort {task.least} is above the cohort {task.cohort}"
         )
+    _check_groups(plan, task)
     _check_turns(plan, task)
     for round_ in plan.rounds:
         for part in round_.parts:
@@ -258,6 +261,22 @@ def _check(plan: Plan, task: Task) -> None:
                     f"{part.words} releases have no federated form"
                 )
     scheme_of(task).check(plan)
+
+
+def _check_groups(plan: Plan, task: Task) -> None:
+    """Refuse groups that a full cohort could not fill, or of what is not summed."""
+    if task.groups == 1:
+        return
+    if task.groups * task.least > task.cohort:
+        raise SettingError(
+            f"a cohort of {task.cohort} has no {task.groups} groups of {task.least}",
+            remedy="fewer --groups, or a smaller --least",
+        )
+    summed = all(part.kind is Kind.SUM for _, part in plan.parts)
+    if not summed or scheme_of(task) is not Plain:
+        raise SettingError(
+            "reports and printed schemes have no groups", remedy="--groups 1"
+        )
 
 
 def _check_turns(plan: Plan, task: Task) -> None:

@@ -104,7 +104,8 @@ async def _join(
     try:
         return await link.call(link.recommender, "/v1/join", pack(join, rows))
     except Refused as refused:
-        if refused.status == 410 and "stopped" not in refused.reason:
+        early = "stopped" in refused.reason or "sits out" in refused.reason
+        if refused.status == 410 and not early:
             return None
         if refused.status == 410:
             raise Failure(refused.reason) from None

@@ -118,6 +118,9 @@ class Opening(Message):
     parts: tuple[Layout, ...]
     least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
+    groups: int = Field(default=1, ge=1, le=1000)
+    """Into how many sums those who arrive are cut, by chance; fewer if they are too few for
+    so many least cohorts."""
 
 
 class Join(Message):
@@ -159,7 +162,8 @@ class Announcement(Message):
     joined: int
     least: int
     enough: int
-    """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
+    """Shares of the noise that suffice: where devices add any, each adds variance 1/enough of
+    the whole."""
     seconds: float
     """Until the upload is late."""
     since: Number = 0
@@ -199,14 +203,17 @@ class Upload(Message):
 class Sum(Message):
     """What the aggregator reveals, signed by its identity.
 
-    The payload is the ids of the devices that are in the sum (16 bytes each), then, part by
-    part, rows (where sparse) and words.
+    The payload is, group by group, the ids of the devices that are in its sum (16 bytes
+    each), then, part by part, rows (where sparse) and words.
     """
 
     task: Hex
     round: Number
     attempt: Number
     cohort: Number
+    """Devices in all groups."""
+    cohorts: tuple[Number, ...] = ()
+    """Devices of each group, in the order of the payload."""
     rows: tuple[Number, ...] = ()
 
 

@@ -102,6 +102,8 @@ class Conductor:
         self.step = Step.OPENING
         self.active: Active | None = None
         self.spoilt = 0
+        self.out: set[str] = set()
+        """Devices that were in a sum out of range while others were not: they sit out."""
         self.finished = asyncio.Event()
         self.stopped: str | None = None
         """Why the training ended before its last round, if it did."""
@@ -117,7 +119,7 @@ class Conductor:
 
     @property
     def private(self) -> bool:
-        """Whether devices add noise."""
+        """Whether anything is noised."""
         return bool(self.made.events)
 
     async def run(self) -> State:
@@ -125,6 +127,7 @@ class Conductor:
         found = await self.rounds.standing()
         self.loop = Loop(self.made.plan, found.state, found.done)
         self.kept, self.spoilt = found.kept, found.spoilt
+        self.out = set(found.out)
         clock = asyncio.get_running_loop()
         while (round_ := self.loop.next()) is not None:
             self.index = self._places[round_.name]
@@ -228,6 +231,7 @@ class Conductor:
             attempt=keyed.number,
             parts=self.made.layouts(self.index),
             least=self.task.least,
+            groups=self.task.groups,
         )
         await self.aggregator.open(opening)
         return keyed
@@ -331,6 +335,13 @@ class Conductor:
                 "attempt": active.attempt.number,
             }
             log("sum out of range: some device went past its clip", **where)
+        if opened.out:
+            log(
+                "a group out of range: its devices sit out",
+                round=active.attempt.index,
+                attempt=active.attempt.number,
+                joined=len(opened.out),
+            )
         await self._advance(round_, active.attempt, opened)
 
     def _unmasked(self, active: Active, sum_: bytes) -> Opened:
@@ -360,7 +371,10 @@ class Conductor:
         await asyncio.to_thread(ahead.absorb, round_, opened.released)
         kept = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
-        await self.rounds.advance(attempt, ahead.state, kept, status)
+        await self.rounds.advance(
+            attempt, ahead.state, kept, status, opened.out
+        )
+        self.out |= set(opened.out)
         self.loop, self.kept = ahead, kept
         self.index = attempt.index + 1
         self.spoilt += opened.spoilt

@@ -103,6 +103,7 @@ class Gate:
                 "devices": len(self.publics),
                 "commits": self.store.commits,
                 "stored": self.store.works,
+                "well": float(await self.is_well()),
             }
             return PlainTextResponse(self.metrics.text(**gauges))
 

@@ -162,6 +162,12 @@ def _settings(made: Assembled, spoilt: int) -> list[str]:
         out.append(
             f"a device sends up to {most:,} bytes in a round, whatever it rated"
         )
+    if task.groups > 1:
+        out.append(
+            f"a round has up to {task.groups} sums, each over at least {task.least} devices "
+            "and with noise of its own; those out of range are left out, and their devices "
+            "sit out the rest"
+        )
     if spoilt:
         out.append(f"sums out of range, taken as nothing: {spoilt} rounds")
     return out

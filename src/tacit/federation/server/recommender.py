@@ -2,7 +2,8 @@
 handed out.
 
 Guarantee (with an aggregator that does not collude): it sees who takes part, sums of at
-least the least cohort with the noise of every device in them, and never a contribution. In
+least the least cohort with the noise of the aggregator or of every device in them (the task
+says which), and never a contribution. In
 `paper` it also sees which items a device asks about.
 """
 
@@ -44,13 +45,14 @@ from tacit.serving.http.watch import LOG, log
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
-    (*statements("enrolment"), *statements("control")),
+    (*statements("enrolment"), *statements("control"), *statements("out")),
 )
 """The steps that make the store's tables."""
 ORDERS_SECONDS = 0.25
 """For a first look at the operator's orders."""
 ABANDON_SECONDS = 10.0
 """For the aggregator to hear that a training was aborted."""
+SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
 STIR_SECONDS = 0.003
@@ -284,6 +286,8 @@ class _Handler:
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
         self._check_going_on()
+        if caller.device in self.conductor.out:
+            raise Refusal(410, SITS_OUT)
         if (stale := self._stale(caller, message.stamp)) is not None:
             return stale
         items = self._items(message, payload)

@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 
 from pydantic import Field
 
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.choice import (
     baseline_rounds,
@@ -20,6 +20,7 @@ from tacit.methods.first_order.choice import (
     first_model,
     published,
 )
+from tacit.methods.first_order.forms import FirstForms, Forms
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.started import story as started
 from tacit.methods.first_order.state import FirstState
@@ -35,14 +36,8 @@ class Settings(BaseSettings):
     """How many times the items' sums are released, each time of smaller residuals."""
 
 
-class Bias(Method):
-    """Item effects and personal levels: the baseline that recommends well when little may
-    be spent."""
-
-    name = "bias"
-    source = "baseline"
-    engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+class Released(Form):
+    """The sound form: everything from released sums."""
 
     def plan(self, public: Public) -> Plan:
         """Level, weights and sweeps of effects; then how widely people differ."""
@@ -65,4 +60,19 @@ class Bias(Method):
     def finish(self, public: Public, state: FirstState) -> Shared:
         """The personal Gaussian model of what was released."""
         first = FirstOrder.of(public)
-        return published(self, first, state, first_model(first, state).model)
+        model = first_model(first, state).model
+        return published(self.method, first, state, model)
+
+
+class Bias(FirstForms):
+    """Item effects and personal levels: the baseline that recommends well when little may
+    be spent."""
+
+    name = "bias"
+    source = "baseline"
+    engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
+    Settings: ClassVar[type[BaseSettings]] = Settings
+    forms: ClassVar[Forms] = {
+        "sound": Released,
+        "none": "tacit.methods.baselines.twin:BiasTwin",
+    }

@@ -15,7 +15,7 @@ from functools import partial
 from math import sqrt
 from typing import ClassVar
 
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.bayes.likings import Likings
 from tacit.methods.bayes.plan import Second, split
@@ -27,6 +27,7 @@ from tacit.methods.first_order.choice import (
     first_groups,
     published,
 )
+from tacit.methods.first_order.forms import FirstForms, Forms
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.started import first_rounds
@@ -41,13 +42,8 @@ class Settings(BaseSettings):
     """`bayes` has none: rules choose everything."""
 
 
-class Bayes(Method):
-    """Item effects, learned tastes and personal levels: the most accurate at every budget."""
-
-    name = "bayes"
-    source = "Tacit: empirical-Bayes item side, personal Gaussian model"
-    engines = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+class Released(Form):
+    """The sound form: everything from released sums."""
 
     def plan(self, public: Public) -> Plan:
         """First-order rounds; the second-order ones that pay; how widely people differ."""
@@ -88,7 +84,21 @@ class Bayes(Method):
     def finish(self, public: Public, state: BayesState) -> Shared:
         """The personal Gaussian model of what was released."""
         first = FirstOrder.of(public)
-        return published(self, first, state, SecondOrder(first).model(state))
+        model = SecondOrder(first).model(state)
+        return published(self.method, first, state, model)
+
+
+class Bayes(FirstForms):
+    """Item effects, learned tastes and personal levels: the most accurate at every budget."""
+
+    name = "bayes"
+    source = "Tacit: empirical-Bayes item side, personal Gaussian model"
+    engines = ("threads", "federated")
+    Settings: ClassVar[type[BaseSettings]] = Settings
+    forms: ClassVar[Forms] = {
+        "sound": Released,
+        "none": "tacit.methods.bayes.twin:BayesTwin",
+    }
 
 
 def _second_rounds(

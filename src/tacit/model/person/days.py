@@ -91,7 +91,8 @@ class Daily:
         precision = self.model.precision[self.items]
         _, shared = self._shared()
         weighted = (rows - shared) * precision[:, None]
-        covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T @ weighted)
+        prior = np.diag(self.model.added(len(self.items)))
+        covariance = np.linalg.inv(prior + rows.T @ weighted)
         return Posterior(covariance @ (weighted.T @ self.rest), covariance)
 
     def _asked(self, rows: Floats) -> Asked:

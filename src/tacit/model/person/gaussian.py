@@ -3,7 +3,9 @@ person's own ratings alone.
 
 A rating is r_ui = baseline_i + x_i'z_u + e, with z_u ~ N(0, I) and e ~ N(0, noise +
 variance_i), where variance_i is what the released numbers leave unknown of item i's effect.
-Given the person's own ratings z_u is Gaussian, by one small ridge solve. Only numpy is
+Given the person's own ratings z_u is Gaussian, by one small ridge solve. Where it is
+known how far the loadings themselves are off, each rating also adds that much to the
+precision (`per_rating`): many ratings of uncertain items never make a taste certain. Only numpy is
 needed, so a person's device can do it.
 
 Guarantee: the model holds released and public numbers only; a person's ratings go into that
@@ -40,11 +42,28 @@ class GaussianModel:
     loadings: NDArray[np.float64]
     """x_i, scaled so that the prior of z_u is N(0, I)."""
     noise: float = NOISE
+    per_rating: NDArray[np.float64] | None = None
+    """Precision that each rating adds to each column of z_u, telling nothing of it: the
+    variance of a typical item's loadings over `noise`. None adds none."""
 
     @property
     def precision(self) -> NDArray[np.float64]:
         """Of a rating around the personal model, by item."""
         return 1.0 / (self.noise + self.variance)
+
+    def added(self, ratings: int) -> NDArray[np.float64]:
+        """Precision of each column of z_u, before so many ratings say anything of it."""
+        one = np.ones(self.loadings.shape[1])
+        if self.per_rating is None:
+            return one
+        return np.asarray(one + ratings * self.per_rating, np.float64)
+
+    @property
+    def each(self) -> NDArray[np.float64]:
+        """`per_rating`, or zeros: for kernels."""
+        if self.per_rating is None:
+            return np.zeros(self.loadings.shape[1])
+        return self.per_rating
 
     def chosen(
         self, scales: NDArray[np.float64], noise: float
@@ -112,7 +131,8 @@ def fold_in(
     """The posterior of a person with these ratings (inner scale); with none, the prior."""
     rows = model.loadings[items]
     weighted = rows * model.precision[items][:, None]
-    covariance = np.linalg.inv(np.eye(rows.shape[1]) + rows.T @ weighted)
+    prior = np.diag(model.added(len(items)))
+    covariance = np.linalg.inv(prior + rows.T @ weighted)
     return Posterior(
         covariance @ (weighted.T @ (ratings - model.baseline[items])),
         covariance,
@@ -171,6 +191,7 @@ def predict_cells(
         residual,
         model.loadings,
         model.precision,
+        model.each,
         query_ptr,
         query_item,
         0,
@@ -207,6 +228,7 @@ def predict_cells_by_day(
         day_of(time),
         model.loadings,
         model.precision,
+        model.each,
         DAY,
         query_ptr,
         query_item,

@@ -44,6 +44,7 @@ def predict_days(
     when: NDArray[np.int64],
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
+    per_rating: NDArray[np.float64],
     day: float,
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
@@ -88,7 +89,7 @@ def predict_days(
                 for b in range(a + 1):
                     system[a, b] -= pull[one] * shared[one, a] * shared[one, b]
         for a in range(width):
-            system[a, a] += 1.0
+            system[a, a] += 1.0 + (last - first) * per_rating[a]
         factorize(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             one = np.searchsorted(moment, query_when[cell])

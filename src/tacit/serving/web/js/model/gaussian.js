@@ -1,5 +1,6 @@
 /**
  * The personal Gaussian model: r = baseline + x'z + e, z ~ N(0, I), e ~ N(0, noise + variance).
+ * Where it is known how far loadings are off, each rating adds `per_rating` to the precision of z.
  *
  * A click changes one rating, so the covariance of z changes by one outer product and the spread of
  * every item by one square. Many changes at once are solved anew.
@@ -41,6 +42,9 @@ export class Gaussian {
     this.variance = floats(tables, 'variance', [items]).data;
     this.noise = number(numbers, 'noise', 1e-9);
     if (this.variance.some((v) => v < 0)) throw new ModelError('the array variance is below 0');
+    /** Precision that each rating adds to each column, telling nothing of it. */
+    this.unsure = tables.has('per_rating') ? floats(tables, 'per_rating', [this.width]).data : null;
+    if (this.unsure?.some((v) => v < 0)) throw new ModelError('the array per_rating is below 0');
     /** Variance of a rating around the person's taste. */
     this.scatter = Float64Array.from(this.variance, (v) => this.noise + v);
     this.precision = this.scatter.map((v) => 1 / v);
@@ -140,7 +144,9 @@ export class Gaussian {
     const anew = this.width / 2;
     const near =
       this.last.changes < FRESH && changed(this.last) <= now.size ? this.last : this.prior;
-    const found = changed(near) <= anew ? this.moved(near, now) : undefined;
+    // What each rating adds to the precision is no outer product: then all is solved anew.
+    const quick = !this.unsure && changed(near) <= anew;
+    const found = quick ? this.moved(near, now) : undefined;
     this.last = found ?? this.solved(now);
     return this.last;
   }
@@ -204,6 +210,7 @@ export class Gaussian {
     const width = this.width;
     const system = identity(width);
     for (const item of now) this.added(system, item);
+    for (let a = 0; this.unsure && a < width; a++) system[a * width + a] += now.size * this.unsure[a];
     return {
       items: now,
       ...spreads(system, width, this.loadings, this.items),

@@ -1,0 +1,10 @@
+"""The twin of `bias`: its effects and levels, fitted to all ratings without noise."""
+
+from __future__ import annotations
+
+from tacit.methods.noiseless.twin import EffectsTwin
+
+
+class BiasTwin(EffectsTwin):
+    """The ridge of user and item biases whose ridges are estimated, with tastes for
+    popularity and public features. NOT PRIVATE."""

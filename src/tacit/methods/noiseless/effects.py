@@ -1,0 +1,84 @@
+"""Item effects and personal tastes for what is known of items, fitted to all ratings at once.
+
+The personal Gaussian model whose loadings are given: a level, popularity, public features.
+Effects are normal around a regression on the same; how widely people differ along the
+loadings, and the noise, are those that are most probable. With a level alone it is the ridge
+of user and item biases whose two ridges are estimated.
+
+NOT PRIVATE: no number of it is bounded or noised.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.noiseless.variational import (
+    EFFECT_SPREAD,
+    LEAST_NOISE,
+    NOISE,
+    Fitted,
+    Floats,
+    Items,
+    People,
+    begin,
+    mean_of,
+)
+
+PASSES = 15
+"""Over all ratings: nothing moves by .0002 afterwards on ML-100K."""
+PRIOR_PEOPLE = 20.0
+"""Fictitious people who differ as widely as was believed before: so that few people do not
+decide how widely all differ."""
+
+
+def fit_effects(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    value: Floats,
+    loadings: Floats,
+    features: Floats | None,
+    *,
+    threads: int = 1,
+) -> Fitted:
+    """From ratings of one row a person (inner scale) and the items' loadings, of which only
+    the turn in the space of tastes is changed."""
+    items = len(loadings)
+    level = mean_of(value)
+    rest = np.ascontiguousarray(value - level, np.float64)
+    count = np.bincount(item, minlength=items).astype(np.float64)
+    known = begin(item, rest, count, features, loadings)
+    known.covariance[:] = 0.0
+    known.covariance[:, 0, 0] = EFFECT_SPREAD / (1 + count)
+    noise = NOISE
+    if len(rest):
+        people = People(ptr, item, rest, threads)
+        for _ in range(PASSES):
+            noise = _pass(known, people, noise)
+    return Fitted(
+        level + known.mean[:, 0],
+        known.covariance[:, 0, 0].copy(),
+        np.ascontiguousarray(known.mean[:, 1:]),
+        np.zeros(loadings.shape[1]),
+        noise,
+    )
+
+
+def _pass(known: Items, people: People, noise: float) -> float:
+    """People, then effects, then how widely either differ; returned is the noise."""
+    told = people.told(known, noise)
+    count = told.grams[:, 0, 0]
+    prior = known.design @ known.slopes[:, 0]
+    tastes = np.sum(told.grams[:, 0, 1:] * known.mean[:, 1:], axis=1)
+    unknown = 1 / (count / noise + 1 / known.spread[0])
+    rest = told.rights[:, 0] - tastes - count * prior
+    known.mean[:, 0] = prior + unknown * rest / noise
+    known.covariance[:, 0, 0] = unknown
+    noise = max(told.error(known) / len(people.value), LEAST_NOISE)
+    there = people.there
+    moment = told.moment * there + PRIOR_PEOPLE * np.eye(len(told.moment))
+    values, vectors = np.linalg.eigh(moment / (there + PRIOR_PEOPLE))
+    loadings = known.mean[:, 1:].copy()
+    known.spread = known.regress().diagonal().copy()
+    known.mean[:, 1:] = loadings @ (vectors * np.sqrt(values)) @ vectors.T
+    return noise
