@@ -138,7 +138,7 @@ class GradientMF(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": GradientSteps,
         "paper": "tacit.methods.factorization.printed.descent:WangTangDescent",
-        "none": "tacit.methods.factorization.twin:DescentTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
 
@@ -154,5 +154,5 @@ class LangevinMF(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": LangevinSteps,
         "paper": "tacit.methods.factorization.printed.langevin:LangevinSample",
-        "none": "tacit.methods.factorization.twin:DescentTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }

@@ -59,17 +59,12 @@ def draw(results: Results) -> Iterable[Panel]:
         yield Panel(
             f"{name}, theta {theta_of(data):g}",
             f"days since {from_day}",
-            "loss of RMSE, points of a hundredth",
-            (Curve.of("kNN, cleaned", here.along("day", "loss")),),
-            note="Left scale of the paper's figure: the error with noise less the error "
-            "with noise off.",
-        )
-        yield Panel(
-            f"{name}: records",
-            f"days since {from_day}",
-            "ratings",
-            (Curve.of("ratings so far", here.along("day", "records")),),
-            note="Right scale of the paper's figure.",
+            "loss of RMSE, in hundredths",
+            (Curve.of("kNN, cleaned: loss (left)", here.along("day", "loss")),),
+            right=(Curve.of("ratings (right)", here.along("day", "records")),),
+            y_right="ratings so far",
+            note="As in the paper, left: the error with noise less the error with noise off; "
+            "right: the number of records.",
         )
 
 
