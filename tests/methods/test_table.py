@@ -89,6 +89,8 @@ def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
         calibration == "paper" and cls.paper_unit == "value"
     ):
         options["delta"] = 0.0
+    if (name, calibration) == ("pnbm-langevin", "paper"):
+        options["rounds"] = 30  # of 300
     model = trial(
         cls(**options), data, items=tacit.sample_catalogue(), users=120
     )
