@@ -16,7 +16,9 @@ TABLE = Path(__file__).parents[2] / "docs" / "methods.md"
 
 
 def rows():
-    for line in TABLE.read_text("utf-8").splitlines():
+    """Of the first table; those of settings follow under headings of their own."""
+    table = TABLE.read_text("utf-8").split("\n## ")[0]
+    for line in table.splitlines():
         if line.startswith("| `") and "--method" not in line:
             name, cls, _, units, calibrations, engines = (
                 cell.strip() for cell in line.strip("|").split("|")
