@@ -18,7 +18,9 @@ COLUMNS = 6
 
 
 def rows():
-    for line in TABLE.read_text("utf-8").splitlines():
+    """Of the first table; those of settings follow under headings of their own."""
+    table = TABLE.read_text("utf-8").split("\n## ")[0]
+    for line in table.splitlines():
         if line.startswith("| `") and "--method" not in line:
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if len(cells) != COLUMNS:  # a table of settings
