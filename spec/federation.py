@@ -9,6 +9,7 @@ code that shares nothing with Tacit.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from pathlib import Path
@@ -38,11 +39,18 @@ from tacit.federation.protocol.wire import (
     integers,
     layouts_print,
     pack,
+    sections,
+    unpack,
     words,
 )
+from tacit.federation.server.aggregator import MIGRATIONS
+from tacit.federation.server.store import Store
+from tacit.federation.server.uploads import Key, Uploads
 
 FILE = Path(__file__).parent / "vectors" / "federation.json"
 TASK = "0123456789abcdef" * 2
+LEAST = 2
+ID_BYTES = 16
 NONCE = "fedcba9876543210" * 2
 RECOMMENDER = bytes(range(32))
 DEVICES = tuple(bytes([40 + n]) * 32 for n in range(3))
@@ -148,7 +156,7 @@ def _masks() -> list[dict[str, Any]]:
 def _round(identity: Identity) -> dict[str, Any]:
     """Three devices, from their integers to the sum that the recommender is left with."""
     state = pack_state({"people": np.asarray(3.0)})
-    opening = Opening(task=TASK, round=0, attempt=0, parts=LAYOUTS, least=2)
+    opening = Opening(task=TASK, round=0, attempt=0, parts=LAYOUTS, least=LEAST)
     uploads, told, totals = {}, {}, _zeros()
     for private, given in zip(DEVICES, GIVEN, strict=True):
         device = name_of(public_of(private))
@@ -158,7 +166,7 @@ def _round(identity: Identity) -> dict[str, Any]:
         for layout in LAYOUTS:
             body = np.array(given[layout.name], np.int64)
             totals[layout.name] += body
-    sum_ = _summed(uploads)
+    sum_ = _summed(opening, uploads)
     return {
         "opening": pack(opening).hex(),
         "announced": {name: each.hex() for name, each in told.items()},
@@ -217,26 +225,34 @@ def _upload(
     return pack(header, payload)
 
 
-def _summed(uploads: dict[str, bytes]) -> bytes:
-    """As the aggregator reveals it: its own code sums, in the order of the devices' ids."""
-    from tacit.federation.server.uploads import _total
+def _summed(opening: Opening, uploads: dict[str, bytes]) -> bytes:
+    """As an aggregator reveals it, from its store."""
 
-    bodies = [uploads[device] for device in sorted(uploads)]
-    header = Sum(task=TASK, round=0, attempt=0, cohort=len(bodies))
-    payload = b"".join(bytes.fromhex(device) for device in sorted(uploads))
-    for section in _total(LAYOUTS, bodies):
-        payload += section.words.tobytes()
-    return pack(header, payload)
+    async def run(place: Path) -> bytes:
+        store = Store(place, MIGRATIONS, "aggregator")
+        kept = Uploads(store, LEAST)
+        key = Key(TASK, 0, 0)
+        await kept.open(opening, pack(opening))
+        for device, body in uploads.items():
+            await kept.keep(key, device, LEAST, body)
+        found = await kept.reveal(key, give_up=False)
+        store.close()
+        assert found is not None
+        return found
+
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(run(Path(folder) / "store"))
 
 
 def unmasked(found: dict[str, Any]) -> dict[str, list[int]]:
     """The integers of a round's sum, as the recommender takes the masks off."""
-    from tacit.federation.server.uploads import _total
-
-    bodies = [bytes.fromhex(each) for each in found["uploads"].values()]
+    header, payload = unpack(Sum, bytes.fromhex(found["sum"]))
     state = pack_state({"people": np.asarray(3.0)})
+    words_at = payload[ID_BYTES * header.cohort :]
     out = {}
-    for layout, section in zip(LAYOUTS, _total(LAYOUTS, bodies), strict=True):
+    for layout, section in zip(
+        LAYOUTS, sections(LAYOUTS, header.rows, words_at), strict=True
+    ):
         left = section.words.copy()
         for private in DEVICES:
             secret = secrets(private, public_of(RECOMMENDER)).mask

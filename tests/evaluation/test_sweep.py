@@ -118,6 +118,29 @@ def test_what_a_method_does_not_have_is_left_out_and_told() -> None:
         Grid(("als",), (1.0,), units=("rating",)).arms(1000)
 
 
+def test_beside_a_paper_stands_the_same_with_its_noise_off(small) -> None:
+    found = tacit.evaluate(
+        small,
+        "covariance-svd",
+        (0.5, 5),
+        calibrations="paper",
+        seeds=1,
+        baselines=False,
+        reference=False,
+    )
+    told = [(c["calibration"], c["epsilon"]) for c in found.cells]
+    assert told == [
+        ("paper", 0.5),
+        ("paper", 5.0),
+        ("noise off", None),
+        ("none", None),
+    ]
+    noisy, off = found.cells[0], found.cells[2]
+    over = noisy["over_twin"]["rmse"]["mean"]
+    assert over == pytest.approx(noisy["rmse"] - off["rmse"])
+    assert over > 0.05
+
+
 def test_one_cut_of_time_for_everybody(small) -> None:
     first = 10**9 + 5 * 10**6
     part = splits.by_date(small, first)

@@ -143,4 +143,5 @@ def summed(opening: bytes, uploads: dict[str, bytes]) -> bytes:  # 8
     header = {"version": 1} | {
         name: told[name] for name in ("task", "round", "attempt")
     }
-    return frame(header | {"cohort": len(uploads), "rows": []}, payload)
+    counts = {"cohort": len(uploads), "cohorts": [len(uploads)]}
+    return frame(header | counts | {"rows": []}, payload)

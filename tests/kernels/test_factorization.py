@@ -390,7 +390,7 @@ def test_folding_in_with_implicit_ratings(data):
         np.ones(ITEMS),
         implicit,
         np.zeros((PEOPLE, WIDTH)),
-        0.3,
+        np.append(0.0, np.full(WIDTH - 1, 0.3)),
         out,
     )
     u = int(np.argmax(np.diff(ptr)))

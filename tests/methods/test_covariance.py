@@ -94,9 +94,9 @@ def test_ease_places_what_it_does_not_cover_after_the_rest_by_popularity():
 
 
 def test_a_forecast_of_lists_promises_no_ratings():
-    from tacit.evaluation.forecast import forecast
+    from tacit.evaluation.tryout import try_out
 
-    assert forecast(EASE(epsilon=5.0), 200, 60).private is None
+    assert try_out(EASE(epsilon=5.0), 200, 60).private is None
 
 
 def test_few_own_ratings_make_neighbours_and_factors_agree(split):

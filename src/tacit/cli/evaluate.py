@@ -17,6 +17,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.release import release_options, run_release
 from tacit.cli.repeat import repeat
 from tacit.cli.show import counted, say
 
@@ -159,12 +160,16 @@ NOT_REPEATED = (
     is_flag=True,
     help="Allow it on a capped book: the table stays with the owner.",
 )
+@release_options
 @data_options
 @run_options
 @ledger_options
 @json_option
 def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
+    if options["release"]:
+        run_release(ratings, options, as_json=as_json)
+        return
     from tacit.cli.show import print_json
 
     asked = _asked(options)

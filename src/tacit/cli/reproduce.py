@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, note
+from tacit.cli.options import json_option, ledger_options, note
 from tacit.cli.show import print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -57,6 +57,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="Cells run at once; one a core unless said.",
 )
+@click.option(
+    "--owner-only",
+    is_flag=True,
+    help="Allow it on a capped book: the page stays with the owner.",
+)
+@ledger_options
 @json_option
 def reproduce(
     paper: str,
@@ -66,6 +72,9 @@ def reproduce(
     out: Path | None,
     seeds: int,
     processes: int | None,
+    owner_only: bool,
+    ledger: str | None,
+    population: str,
     as_json: bool,
 ) -> None:
     """Run the experiments of PAPER (mcsherry2009, hua2015, wang-tang, xian2017, shin2018)
@@ -84,6 +93,10 @@ def reproduce(
             "no --data: the embedded sample of invented people stands in, and verdicts on "
             "it say little"
         )
+    else:
+        from tacit.fitting.publish import book_evaluation
+
+        book_evaluation(ledger, population, owner_only=owner_only)
     folder = out or Path(f"reproduce-{chosen.name}")
     with progress(f"reproduce {chosen.name}") as bar:
         done = run_paper(
@@ -123,12 +136,14 @@ def _write(
     folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]
 ) -> None:
     """The page and the numbers, for the owner's eyes."""
+    from tacit.evaluation.reproduce.markdown import markdown
     from tacit.evaluation.reproduce.page import page_of
     from tacit.evaluation.reproduce.record import text
 
     files = {
         "numbers.json": text(made),
         "index.html": page_of(paper, done, made),
+        "results.md": markdown(paper, done, made),
     }
     for name, content in files.items():
         target = folder / name

@@ -67,8 +67,8 @@ class Arm:
             "method": self.method,
             "unit": self.unit,
             "calibration": self.calibration,
-            "epsilon": self.epsilon if self.is_private else None,
-            "delta": self.delta if self.is_private else None,
+            "epsilon": None if self.calibration == "none" else self.epsilon,
+            "delta": None if self.calibration == "none" else self.delta,
             "settings": dict(self.settings),
             **where,
         }
@@ -247,5 +247,6 @@ class Grid:
 
 
 def _noise_off(epsilons: Iterable[float]) -> list[tuple[str, float | None]]:
-    """What stands beside a printed algorithm: itself with its noise off."""
-    return []
+    """What stands beside a printed algorithm: itself with its noise off. Papers whose steps
+    depend on the budget take those of the largest."""
+    return [(NOISE_OFF, max(epsilons))]

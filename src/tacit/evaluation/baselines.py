@@ -39,12 +39,13 @@ class Simple(PersonalModel):
         self.ranks_by = "rating" if rates else "score"
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
-        """The levels, shifted by what the person's own ratings say."""
+        """The levels, shifted by what the person's own ratings say; how sure that is, is not
+        known."""
         shift = 0.0
         if self.own:
             rest = own.values - self.level[own.items]
             shift = float(rest.sum()) / (len(rest) + SHRINK)
-        return self.level + shift, np.ones(len(self.level))
+        return self.level + shift, np.full(len(self.level), np.nan)
 
     def explain(self, own: Own, item: int) -> Reason:
         """Nobody asks."""

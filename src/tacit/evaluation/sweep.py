@@ -229,7 +229,14 @@ def _noise_off_arm(
     arm: Arm, key: Mapping[str, Any], on: Prepared, items: Catalogue | None
 ) -> Model:
     """A printed algorithm as it is, with its noise off."""
-    raise NotImplementedError
+    from tacit.fitting.run import trial
+
+    return trial(
+        arm.make(int(key["seed"])),
+        on.split.train,
+        items=items,
+        noise_off=True,
+    )
 
 
 def _who(whole: Ratings, part: Ratings) -> NDArray[np.int32]:

@@ -254,14 +254,15 @@ def error_cdf(runs: Sequence[Measured]) -> list[float] | None:
 
 
 def twin_of(arm: Arm, arms: Sequence[Arm]) -> Arm | None:
-    """What an arm is compared with: its twin, and for a printed form the twin too. The twin
-    itself, and what has no twin here, has none."""
+    """What an arm is compared with: its twin, or for a printed form itself with its noise
+    off. What stands beside others has none."""
     if arm.calibration in ("none", NOISE_OFF):
         return None
+    wanted = NOISE_OFF if arm.calibration == "paper" else "none"
     same = [
         other
         for other in arms
-        if other.calibration == "none"
+        if other.calibration == wanted
         and other.method == arm.method
         and other.settings == arm.settings
     ]

@@ -10,7 +10,12 @@ from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
-from tacit.fitting.start import check_certified, check_kind, check_start
+from tacit.fitting.start import (
+    check_certified,
+    check_kind,
+    check_start,
+    rule_of,
+)
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
@@ -33,9 +38,11 @@ def check(
     people: int | None = None,
     start: Model | None = None,
     owner_only: bool = False,
+    keep_apart: float | None = None,
 ) -> Order:
     """The order of a fit, with every choice made that was left open. `owner_only`: nothing
-    is published, so it may start from any model."""
+    is published, so it may start from any model. `keep_apart`: the share of the ratings that
+    the fit is not shown."""
     calibration = _calibration(method)
     unit = _unit(method)
     how = replace(taken(How, method), engine=_engine(method))
@@ -52,7 +59,15 @@ def check(
         budget = _budget(method, people)
         check_delta(budget, people)
     order = Order(
-        method, unit, calibration, budget, how, settings, devices, start
+        method,
+        unit,
+        calibration,
+        budget,
+        how,
+        settings,
+        devices,
+        start,
+        None if keep_apart is None else rule_of(keep_apart, start),
     )
     _check_people(order, people)
     if start is not None:

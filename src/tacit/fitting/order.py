@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.apart import Apart
 from tacit.engine.scenario import Scenario
 from tacit.methods.base import Method
 from tacit.rounds.options import NOISE_FROM, Calibration, How, NoiseFrom
@@ -34,6 +35,8 @@ class Order:
     devices: Scenario | None = None
     start: Model | None = None
     """An earlier model that this fit may build on."""
+    apart: Apart | None = None
+    """Which ratings the fit does not see."""
 
     @property
     def engine(self) -> str:

@@ -45,6 +45,10 @@ class Said:
     """Whether a count of people chose the plan."""
     noise_off: bool = False
     """Whether a printed form was run without its noise."""
+    published: str = "model"
+    """What the statement is about."""
+    unprotected: tuple[str, ...] = ()
+    """What is not protected besides the usual."""
 
     def statement(
         self,
@@ -77,6 +81,9 @@ class Said:
             per_person=tuple(self._bounds()),
             settings=tuple(self._chosen()),
             public=tuple(self._assumed()),
+            apart=order.apart,
+            published=self.published,
+            not_protected=self.unprotected,
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
             real_noise=private,
@@ -128,6 +135,8 @@ class Said:
         yield from (f"{name} = {value}" for name, value in self.used.items())
         if self.order.devices:
             yield from self.order.devices.words()
+        if self.order.apart is not None:
+            yield self.order.apart.words()
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""

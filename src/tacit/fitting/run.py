@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
@@ -46,14 +47,16 @@ def fit(
     progress: Progress | None = None,
     start: Model | None = None,
     order: Order | None = None,
+    keep_apart: float | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
-    statement. `order` is given by who has checked the method already."""
+    statement. `order` is given by who has checked the method already; `keep_apart` is the
+    share of the ratings that is not shown to the fit."""
     from tacit.model.model import Model
 
     if order is None:
         people = ratings.schema.declare(users).users
-        order = check(method, people=people, start=start)
+        order = check(method, people=people, start=start, keep_apart=keep_apart)
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
@@ -156,6 +159,8 @@ class _Run:
         self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
+        if order.apart is not None:
+            ratings = order.apart.seen(ratings)
         self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
@@ -220,12 +225,18 @@ class _Run:
         if self.order.calibration != "sound":
             return
         for made in self._shapes():
-            people = self.public.schema.users or known_people(
-                self.order, self.engine
-            )
             state = self.method.first_state(made.public)
-            state = state.after(people=float(people or made.public.people))
+            state = state.after(people=self._expected(made))
             check_once(self.method, made.plan, made.public, state, made.events)
+
+    def _expected(self, made: Planned) -> float:
+        """The number of people that a plan is checked for; no number where it needs none."""
+        known = self.public.schema.users or known_people(
+            self.order, self.engine
+        )
+        if known is not None:
+            return float(known)
+        return made.public.people if self.method.needs_people else nan
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""
@@ -237,6 +248,17 @@ class _Run:
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
         reservation; empty for the owner's eyes."""
+        state = self.released(entry=entry)
+        public = self.settled.public
+        if self.order.calibration != "sound":
+            kept = kept_people(self.engine)
+            self.trained = self.method.trained(public, state, kept)
+        shared = signed(self.order, self.method.finish(public, state))
+        # The number that a plan was made for was not declared.
+        return replace(shared, schema=self.public.schema)
+
+    def released(self, *, entry: str = "") -> State:
+        """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
         if self.public.schema.max_ratings is not None:
@@ -253,13 +275,8 @@ class _Run:
                 "ledgers have no room",
                 stacklevel=2,
             )
-        public = self.settled.public
-        if self.order.calibration != "sound":
-            kept = kept_people(self.engine)
-            self.trained = self.method.trained(public, loop.state, kept)
-        shared = signed(self.order, self.method.finish(public, loop.state))
-        # The number that a plan was made for was not declared.
-        return replace(shared, schema=self.public.schema)
+        state: State = loop.state
+        return state
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had
@@ -287,6 +304,8 @@ class _Run:
         local model the server sees which devices answer; twins and papers look."""
         if self.counted is not None:
             return self.counted
+        if not self.method.needs_people:
+            return nan
         declared = self.public.schema.users
         if self.method.local or declared is None:
             return float(self.engine.people)

@@ -259,11 +259,11 @@ def fold_in_rows(
     precision: Floats,
     implicit: Floats,
     lift: Floats,
-    per_rating: float,
+    per_rating: Floats,
     out: Floats,
 ) -> None:
     """m_u + E[z_u] of every person; m_u from `implicit`, plus the given `lift`.
-    `per_rating` spares column 0."""
+    `per_rating` has a number for each column."""
     width = loadings.shape[1]
     system = np.empty((width, width))
     start = np.empty(width)
@@ -284,8 +284,8 @@ def fold_in_rows(
             system,
             mean,
         )
-        for a in range(1, width):
-            system[a, a] += per_rating * (last - first)
+        for a in range(width):
+            system[a, a] += per_rating[a] * (last - first)
         factor(system)
         substitute(system, mean)
         for a in range(width):

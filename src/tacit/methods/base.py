@@ -175,6 +175,9 @@ class Method(What, How, ABC):
     local: ClassVar[bool] = False
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """
+    needs_people: ClassVar[bool] = True
+    """Whether the plan depends on the number of people, so that somebody must declare or count
+    them."""
     Settings: ClassVar[type[BaseSettings]] = Settings
     __signature__ = signature("settings")
 
@@ -291,16 +294,25 @@ class Method(What, How, ABC):
         items: Catalogue | None = None,
         users: int | None = None,
         start: Model | None = None,
+        keep_apart: float | None = None,
     ) -> Self:
         """Train: charge the ledger, run the rounds, keep the model in `model_` and its
         promise in `statement_`.
 
         `start` is an earlier model of the same ledger: what it released is built upon and
-        not paid for again.
+        not paid for again. `keep_apart` is the share of the ratings that the fit is not
+        shown, so that `tacit.release` may say how well it predicts them.
         """
         from tacit.fitting.run import fit
 
-        self.model_ = fit(self, ratings, items=items, users=users, start=start)
+        self.model_ = fit(
+            self,
+            ratings,
+            items=items,
+            users=users,
+            start=start,
+            keep_apart=keep_apart,
+        )
         return self
 
     @property

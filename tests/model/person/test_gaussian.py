@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -146,13 +148,14 @@ def test_the_compiled_twin_agrees() -> None:
 
 
 def test_the_compiled_scores_agree() -> None:
-    given = model()
+    given = replace(model(), per_rating=np.linspace(0, 0.1, WIDTH))
     ptr, item, value = people([0, 1, 3, 40])
     personal = GaussianPersonal(
         {
             "baseline": given.baseline,
             "variance": given.variance,
             "loadings": given.loadings,
+            "per_rating": given.each,
         },
         {"noise": given.noise},
     )

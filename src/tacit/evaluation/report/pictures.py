@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.evaluation.arms import NOISE_OFF
 from tacit.evaluation.report.charts import (
     COLOURS,
     MARKERS,
@@ -54,7 +55,9 @@ def series(
             continue
         told = _settings(cell)
         if cell["calibration"] == "none":
-            twins[cell["method"], cell["unit"], told] = cell
+            twins[cell["method"], "sound", told] = cell
+        elif cell["calibration"] == NOISE_OFF:
+            twins[cell["method"], "paper", told] = cell
         elif cell["epsilon"] is not None:
             key = (cell["method"], cell["unit"], cell["calibration"], told)
             groups.setdefault(key, []).append(cell)
@@ -68,7 +71,7 @@ def series(
         if key[3]:
             name += f", {key[3]}"
         cells = sorted(cells, key=lambda cell: float(cell["epsilon"]))
-        out.append((name, cells, twins.get((method, key[1], key[3]))))
+        out.append((name, cells, twins.get((method, key[2], key[3]))))
     return out[:MOST]
 
 

@@ -23,8 +23,8 @@ def first_words(found: Evaluation) -> str:
     what = "ratings" if found.metric == "rmse" else "likes"
     return (
         f"{methods} on {facts['ratings']:,} {what} of {facts['items']:,} items by "
-        f"{facts['people']:,} people: what is lost when the model may reveal almost nothing "
-        "about any one of them."
+        f"{facts['people']:,} people: what accuracy is lost when the model keeps to a limit "
+        "on what it reveals about any one of them."
     )
 
 
@@ -59,6 +59,17 @@ def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
         f"{change:+.1f} %".replace("-", "−"),
         f"{less} {what} than without privacy: {budget} "
         f"({value:.3f} against {twin[metric]:.3f})",
+    )
+
+
+def band_words(found: Evaluation) -> str:
+    """What the band of a curve is."""
+    over = "people and over draws of noise"
+    if found.cells[0]["runs"] == 1:
+        over = "people; noise was drawn once, so how it varies is not in it"
+    return (
+        f"The band is a 95 % interval over {over}. Dashed: the same model without privacy. "
+        "Dotted: the best answer without any model."
     )
 
 

@@ -10,6 +10,7 @@ from tacit.evaluation.report.charts import picture
 from tacit.evaluation.report.pictures import UNITS
 from tacit.evaluation.report.shown import lists_section
 from tacit.evaluation.report.story import (
+    band_words,
     cost_cards,
     first_words,
     growth_words,
@@ -73,8 +74,7 @@ def _curve(found: Evaluation) -> str:
             f"curve-{unit}",
             pictures.curve(found, metric, unit),
             told=f"{metric} against epsilon; the numbers are in the table below",
-            caption="The band is a 95 % interval over people and over draws of noise. Dashed: "
-            "the same model without privacy. Dotted: the best answer without any model.",
+            caption=band_words(found),
             narrow=TALL,
         )
         if any(cell[other] is not None for cell in found.cells):

@@ -150,6 +150,11 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
+    most: float | None = None
+    """Where the chart ends above, if a curve would squeeze all others; tables do not end."""
+    right: tuple[Curve, ...] = ()
+    """Curves on a scale of their own, on the right."""
+    y_right: str = ""
 
 
 @dataclass(frozen=True)
@@ -263,7 +268,7 @@ def of_panel(panel: Panel) -> Table:
         {x for curve in panel.curves if curve.style != "line" for x in curve.x}
     )
     rows: list[tuple[object, ...]] = []
-    for curve in panel.curves:
+    for curve in (*panel.curves, *panel.right):
         if curve.style == "line":
             level = f"{curve.y[0]:.4f}"
             rows.append((curve.label, *(level for _ in across)))

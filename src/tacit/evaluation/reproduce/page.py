@@ -32,6 +32,8 @@ STYLE = """
 .verdict.bad b { color: var(--warn); }
 .verdict q { font-style: italic; }
 .verdict p { margin: 0 0 .3rem; }
+.scroll { margin: 0 0 1.2rem; }
+caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 """
 KINDS = {
     "holds": "good",
@@ -178,6 +180,10 @@ def _draw(axes: Axes, panel: Panel, narrow: bool) -> None:
         _log(axes, panel)
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.most is not None:
+        axes.set_ylim(top=panel.most)
+    if panel.right:
+        _right(axes, panel)
     _legend(axes, panel, narrow)
 
 
@@ -189,6 +195,35 @@ def _ours(axes: Axes, curve: Curve, colour: str, marker: str) -> None:
         axes.fill_between(
             list(curve.x), low, high, color=colour, alpha=0.15, linewidth=0
         )
+
+
+def _right(axes: Axes, panel: Panel) -> None:
+    """The second scale: pale, so that nobody reads it on the first."""
+    from matplotlib.ticker import StrMethodFormatter
+
+    other = axes.twinx()
+    other.spines["right"].set_visible(True)
+    other.grid(visible=False)
+    for curve in panel.right:
+        other.plot(
+            curve.x,
+            curve.y,
+            color=COLOURS["edge"],
+            linestyle=":",
+            marker="x",
+            label=curve.label,
+        )
+        axes.plot(
+            [],
+            [],
+            color=COLOURS["edge"],
+            linestyle=":",
+            marker="x",
+            label=curve.label,
+        )
+    other.set_ylabel(panel.y_right)
+    other.set_ylim(bottom=0)
+    other.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def _level(axes: Axes, curve: Curve) -> None:
@@ -215,7 +250,8 @@ def _log(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(axes: Axes, panel: Panel, narrow: bool) -> None:
-    shown = [curve for curve in panel.curves if len(curve.y)]
+    every = (*panel.curves, *panel.right)
+    shown = [curve for curve in every if len(curve.y)]
     if len(shown) < 2:
         return
     if narrow:

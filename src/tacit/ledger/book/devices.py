@@ -120,7 +120,7 @@ class DeviceBooks:
                 steps,
             )
             if (
-                price.unbounded
+                price.unbounded or price.tuned
             ):  # the book cannot count it, and then a device does not answer
                 return asked[:0]
             rows = np.array(self._table[asked])

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from tacit.data.apart import Apart
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
@@ -106,8 +107,12 @@ class Statement(BaseModel):
     not_protected: tuple[str, ...] = words.NOT_PROTECTED
     joint: str
     purpose: str = ""
+    apart: Apart | None = None
+    """Which ratings the fit was not shown."""
+    published: str = "model"
+    """What the promise is about: a model, or figures about one."""
     artefact: str | None = None
-    """SHA-256 of the model that this is about."""
+    """SHA-256 of the model, or of the figures, that this is about."""
     signer: str | None = None
     """Public key of the book that was charged."""
     signature: str | None = None
@@ -213,6 +218,8 @@ def build_statement(
     public: Iterable[str] = (),
     not_protected: Iterable[str] = (),
     purpose: str = "",
+    apart: Apart | None = None,
+    published: str = "model",
     receipt: Receipt | None = None,
     real_noise: bool = True,
     local: bool = True,
@@ -271,8 +278,10 @@ def build_statement(
             *((words.VALUES_ONLY,) if unit == "value" else ()),
             *not_protected,
         ),
-        joint=words.joint(unit),
+        joint=words.joint(unit) if published == "model" else words.FIGURES,
         purpose=one_line(purpose),
+        apart=apart,
+        published=published,
         relation=words.relation(unit) if sound else None,
         total=total if sound else None,
         starts=tuple(starts),

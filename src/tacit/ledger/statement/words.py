@@ -3,6 +3,7 @@ engine, unit and event."""
 
 from __future__ import annotations
 
+from tacit.ledger.account.cost import Tuned
 from tacit.ledger.account.event import (
     Choice,
     Event,
@@ -13,6 +14,7 @@ from tacit.ledger.account.event import (
     Response,
     Selection,
     Skellam,
+    Tuning,
     Unbounded,
 )
 from tacit.units import Unit
@@ -96,6 +98,13 @@ NOT_PROTECTED = (
     ),
 )
 VALUES_ONLY = "which items each person rated"
+
+
+FIGURES = (
+    "Nobody is shown anything but these figures: they are sums over all people, and each "
+    "person's part in them was computed from the published model and that person's own "
+    "ratings alone."
+)
 
 
 def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
@@ -221,6 +230,19 @@ def _noise(event: Event) -> str:
             else f"epsilon {event.epsilon:.6g}"
         )
         return f"rounds shaped by earlier releases, within {size} together"
+    if isinstance(event, Tuning):
+        size = (
+            f"rho {event.rho:.6g} (zero-concentrated)"
+            if event.rho is not None
+            else f"epsilon {event.epsilon:.6g}"
+        )
+        expected = Tuned(1.0, event.shape, event.stop).expected
+        return (
+            f"the best of a secret number of trials, {expected:.4g} in the mean "
+            f"(truncated negative binomial, eta {event.shape:g}, gamma {event.stop:.6g}), "
+            f"each a fit and a score of one of {count(event.candidates, 'candidate')} "
+            f"within {size}"
+        )
     if isinstance(event, Unbounded):
         noise = (
             "no noise"

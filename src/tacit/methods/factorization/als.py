@@ -120,7 +120,7 @@ class ALS(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = ALSSettings
     forms: ClassVar[Forms] = {
         "sound": LeastSquares,
-        "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
 

@@ -94,7 +94,7 @@ class InputSGD(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": NoisyDescent,
         "paper": "tacit.methods.factorization.printed.descent:PreprocessedDescent",
-        "none": "tacit.methods.factorization.twin:DescentTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
 
@@ -111,5 +111,5 @@ class InputALS(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": NoisyLeastSquares,
         "paper": "tacit.methods.factorization.printed.least_squares:PreprocessedOutput",
-        "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }

@@ -72,5 +72,5 @@ class ObjectiveMF(FactorMethod):
     forms: ClassVar[Forms] = {
         "sound": ReleasedProfiles,
         "paper": "tacit.methods.factorization.printed.hua_objective:PerturbedObjective",
-        "none": "tacit.methods.factorization.twin:LeastSquaresTwin",
+        "none": "tacit.methods.factorization.twin:FactorTwin",
     }

@@ -236,7 +236,7 @@ class GradientSVD(XianMethod):
     name = "svd-gradient"
     source = "Xian et al. 2017, Algorithm 1 (DPSS)"
     where = "gradient"
-    forms: ClassVar[Forms] = _forms("gradient", "DescentTwin")
+    forms: ClassVar[Forms] = _forms("gradient", "FactorTwin")
 
 
 class GradientSVDPP(XianMethod):
@@ -257,7 +257,7 @@ class ObjectiveSVD(XianMethod):
     name = "svd-objective"
     source = "Xian et al. 2017, Algorithm 2 (DPSAObj)"
     where = "objective"
-    forms: ClassVar[Forms] = _forms("objective", "LeastSquaresTwin")
+    forms: ClassVar[Forms] = _forms("objective", "FactorTwin")
 
 
 class ObjectiveSVDPP(XianMethod):
@@ -279,7 +279,7 @@ class OutputSVD(XianMethod):
     source = "Xian et al. 2017, Algorithm 3 (DPSAOut)"
     units = ("value",)
     where = "output"
-    forms: ClassVar[Forms] = _forms("output", "LeastSquaresTwin")
+    forms: ClassVar[Forms] = _forms("output", "FactorTwin")
 
 
 class OutputSVDPP(XianMethod):

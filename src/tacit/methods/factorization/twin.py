@@ -1,335 +1,237 @@
-"""The non-private twins: alternating least squares, biased gradient descent and SVD++, each
-trained in one piece.
+"""The non-private twins of factorizations.
 
-NOT PRIVATE. They run as one stepwise round without draws, on one block of all people, and
-publish item arrays only: everybody's own side is folded in, as in the private methods, so
-the two are compared on equal terms.
+NOT PRIVATE. Each is trained in one piece on all people and publishes item arrays only:
+everybody's own side is folded in, as in the private methods, so the two are compared on
+equal terms. A model of factors and biases is the personal Gaussian model, so its twin is
+that of `bayes` (`tacit.methods.noiseless.variational`): public features included, which the
+private ones use as well.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound import CellClip, Rows
-from tacit.methods.base import Form, Public
+from tacit.methods.base import Public
 from tacit.methods.factorization.base import FactorSettings
-from tacit.methods.factorization.epochs import (
-    RATE,
-    START,
-    DescentModel,
-    Pace,
-    descend,
-    random_factors,
-)
-from tacit.methods.factorization.implicit import LIFT_SHRINK, Implicit
+from tacit.methods.factorization.epochs import random_factors
+from tacit.methods.factorization.implicit import LIFT_SHRINK, scalar_lift
 from tacit.methods.factorization.likes import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.methods.factorization.publish import shared_model
-from tacit.methods.factorization.state import TableState
 from tacit.methods.factorization.svd import XianMethod
+from tacit.methods.first_order.rounds import public_design
+from tacit.methods.noiseless.implicit import fit_implicit
+from tacit.methods.noiseless.nonnegative import fit_nonnegative
+from tacit.methods.noiseless.twin import (
+    EffectsTwin,
+    GaussianTwin,
+    OnePiece,
+    OnePieceState,
+    as_arrays,
+)
+from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
-from tacit.rounds.printed import Epoch
-from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.round import Block
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
-RIDGE = 3.0
-RIDGE_EACH = 0.05
-BIAS_RIDGE = 3.0
-"""Least squares: ridge of a row, more for each of its ratings, and of a bias. Found on one
-split of ML-1M, as are the ridges of descent."""
-BIAS_DECAY = 0.01
-"""Descent: ridge of a bias."""
-IMPLICIT_START = 0.01
-"""Standard deviation of the first implicit factors."""
-NOISE = 0.7
-"""Variance of a rating around the model: sets the scale of the published loadings, not the
-predictions."""
+LIKE_FACTORS, LIKE_PASSES = 30, 12
+"""For likes, where the settings name none: found on one split of ML-1M."""
+NONNEGATIVE = 20
+"""Factors that are not negative, where the settings name none."""
 
 
-class Twin(Form):
-    """A training in one piece on all ratings, as one round, and what a person's fold-in
-    needs of it.
-
-    A subclass trains; this class runs it, scales what it learned for the personal models
-    that the private methods use, and knows the form for likes, which all share. Defaults
-    are `usual_factors` and `usual_epochs`.
-    """
+class LikesTwin(OnePiece):
+    """Factors by weighted least squares over all cells, 1 for a like and 0 elsewhere (Hu,
+    Koren and Volinsky 2008)."""
 
     settings: FactorSettings
-    usual_factors: ClassVar[int]
-    usual_epochs: ClassVar[int]
-    own_ridge: ClassVar[float] = 1.0
-    """Of a person's fold-in."""
-    own_ridge_each: ClassVar[float]
-    """More of it for each of her ratings."""
 
     @property
     def factors(self) -> int:
-        """Factors of each item."""
-        return self.settings.factors or self.usual_factors
+        """Of each item."""
+        return self.settings.factors or LIKE_FACTORS
 
-    @property
-    def epochs(self) -> int:
-        """Passes over all ratings."""
-        return self.settings.epochs or self.usual_epochs
+    def sizes(self, public: Public) -> tuple[int, int]:
+        """Likes and factors of each item, and how many likes there are."""
+        return 1 + self.factors, 1
 
-    @property
-    def says(self) -> Implicit:
-        """What having rated says: nothing, unless it is SVD++."""
-        return "nothing"
-
-    @abstractmethod
-    def train(self, block: Block, items: int) -> Singles:
-        """One row an item. Columns: mean of all ratings, item bias, factors and, if they are
-        learned, implicit factors."""
-
-    def plan(self, public: Public) -> Plan:
-        """The whole training as one round, released as it is, with the number of ratings of
-        each item beside it."""
-        items = public.items
-        likes = public.schema.positive is not None
-        sides = 2 if self.says == "learned" else 1
-        width = self.factors if likes else 2 + self.factors * sides
-
-        def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
-            from threadpoolctl import threadpool_limits
-
-            # One order of sums in the matrix products, whatever the machine's threads.
-            with threadpool_limits(1):
-                train = self.train_likes if likes else self.train
-                made = train(block, items).astype(np.float64)
-            rows = Rows(np.array([0, items]), np.arange(items), made)
-            count = np.bincount(block.item, minlength=items).astype(np.float64)
-            weight = Rows(rows.ptr, rows.index, count[:, None])
-            return {"items": rows, "weight": weight}
-
-        def absorb(
-            state: TableState, released: Mapping[str, Released]
-        ) -> TableState:
-            weight = released["weight"].value[:, 0]
-            return state.after(items=released["items"].value, weight=weight)
-
-        bound = CellClip(1.0)
-        parts = (
-            Part(
-                "items", items, bound, width=width, share=0.5, printed=Epoch()
-            ),
-            Part("weight", items, bound, share=0.5, printed=Epoch()),
-        )
-        round_ = Round("training", parts, contribute, absorb)
-        return Plan(public.unit, (round_,), ("Not private: no noise.",))
-
-    def first_state(self, public: Public) -> State:
-        """Nothing is trained yet."""
-        return TableState()
-
-    def finish(self, public: Public, state: TableState) -> Shared:
-        """Loadings on the scale where a person's z has unit prior variance, so that her
-        fold-in has the ridge that the training had."""
-        table = state.items
-        if public.schema.positive is not None:
-            arrays = {"factors": table, "weight": state.weight}
-            numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
-            return shared_model(
-                self.method, public, "liked factors", arrays, numbers
-            )
-        # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
-        scale = np.sqrt(NOISE / self.own_ridge)
-        level = np.full((len(table), 1), np.sqrt(NOISE / BIAS_RIDGE))
-        factors = table[:, 2 : 2 + self.factors]
-        arrays = {
-            "baseline": table[:, 0] + table[:, 1],
-            "variance": np.zeros(len(table)),
-            "loadings": np.hstack([level, scale * factors]),
-        }
-        numbers = {
-            "noise": NOISE,
-            "per_rating": self.own_ridge_each / self.own_ridge,
-        }
-        if self.says == "learned":
-            implicit = table[:, 2 + self.factors :] / scale
-            arrays["implicit"] = np.hstack(
-                [np.zeros((len(table), 1)), implicit]
-            )
-        elif self.says == "scalar":
-            arrays["lift"] = np.concatenate(
-                [[0.0], np.full(self.factors, 1 / scale)]
-            )
-            numbers["lift_shrink"] = LIFT_SHRINK
-        return shared_model(self.method, public, "factors", arrays, numbers)
-
-    def train_likes(self, block: Block, items: int) -> Singles:
-        """Factors by weighted least squares over all cells, 1 for a like and 0 elsewhere (Hu,
-        Koren and Volinsky 2008)."""
+    def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
+        """Ridge solves of all people, then of all items, again and again."""
         from tacit.kernels.als import half_step_likes
         from tacit.kernels.order import by_item
 
+        items = public.items
         rng = np.random.default_rng(self.method.seed)
         order = by_item(block.ptr, block.item, items)
         people = len(block.ptr) - 1
         factors = random_factors(rng, items, self.factors)
         own = np.zeros((people, self.factors), np.float32)
-        for _ in range(self.epochs):
-            all_items = factors.T @ factors
+        for _ in range(self.settings.epochs or LIKE_PASSES):
             half_step_likes(
                 ptr=block.ptr,
                 index=block.item,
                 other=factors,
-                everywhere=all_items,
+                everywhere=factors.T @ factors,
                 weight=LIKE_WEIGHT,
                 ridge=LIKE_RIDGE,
                 start=0,
                 stop=people,
                 out=own,
             )
-            all_people = own.T @ own
             half_step_likes(
                 ptr=order.ptr,
                 index=order.person,
                 other=own,
-                everywhere=all_people,
+                everywhere=own.T @ own,
                 weight=LIKE_WEIGHT,
                 ridge=LIKE_RIDGE,
                 start=0,
                 stop=items,
                 out=factors,
             )
-        return factors
+        count = np.bincount(block.item, minlength=items).astype(np.float64)
+        made = np.column_stack([count, factors.astype(np.float64)])
+        return made, np.array([count.sum()])
 
-
-class LeastSquaresTwin(Twin):
-    """Alternating least squares with biases: the twin of whatever releases statistics or
-    solutions."""
-
-    usual_factors = 30
-    usual_epochs = 12
-    own_ridge = RIDGE
-    own_ridge_each = RIDGE_EACH
-    nonnegative: ClassVar[bool] = False
-
-    def train(self, block: Block, items: int) -> Singles:
-        """Ridge solves of all people, then of all items, again and again.
-
-        The last column of either side is the other side's bias, against a 1.
-        """
-        from tacit.kernels.als import half_step
-        from tacit.kernels.order import by_item
-
-        width = self.factors
-        mean = _mean(block)
-        value = (block.value - mean).astype(np.float32)
-        rng = np.random.default_rng(self.method.seed)
-        order = by_item(block.ptr, block.item, items)
-        people = len(block.ptr) - 1
-        own_ridge = _ridge(block.ptr, width)
-        ridge = _ridge(order.ptr, width)
-        count = np.bincount(block.item, minlength=items)
-        own = np.zeros((people, width + 1), np.float32)
-        other = np.zeros((items, width + 1), np.float32)
-        other[:, :width] = rng.standard_normal((items, width)) * START
-        other[:, width] = np.bincount(block.item, value, items) / (
-            count + BIAS_RIDGE
-        )
-        if self.nonnegative:
-            other[:, :width] = np.abs(other[:, :width])
-        user = np.repeat(np.arange(people), np.diff(block.ptr))
-        for _ in range(self.epochs):
-            # Each side's bias is taken from the ratings, and its column becomes the 1 against
-            # which the other side's bias is solved.
-            bias = other[:, width].copy()
-            other[:, width] = 1.0
-            rest = value - bias[block.item]
-            half_step(
-                ptr=block.ptr,
-                index=block.item,
-                value=rest,
-                other=other,
-                ridge=own_ridge,
-                start=0,
-                stop=people,
-                out=own,
-            )
-            own_bias = own[:, width].copy()
-            own[:, width] = 1.0
-            rest = (value - own_bias[user])[order.cell]
-            half_step(
-                ptr=order.ptr,
-                index=order.person,
-                value=rest,
-                other=own,
-                ridge=ridge,
-                start=0,
-                stop=items,
-                out=other,
-            )
-            if self.nonnegative:
-                np.maximum(other[:, :width], 0, out=other[:, :width])
-        means = np.full((items, 1), mean, np.float32)
-        return np.hstack([means, other[:, width:], other[:, :width]])
-
-
-class NonnegativeTwin(LeastSquaresTwin):
-    """The same with the items' factors projected, after every solve, on what is not
-    negative; people's are free."""
-
-    nonnegative = True
-
-
-class DescentTwin(Twin):
-    """Gradient descent with biases (SVD): the twin of whatever releases gradients or noisy
-    ratings."""
-
-    usual_factors = 50
-    usual_epochs = 26
-    own_ridge_each = 0.05
-
-    def train(self, block: Block, items: int) -> Singles:
-        """Epochs over all ratings, each less the mean of all."""
-        mean = _mean(block)
-        value = (block.value - mean).astype(np.float32)
-        rng = np.random.default_rng(self.method.seed)
-        own = random_factors(rng, len(block.ptr) - 1, self.factors)
-        factors = random_factors(rng, items, self.factors)
-        implicit = random_factors(rng, items, self.factors, IMPLICIT_START)
-        sides = DescentModel.begin(own, factors, implicit)
-        pace = Pace(self.epochs, RATE, self.own_ridge_each, BIAS_DECAY)
-        descend(block.ptr, block.item, value, sides, pace, rng, self.says)
-        means = np.full((items, 1), mean, np.float32)
-        columns = [means, sides.bias[:, None], factors]
-        return np.hstack(
-            [*columns, implicit] if self.says == "learned" else columns
+    def finish(self, public: Public, state: OnePieceState) -> Shared:
+        """Item factors for everybody's own weighted solve."""
+        arrays = {"weight": state.items[:, 0], "factors": state.items[:, 1:]}
+        numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
+        return shared_model(
+            self.method, public, "liked factors", arrays, numbers
         )
 
 
-class ImplicitTwin(DescentTwin):
-    """SVD++: descent with implicit factors learned for each item, or with the printed
-    scalar in their place."""
+class FactorTwin(GaussianTwin):
+    """Effects and factors by variational Bayes; likes as `LikesTwin` has them."""
 
-    method: XianMethod
-    usual_factors = 20
-    own_ridge_each = 0.03
+    settings: FactorSettings
+
+    def width(self, public: Public) -> int:
+        """A person's level, and as many factors as the settings say."""
+        wanted = 1 + (self.settings.factors or WIDTH - 1)
+        return min(wanted, public.items)
 
     @property
-    def says(self) -> Implicit:
-        """As the method was told: learned factors, unless the scalar was asked for."""
-        return self.method.implicit_side
+    def passes(self) -> int:
+        """Over all ratings."""
+        return self.settings.epochs or PASSES
+
+    def plan(self, public: Public) -> Plan:
+        """One round, for ratings or for likes."""
+        if public.schema.positive is not None:
+            return LikesTwin(self.method).plan(public)
+        return super().plan(public)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is trained yet."""
+        return OnePieceState()
+
+    def finish(self, public: Public, state: OnePieceState) -> Shared:
+        """What was trained."""
+        if public.schema.positive is not None:
+            return LikesTwin(self.method).finish(public, state)
+        return super().finish(public, state)
 
 
-def _mean(block: Block) -> float:
-    return float(block.value.mean()) if len(block.value) else 0.0
+class NonnegativeTwin(FactorTwin):
+    """Effects, tastes for public features, and factors of which no item has less than
+    none; people's side is free."""
+
+    known: ClassVar[type[EffectsTwin]] = EffectsTwin
+
+    def width(self, public: Public) -> int:
+        """What is known of items, and factors."""
+        factors = self.settings.factors or NONNEGATIVE
+        return self.known(self.method).width(public) + factors
+
+    def fitted(self, block: Block, public: Public) -> Fitted:
+        """First what features tell, then the factors beside it."""
+        known = self.known(self.method).fitted(block, public)
+        return fit_nonnegative(
+            block.ptr,
+            block.item,
+            block.value,
+            known,
+            self.settings.factors or NONNEGATIVE,
+            seed=self.method.seed,
+            threads=self.threads,
+            passes=self.passes,
+        )
 
 
-def _ridge(ptr: NDArray[np.int64], width: int) -> Singles:
-    """Of each row: the factors' ridge, and in the last column the bias's."""
-    each = RIDGE + RIDGE_EACH * np.diff(ptr)
-    ridge = np.repeat(each[:, None], width + 1, 1).astype(np.float32)
-    ridge[:, width] = BIAS_RIDGE
-    return ridge
+class ImplicitTwin(FactorTwin):
+    """SVD++: beside it, factors of having rated each item, or the printed scalar in their
+    place."""
+
+    method: XianMethod
+
+    @property
+    def learned(self) -> bool:
+        """Whether there are implicit factors of each item."""
+        return self.method.implicit_side == "learned"
+
+    def sizes(self, public: Public) -> tuple[int, int]:
+        """As without, and beside loadings or numbers what is implicit."""
+        columns, numbers = super().sizes(public)
+        width = self.width(public)
+        if self.learned:
+            return columns + width, numbers
+        return columns, numbers + width
+
+    def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
+        """Both together."""
+        features = public_design(public)
+        fitted, said = fit_implicit(
+            block.ptr,
+            block.item,
+            block.value,
+            public.items,
+            None if features is None else features.matrix,
+            self._told(block, public.items),
+            width=self.width(public),
+            seed=self.method.seed,
+            threads=self.threads,
+            passes=self.passes,
+        )
+        table, numbers = as_arrays(fitted, block, public.items)
+        if self.learned:
+            return np.hstack([table, said]), numbers
+        return table, np.append(numbers, said[0])
+
+    def _told(self, block: Block, items: int) -> Any:
+        """What having rated says: one row a person."""
+        from scipy.sparse import csr_array
+
+        counts = np.diff(block.ptr)
+        if not self.learned:
+            return csr_array(scalar_lift(counts)[:, None])
+        each = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+        shape = (len(counts), items)
+        return csr_array((each, block.item, block.ptr), shape=shape)
+
+    def finish(self, public: Public, state: OnePieceState) -> Shared:
+        """Loadings, and what having rated adds to a person's vector."""
+        if public.schema.positive is not None:
+            return super().finish(public, state)
+        width = self.width(public)
+        table = state.items
+        arrays = {
+            "baseline": table[:, 0],
+            "variance": table[:, 1],
+            "weight": table[:, 2],
+            "loadings": table[:, 3 : 3 + width],
+            "per_rating": state.shared[1 : 1 + width],
+        }
+        numbers = {"noise": float(state.shared[0])}
+        if self.learned:
+            arrays["implicit"] = table[:, 3 + width :]
+        else:
+            arrays["lift"] = state.shared[1 + width :]
+            numbers["lift_shrink"] = LIFT_SHRINK
+        return shared_model(self.method, public, "factors", arrays, numbers)

@@ -6,7 +6,8 @@ from the released numbers and their own ratings. `sound` is the paper's idea wit
 bound: user-centred, clamped ratings, each person's products divided by the length of that
 person's row; the diagonal, which no predictor needs, is never released. With
 `cleaning=paper` it measures covariance and weights apart, as the paper does, at sound
-bounds. The twin is the same without noise. `paper`: as printed.
+bounds. The twin of the factor is fitted in one piece; that of the neighbourhood is the same
+without noise. `paper`: as printed.
 
 Read on in `plan` (how the budget is divided), `rows` (what one person adds) and `matrix`
 (what is published).
@@ -182,7 +183,7 @@ class CovarianceSVD(CovarianceMethod):
     Settings: ClassVar[type[BaseSettings]] = CovarianceSettings
     forms: ClassVar[Forms] = {
         "sound": FactorForm,
-        "none": FactorForm,
+        "none": "tacit.methods.item_item.twin:CovarianceTwin",
         "paper": "tacit.methods.item_item.printed.mcsherry:PrintedFactor",
     }
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
 from tacit.methods.item_item.matrix import Arrays, published
@@ -29,6 +29,7 @@ from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET, State
@@ -65,16 +66,14 @@ class EaseSettings(BaseSettings):
     """At most this many factors."""
 
 
-class EASE(Method):
-    """Top-n lists from likes (`--positive`); on rated data every rating counts as a like."""
+class NoisyGram(Form):
+    """The sound form: popularity and the Gram, released."""
 
-    name = "ease"
-    source = "ours: ridge on the noisy Gram, after Steck 2019"
-    Settings: ClassVar[type[BaseSettings]] = EaseSettings
+    settings: EaseSettings
 
     def plan(self, public: Public) -> Plan:
         """Popularity, then the Gram; popularity alone where no pair would stand out."""
-        settings = cast("EaseSettings", self.settings)
+        settings = self.settings
         reach = people_by_noise(public)
         size = min(settings.items or gram_size(public, reach), public.items)
         if reach < LEAST[public.unit] or size < 2:
@@ -110,7 +109,19 @@ class EASE(Method):
                 "right": np.asarray(state.between.right, np.float32),
                 "head": np.asarray(state.head, np.int32),
             }
-        return published(self, public, "ease", arrays, {})
+        return published(self.method, public, "ease", arrays, {})
+
+
+class EASE(Method):
+    """Top-n lists from likes (`--positive`); on rated data every rating counts as a like."""
+
+    name = "ease"
+    source = "ours: ridge on the noisy Gram, after Steck 2019"
+    Settings: ClassVar[type[BaseSettings]] = EaseSettings
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
+        "sound": NoisyGram,
+        "none": "tacit.methods.item_item.twin:EaseTwin",
+    }
 
 
 def popularity_round(

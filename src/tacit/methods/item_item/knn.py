@@ -15,13 +15,15 @@ Read on in `plan` (how the budget is divided), `rows` (what one person adds) and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import ClassVar, cast
 
 import numpy as np
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
-from tacit.methods.base import Method, Public
+from tacit.errors import SettingError
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import (
@@ -61,6 +63,8 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
+PRINTED = "tacit.methods.item_item.printed.plain"
+"""Where the paper's own baselines are."""
 BUSY = 1.5
 """The raters of an item rate so many times more than the average person: a public rule."""
 LEAST_NOISE = 3.0
@@ -78,6 +82,10 @@ class KNNSettings(MatrixSettings):
     floor: float = Field(1.0, gt=0)
     """Least total similarity that predictions divide by: little evidence moves a prediction little.
     """
+    neighbours: int | None = Field(None, ge=1)
+    """`none` alone: PCC and COS as Wang & Tang compare with them (equation 2 with raw means
+    and similarities), with so many neighbours (900 on ML-100K, 1300 on ML-1M); unset, the
+    twin of `sound`."""
 
 
 class ItemKNN(Method):
@@ -97,6 +105,8 @@ class ItemKNN(Method):
 
     def plan(self, public: Public) -> Plan:
         """First-order rounds, then the Gram; after a start the first-order rounds alone."""
+        if self.chosen.neighbours is not None:
+            return self._plain(public).plan(public)
         if public.start is None:
             return matrix_plan(public, self.chosen, self.measure)
         seen = measured(public)
@@ -157,10 +167,24 @@ class ItemKNN(Method):
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
+        if self.chosen.neighbours is not None:
+            return self._plain(public).first_state(public)
         return MatrixState()
+
+    def _plain(self, public: Public) -> Form:
+        """PCC or COS of the paper, found as printed forms are."""
+        if public.calibration != "none":
+            raise SettingError(
+                "neighbours is a setting of the paper's non-private baseline",
+                remedy="say --calibration none, or keep=N for the private one",
+            )
+        made: Form = import_module(PRINTED).PlainForm(self)
+        return made
 
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """Level, effects, features and each item's neighbours."""
+        if self.chosen.neighbours is not None:
+            return self._plain(public).finish(public, state)
         arrays = first_arrays(public, state)
         arrays["doubt"] = np.zeros(public.items, np.float32)
         arrays |= self._neighbours(public, state)

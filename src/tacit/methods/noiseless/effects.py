@@ -22,6 +22,7 @@ from tacit.methods.noiseless.variational import (
     Items,
     People,
     begin,
+    mean_of,
 )
 
 PASSES = 15
@@ -43,7 +44,7 @@ def fit_effects(
     """From ratings of one row a person (inner scale) and the items' loadings, of which only
     the turn in the space of tastes is changed."""
     items = len(loadings)
-    level = float(value.mean()) if len(value) else 0.0
+    level = mean_of(value)
     rest = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
     known = begin(item, rest, count, features, loadings)

@@ -59,15 +59,18 @@ def pass_people(
     precision: float,
     start: int,
     stop: int,
+    begin: Any,
+    tastes: Any,
     grams: Any,
     rights: Any,
     moment: Any,
 ) -> None:
     """For people `start` to `stop`: add E[tt'] and value x E[t] to the rows of their items,
-    t = (1, taste), and E[zz'] of the taste z to `moment` (its upper triangle).
+    t = (1, taste), and E[dd'] of d = taste - `begin` to `moment` (its upper triangle).
 
     `mean` has a row v_i = (effect, loadings) for each item and `second` the packed E[vv'].
-    A rating is v_i't with noise of 1/`precision`; a taste is N(0, I) before any rating.
+    A rating is v_i't with noise of 1/`precision`; before any rating the taste of person u is
+    N(begin_u, I). Her expected taste is written into `tastes`.
     """
     wide = mean.shape[1]
     width = wide - 1
@@ -92,7 +95,7 @@ def pass_people(
                 right[a] += value[cell] * row[a + 1]
         place = wide
         for a in range(width):
-            right[a] = precision * (right[a] - total[a + 1])
+            right[a] = precision * (right[a] - total[a + 1]) + begin[person, a]
             for b in range(a, width):
                 system[a, b] = precision * total[place]
                 place += 1
@@ -104,11 +107,14 @@ def pass_people(
             for b in range(width):
                 taste += system[a, b] * right[b]
             told[a + 1] = taste
+            tastes[person, a] = taste
         place = wide
         for a in range(width):
             for b in range(a, width):
                 told[place] = system[a, b] + told[a + 1] * told[b + 1]
-                moment[a, b] += told[place]
+                moved = told[a + 1] - begin[person, a]
+                moved *= told[b + 1] - begin[person, b]
+                moment[a, b] += system[a, b] + moved
                 place += 1
         for cell in range(first, last):
             line = grams[item[cell]]

@@ -19,7 +19,12 @@ from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.rounds import public_design
 from tacit.methods.noiseless.effects import fit_effects
-from tacit.methods.noiseless.variational import WIDTH, Fitted, fit_gaussian
+from tacit.methods.noiseless.variational import (
+    PASSES,
+    WIDTH,
+    Fitted,
+    fit_gaussian,
+)
 from tacit.model.person.gaussian import loadings
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -95,6 +100,15 @@ class OnePiece(Form):
         return OnePieceState()
 
 
+def as_arrays(found: Fitted, block: Block, items: int) -> tuple[Floats, Floats]:
+    """A fit as the two arrays of a training: baseline, variance, weight and loadings of the
+    items; noise and what each rating adds."""
+    count = np.bincount(block.item, minlength=items)
+    columns = [found.baseline, found.variance, count, found.loadings]
+    numbers = np.append(found.noise, found.per_rating)
+    return np.column_stack(columns), numbers
+
+
 class PersonalTwin(OnePiece):
     """A personal Gaussian model. A subclass fits it."""
 
@@ -113,12 +127,7 @@ class PersonalTwin(OnePiece):
 
     def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
         """The fit, as the two arrays of a training."""
-        found = self.fitted(block, public)
-        count = np.bincount(block.item, minlength=public.items)
-        columns = [found.baseline, found.variance, count, found.loadings]
-        return np.column_stack(columns), np.append(
-            found.noise, found.per_rating
-        )
+        return as_arrays(self.fitted(block, public), block, public.items)
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
         """The personal Gaussian model, and how far its loadings are off."""
@@ -148,6 +157,11 @@ class GaussianTwin(PersonalTwin):
         """As many as are ever there; those that are not shrink to nothing."""
         return min(WIDTH, public.items)
 
+    @property
+    def passes(self) -> int:
+        """Over all ratings."""
+        return PASSES
+
     def fitted(self, block: Block, public: Public) -> Fitted:
         """`tacit.methods.noiseless.variational`, with the catalogue's features."""
         features = public_design(public)
@@ -160,6 +174,7 @@ class GaussianTwin(PersonalTwin):
             width=self.width(public),
             seed=self.method.seed,
             threads=self.threads,
+            passes=self.passes,
         )
 
 

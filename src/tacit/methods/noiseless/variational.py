@@ -112,39 +112,55 @@ def fit_gaussian(
     width: int = WIDTH,
     seed: int = 0,
     threads: int = 1,
+    passes: int = PASSES,
 ) -> Fitted:
     """From ratings of one row a person (inner scale) and the items' public features."""
-    level = float(value.mean()) if len(value) else 0.0
+    level = mean_of(value)
     rest = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    first = np.full((items, width), LEVEL_SD)
-    rng = np.random.default_rng(seed)
-    first[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
-    known = begin(item, rest, count, features, first)
+    known = begin(item, rest, count, features, random_start(items, width, seed))
     noise = NOISE
     if len(rest):
         people = People(ptr, item, rest, threads)
-        for _ in range(PASSES):
+        for _ in range(passes):
             noise = _pass(known, people, noise)
-    known.turn(_level_first(known, count))
+    known.turn(level_first(known, count))
+    return finished(known, count, level, noise)
+
+
+def mean_of(value: Floats) -> float:
+    """Of all ratings; 0 where there is none."""
+    return float(value.mean()) if len(value) else 0.0
+
+
+def random_start(items: int, width: int, seed: int) -> Floats:
+    """A level that all items share, and small random loadings."""
+    first = np.full((items, width), LEVEL_SD)
+    rng = np.random.default_rng(seed)
+    first[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
+    return first
+
+
+def finished(known: Items, count: Floats, level: float, noise: float) -> Fitted:
+    """What is published of the items."""
     unknown = np.einsum("ijj->ij", known.covariance)
     return Fitted(
         level + known.mean[:, 0],
         unknown.sum(axis=1),
         np.ascontiguousarray(known.mean[:, 1:]),
-        CAUTION * _typical(known, count).diagonal() / noise,
+        CAUTION * typical_doubt(known, count).diagonal() / noise,
         noise,
     )
 
 
-def _typical(known: Items, count: Floats) -> Floats:
+def typical_doubt(known: Items, count: Floats) -> Floats:
     """Unknown of the loadings of the item of a typical rating."""
     whole = known.covariance[:, 1:, 1:]
     found: Floats = np.einsum("i,ijk->jk", count, whole)
     return found / max(float(count.sum()), 1.0)
 
 
-def _level_first(known: Items, count: Floats) -> Floats:
+def level_first(known: Items, count: Floats) -> Floats:
     """The turn after which column 0 is what all items share, a person's own level, and what
     is unknown of the others is uncorrelated."""
     width = known.mean.shape[1] - 1
@@ -152,7 +168,7 @@ def _level_first(known: Items, count: Floats) -> Floats:
     basis = np.linalg.qr(np.column_stack([shared, np.eye(width)[:, 1:]]))[0]
     basis[:, 0] *= np.sign(basis[:, 0] @ shared) or 1.0
     rest = basis[:, 1:]
-    _, vectors = np.linalg.eigh(rest.T @ _typical(known, count) @ rest)
+    _, vectors = np.linalg.eigh(rest.T @ typical_doubt(known, count) @ rest)
     return np.column_stack([basis[:, :1], rest @ vectors])
 
 
@@ -165,9 +181,11 @@ class Told:
     rights: Floats
     """Rating x E[t], summed by item."""
     moment: Floats
-    """The mean over people of E[zz'], z the taste."""
+    """The mean over people of E[dd'], d the taste less what was expected of it."""
     square: float
     """The sum of all squared ratings."""
+    tastes: Floats
+    """Everybody's expected taste."""
 
     def error(self, known: Items) -> float:
         """Expected squared error of all ratings, if the items are as `known`."""
@@ -192,8 +210,11 @@ class People:
         """How many have rated anything."""
         return max(int((np.diff(self.ptr) > 0).sum()), 1)
 
-    def told(self, known: Items, noise: float) -> Told:
-        """Everybody's taste from the items, and what it says about them."""
+    def told(
+        self, known: Items, noise: float, begin: Floats | None = None
+    ) -> Told:
+        """Everybody's taste from the items, and what it says about them; `begin` is what
+        is expected of each taste before any rating, nothing unless given."""
         from tacit.methods.noiseless.kernels import pass_people
 
         items, wide = known.mean.shape
@@ -202,6 +223,8 @@ class People:
         outer = known.mean[:, :, None] * known.mean[:, None, :]
         second = (known.covariance + outer)[:, *upper]
         second = np.ascontiguousarray(second)
+        tastes = np.zeros((people, wide - 1))
+        before = np.zeros_like(tastes) if begin is None else begin
         edges = np.linspace(0, people, CHUNKS + 1).astype(np.int64)
 
         def part(chunk: int) -> tuple[Floats, Floats, Floats]:
@@ -217,6 +240,8 @@ class People:
                 1 / noise,
                 edges[chunk],
                 edges[chunk + 1],
+                before,
+                tastes,
                 grams,
                 rights,
                 moment,
@@ -232,7 +257,8 @@ class People:
         whole[:, *upper] = packed
         whole[:, upper[1], upper[0]] = packed
         moment = (moment + np.triu(moment, 1).T) / self.there
-        return Told(whole, rights, moment, float(self.value @ self.value))
+        square = float(self.value @ self.value)
+        return Told(whole, rights, moment, square, tastes)
 
 
 def begin(
@@ -264,14 +290,27 @@ def begin(
 def _pass(known: Items, people: People, noise: float) -> float:
     """People, then items, then spread and regression; returned is the noise."""
     told = people.told(known, noise)
+    noise = learn_items(known, told, noise, len(people.value))
+    settle(known, told.moment)
+    return noise
+
+
+def learn_items(known: Items, told: Told, noise: float, count: int) -> float:
+    """All items, from what `count` ratings tell of them; returned is the noise."""
     prior = known.design @ known.slopes
     system = told.grams / noise + np.diag(1 / known.spread)
     known.covariance = np.asarray(np.linalg.inv(system), np.float64)
     rest = told.rights - np.einsum("ijk,ik->ij", told.grams, prior)
     known.mean = prior + np.einsum("ijk,ik->ij", known.covariance, rest / noise)
-    noise = max(told.error(known) / len(people.value), LEAST_NOISE)
-    values, vectors = np.linalg.eigh(told.moment)
-    known.turn((vectors * np.sqrt(values)) @ vectors.T)
+    return max(told.error(known) / count, LEAST_NOISE)
+
+
+def settle(known: Items, moment: Floats) -> Floats:
+    """Tastes of covariance I, items uncorrelated beyond their regression; returned is the
+    matrix by which loadings were multiplied."""
+    values, vectors = np.linalg.eigh(moment)
+    stretch = (vectors * np.sqrt(values)) @ vectors.T
+    known.turn(stretch)
     left = known.regress()
     _, vectors = np.linalg.eigh(left[1:, 1:])
     vectors = vectors[:, ::-1]
@@ -279,4 +318,4 @@ def _pass(known: Items, people: People, noise: float) -> float:
     known.spread = np.concatenate(
         [left[:1, 0], np.sum(vectors * (left[1:, 1:] @ vectors), axis=0)]
     )
-    return noise
+    return np.asarray(stretch @ vectors, np.float64)

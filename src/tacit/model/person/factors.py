@@ -4,7 +4,8 @@ and likes.
 A rating is r_ui = baseline_i + x_i'(m_u + z_u) + e. m_u is what *having rated* items says,
 whatever the ratings: n^-1/2 times the sum of `implicit` over a person's items, or (as Xian
 et al. print it) n^1/2/(n + shrink) times `lift`. z_u is a ridge solution: prior N(0, I),
-and `per_rating` more in its precision for each rating.
+and `per_rating` more in its precision for each rating: one number for all columns but the
+level, or an array of one a column.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class FactorPersonal(PersonalModel):
         "implicit": Needed(("items", "width"), optional=True),
         "lift": Needed(("width",), optional=True),
         "weight": Needed(("items",), optional=True),
+        "per_rating": Needed(("width",), low=0.0, optional=True),
     }
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         "noise": Number(low=LEAST_NOISE),
@@ -89,6 +91,18 @@ class FactorPersonal(PersonalModel):
             return self._array("implicit")
         return np.zeros((0, self.loadings.shape[1]))
 
+    @cached_property
+    def per_rating(self) -> Floats:
+        """What each rating adds to the precision of each column: an array, or one number
+        for all but the level."""
+        if "per_rating" in self.arrays:
+            return self._array("per_rating")
+        each = np.full(
+            self.loadings.shape[1], self.numbers.get("per_rating", 0.0)
+        )
+        each[0] = 0.0
+        return each
+
     def start(self, items: NDArray[np.int64]) -> Floats:
         """m_u from the items alone."""
         count = len(items)
@@ -107,10 +121,8 @@ class FactorPersonal(PersonalModel):
     def _solve(self, own: Own) -> Solved:
         """One small ridge solve."""
         rows, start = self.loadings[own.items], self.start(own.items)
-        ridge = 1.0 + self.numbers.get("per_rating", 0.0) * len(own.items)
         weighted = rows * self.precision[own.items][:, None]
-        diagonal = np.full(rows.shape[1], ridge)
-        diagonal[0] = 1.0
+        diagonal = 1.0 + self.per_rating * len(own.items)
         covariance = np.linalg.inv(np.diag(diagonal) + rows.T @ weighted)
         rest = own.values - self.baseline[own.items] - rows @ start
         parts = covariance @ (weighted * rest[:, None]).T
@@ -160,7 +172,6 @@ class FactorPersonal(PersonalModel):
             )
         out = np.empty((people, width))
         residual = value - self.baseline[item]
-        per_rating = self.numbers.get("per_rating", 0.0)
         fold_in_rows(
             ptr,
             item,
@@ -169,7 +180,7 @@ class FactorPersonal(PersonalModel):
             self.precision,
             self.implicit,
             start,
-            per_rating,
+            self.per_rating,
             out,
         )
         return out

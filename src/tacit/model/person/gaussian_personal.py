@@ -141,14 +141,13 @@ class GaussianPersonal(PersonalModel):
         model = self.model
         means = np.empty((len(ptr) - 1, model.loadings.shape[1]))
         residual = value - model.baseline[item]
-        none = np.zeros(means.shape[1])
         posterior_means(
             ptr,
             item,
             residual,
             model.loadings,
             model.precision,
-            getattr(model, "each", none),
+            model.each,
             means,
         )
         scores: Floats = means @ model.loadings.T

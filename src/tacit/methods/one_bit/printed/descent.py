@@ -8,14 +8,15 @@ people of their own, and an answer has the whole budget. Where people answer mor
 delta buys the exact composition of their bits. The twin takes exact gradients.
 
 Not printed, and chosen here: the start (all products at mid-scale), the learning rates, and
-that a person's own step averages over her own ratings.
+that a person's own step averages over her own ratings. Where the text leaves a choice it is
+a setting. `tests/printed/shin.py` is a second implementation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,16 @@ from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.one_bit.one_bit import (
+    NaiveSettings,
     OneBitMF,
     OneBitSettings,
     ProjectedSettings,
     Way,
 )
-from tacit.methods.one_bit.printed.projection import Projection
+from tacit.methods.one_bit.printed.projection import (
+    Projection,
+    reduced_rows,
+)
 from tacit.methods.one_bit.state import DescentState
 from tacit.model.shared import Shared, single
 from tacit.rounds.people import Everyone, Participation, Slice
@@ -42,6 +47,8 @@ from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]
 Factors = NDArray[np.float32]
+Hidden = Literal["masked", "masked item"]
+"""How section 4.1 hides presence: of all items together, or of one."""
 LARGEST = 1e3
 """Item factors are kept within this, and a step that is not finite is not taken: the naive
 method diverges."""
@@ -92,6 +99,8 @@ class OneBitDescentForm(Form):
             "middle": public.schema.middle,
             "unit_width": public.schema.unit_width,
         }
+        if descent.over:
+            numbers["over"] = descent.over
         return Shared(
             self.method.name,
             personal,
@@ -99,8 +108,19 @@ class OneBitDescentForm(Form):
             numbers,
             public.schema,
             public.catalogue,
-            self.settings.model_dump(),
+            self.used(public),
         )
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """With the form that it is, and the q that is used."""
+        told = self.settings.model_dump() | {"form": "descent"}
+        if isinstance(self.settings, ProjectedSettings):
+            told["projection"] = reduced_rows(public.items, self.settings)
+            told["share"] = told["projection"] / public.items
+            del told["bits"]
+        if public.calibration == "paper":
+            del told["each"]
+        return told
 
     def _descent(self, public: Public) -> PrintedDescent:
         return PrintedDescent(
@@ -129,6 +149,8 @@ class PrintedDescent:
         self.way = way
         self.exact = public.budget is None
         self.rank = settings.rank
+        self.over = public.people if settings.own_mean == "people" else 0.0
+        """What divides a person's own gradient; 0: the number of her ratings."""
         schema = public.schema
         middle = max(abs(schema.middle), SMALLEST * (schema.high - schema.low))
         self.level = np.sqrt(middle / self.rank)
@@ -179,8 +201,9 @@ class PrintedDescent:
         """Who takes part in each round, and the name of its part."""
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
-            more = 1 if self.public.calibration == "paper" else 0
-            return [Turn(i, Everyone(), "bits") for i in range(rounds + more)]
+            return [
+                Turn(i, Everyone(), "bits") for i in range(rounds + self._more)
+            ]
         each = self.settings.each or 1
         if rounds % each:
             raise SettingError(
@@ -195,6 +218,18 @@ class PrintedDescent:
             )
             for i in range(rounds)
         ]
+
+    @property
+    def _more(self) -> int:
+        """Rounds beyond k: one in `paper`, as its loops are printed."""
+        if self.public.calibration != "paper":
+            return 0
+        if self.settings.each is not None:
+            raise SettingError(
+                "each is not for `paper`, where everybody answers in every round",
+                remedy="leave it out, or use --calibration sound --set form=descent",
+            )
+        return int(self.settings.loop == "k+1")
 
     def contribute(
         self, block: Block, state: DescentState, *, key: np.uint64, name: str
@@ -216,6 +251,7 @@ class PrintedDescent:
             np.full(self.rank, self.level),
             self.settings.own_rate,
             self.settings.ridge,
+            self.over,
             own,
         )
         if self.exact or self.way == "naive":
@@ -323,8 +359,14 @@ class PrintedDescent:
         if printed:
             width = self.public.schema.high - self.public.schema.low
             half = budget.epsilon / 2 / settings.rounds
-            scale = self.size * width * self.rank / half
-            claim = Claim("masked", scale, each, 0.0, UNBOUNDED_REASON)
+            single = (
+                isinstance(settings, NaiveSettings)
+                and settings.protects == "single"
+            )
+            among = 1 if single else self.size
+            scale = among * width * self.rank / half
+            noise: Hidden = "masked item" if single else "masked"
+            claim = Claim(noise, scale, each, 0.0, UNBOUNDED_REASON)
             return Part(
                 name, self.size, UNCLIPPED, width=self.rank, printed=claim
             )
@@ -336,7 +378,8 @@ class PrintedDescent:
         if self.exact:
             return ("Exact gradients, for comparison.",)
         if self.public.calibration == "paper":
-            how = f"{rounds + 1} rounds in which everybody answers at epsilon/{rounds}"
+            run = rounds + self._more
+            how = f"{run} rounds in which everybody answers at epsilon/{rounds}"
             return (f"As printed: {how}.",)
         each = self.settings.each or 1
         return (f"{rounds} rounds; each person answers in {each} of them.",)
