@@ -15,13 +15,13 @@ Read on in `plan` (how the budget is divided), `rows` (what one person adds) and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
-from tacit.methods.base import Method, Public
+from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import (
@@ -56,6 +56,7 @@ from tacit.methods.refine.neighbour import similarity, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
@@ -88,16 +89,22 @@ class ItemKNN(Method):
     """Whether ratings count less the person's own mean."""
     variance: ClassVar[float]
     """Of one number of a person's row, around zero: a public rule."""
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
+        "sound": "tacit.methods.item_item.knn:GramForm",
+        "none": "tacit.methods.item_item.twin:KNNTwin",
+    }
 
-    @property
-    def chosen(self) -> KNNSettings:
-        """The settings, by their own class."""
-        return cast("KNNSettings", self.settings)
+
+class GramForm(Form):
+    """`sound`, and without noise most of the twin."""
+
+    method: ItemKNN
+    settings: KNNSettings
 
     def plan(self, public: Public) -> Plan:
         """First-order rounds, then the Gram; after a start the first-order rounds alone."""
         if public.start is None:
-            return matrix_plan(public, self.chosen, self.measure)
+            return matrix_plan(public, self.settings, self.measure)
         seen = measured(public)
         rounds = whole_budget(first_rounds(seen, divided(seen)))
         return Plan(public.unit, rounds, (STARTED,))
@@ -110,7 +117,7 @@ class ItemKNN(Method):
 
         def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
             index = places(state.weights.mean, size)[block.item]
-            if not self.centres:
+            if not self.method.centres:
                 row = (block.value + (LOWEST + HIGHEST) / 2) / HIGHEST
                 if whole_person:
                     row = over_length(block, row * (index < size), pure)
@@ -131,14 +138,18 @@ class ItemKNN(Method):
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
             cleaned = shrink_spectrum(
-                matrix, noisy.sd, self.chosen.rank
+                matrix, noisy.sd, self.settings.rank
             ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
-            return state.after(near=strongest(alike, self.chosen.keep))
+            return state.after(near=strongest(alike, self.settings.keep))
 
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
-            own = centred_cells(public) if self.centres else CellClip(1.0, FINE)
+            own = (
+                centred_cells(public)
+                if self.method.centres
+                else CellClip(1.0, FINE)
+            )
             bound = EntryGram(size, own, OFFSET)
         part = Part("gram", size, bound, share=share, form="gram")
         return Round("gram", (part,), contribute, absorb)
@@ -150,9 +161,9 @@ class ItemKNN(Method):
         v/sqrt(v c + k)."""
         each = max(float(weight.sum()) / people, 1.0)
         count = BUSY * (each**2 if whole_person else each)
-        length = self.variance * count + OFFSET
+        length = self.method.variance * count + OFFSET
         over = np.sqrt(count) / length if whole_person else length**-0.5
-        return np.asarray(weight * self.variance * over)
+        return np.asarray(weight * self.method.variance * over)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -163,11 +174,11 @@ class ItemKNN(Method):
         arrays = first_arrays(public, state)
         arrays["doubt"] = np.zeros(public.items, np.float32)
         arrays |= self._neighbours(public, state)
-        floor = self.chosen.floor
+        floor = self.settings.floor
         if public.start is not None:
             floor = public.start.numbers["floor"]
         numbers = {"noise": NOISE, "around": NOISE, "floor": floor}
-        return published(self, public, "neighbourhood", arrays, numbers)
+        return published(self.method, public, "neighbourhood", arrays, numbers)
 
     def _neighbours(self, public: Public, state: MatrixState) -> Arrays:
         if public.start is not None:
