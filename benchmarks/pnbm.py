@@ -7,10 +7,7 @@ beside plain cosine and Pearson (eq. 2) python benchmarks/pnbm.py DATA epsilon -
 unit user, beside the other methods, 90/10 python benchmarks/pnbm.py DATA units --people
 6000     one rating against a whole person python benchmarks/pnbm.py DATA neighbours
 10 to 1300 neighbours, without noise and at the first epsilon python benchmarks/pnbm.py DATA
-learned --people 6000   learned similarities in plain neighbours python benchmarks/pnbm.py
-DATA paper                   Algorithms 1 and 2 as printed, and their start alone python
-benchmarks/pnbm.py DATA grid                    the same over all settings that section 5.1
-searches
+learned --people 6000   learned similarities in plain neighbours
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import logging
 import resource
 import time
 from dataclasses import replace
-from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -42,8 +38,6 @@ from tacit.methods.neighbourhood.twin import (
     train,
 )
 from tacit.model.model import Model
-from tacit.model.person.neighbours import compress
-from tacit.model.shared import Shared
 from tacit.rounds.round import Block
 
 BESIDE = (
@@ -100,45 +94,18 @@ def inner(ratings: tacit.Ratings) -> Block:
     return Block(np.arange(ratings.n_users), ratings.ptr, ratings.item, value)
 
 
-def plain(part: Split, neighbours: int, *, pearson: bool) -> Model:
-    """Equation 2 with raw similarities: the baselines PCC and COS of the paper."""
-    block, items = inner(part.train), part.train.n_items
-    mean = item_means(block, items, levels=False, prior=0.0)
-    index, value = raw_similarities(
-        Data.of(block, mean),
-        min(neighbours, items - 1),
-        pearson=pearson,
-        damp=0.0,
-        levels=False,
-        threads=None,
-    )
-    flat = {
-        "baseline": mean,
-        "variance": np.zeros(items),
-        "loadings": np.zeros((items, 1)),
-        "doubt": np.zeros(items),
-    }
-    numbers = {"noise": 1.0, "around": 1.0, "floor": 1e-9}
-    catalogue = tacit.Catalogue(part.train.items)
-    arrays = {**flat, **compress(index.astype(np.int64), value)}
-    return Model(
-        Shared(
-            "knn",
-            "neighbourhood",
-            arrays,
-            numbers,
-            part.train.schema,
-            catalogue,
-        ),
-        "",
-    )
-
-
 def baselines(parts: list[Split], neighbours: int) -> None:
     for name in ("cosine", "pearson"):
         begin = time.perf_counter()
+        method = find(f"knn-{name}")
         found = [
-            error(plain(part, neighbours, pearson=name == "pearson"), part)
+            error(
+                trial(
+                    method(calibration="none", neighbours=neighbours),
+                    part.train,
+                ),
+                part,
+            )
             for part in parts
         ]
         line(f"plain {name} N {neighbours}", found, time.perf_counter() - begin)
@@ -194,8 +161,7 @@ def against_epsilon(
 def units(
     given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
 ) -> None:
-    """One rating against a whole person, at equal epsilon: sound methods that promise both,
-    and the printed claims."""
+    """One rating against a whole person, at equal epsilon."""
     for epsilon in given.epsilons:
         for method in ("knn-pearson", "knn-cosine"):
             for unit in ("rating", "user"):
@@ -214,14 +180,6 @@ def units(
             given.people,
             epsilon=epsilon,
         )
-        for method in ("pnbm-sgd", "pnbm-langevin"):
-            scored(
-                f"{method} as printed {epsilon:g}",
-                cut,
-                method,
-                calibration="paper",
-                epsilon=epsilon,
-            )
 
 
 def against_neighbours(
@@ -318,98 +276,12 @@ def halves(epsilon: float) -> tuple[float, float]:
     return epsilon_at(sqrt(0.75) * mu, 1e-6), epsilon_at(sqrt(0.25) * mu, 1e-6)
 
 
-def printed(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
-    for method in ("pnbm-sgd", "pnbm-langevin"):
-        for epsilon in given.epsilons:
-            scored(
-                f"{method} printed {epsilon:g}",
-                cut,
-                method,
-                calibration="paper",
-                epsilon=epsilon,
-            )
-    baselines(cut, 500)
-
-
-GRIDS = {
-    "pnbm-sgd": {
-        "rate": (0.1, 0.4),
-        "rounds": (1, 5, 20),
-        "decay": (0.05, 0.005),
-        "rescale": (10.0, 20.0),
-        "floor": (10.0, 15.0),
-    },
-    "pnbm-langevin": {
-        "rate": (8e-8, 4e-7, 8e-6),
-        "decay": (0.02, 0.002),
-        "temperature": (0.001, 0.006, 0.09),
-    },
-}
-"""Section 5.1; of K in [1, 20] three values."""
-
-
-def grid(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
-    """Every combination that the paper searched; best, median and worst, and the best of
-    each single setting."""
-    for method, choices in (
-        (m, GRIDS[m]) for m in given.methods.split(",") if m in GRIDS
-    ):
-        for epsilon in given.epsilons:
-            found = {}
-            for values in product(*choices.values()):
-                made = dict(zip(choices, values, strict=True))
-                models = [
-                    trial(
-                        find(method)(
-                            calibration="paper", epsilon=epsilon, **made
-                        ),
-                        s.train,
-                    )
-                    for s in cut
-                ]
-                found[values] = float(
-                    np.mean(
-                        [error(m, s) for m, s in zip(models, cut, strict=True)]
-                    )
-                )
-            order = sorted(found, key=lambda values: found[values])
-            middle, best = (
-                found[order[len(order) // 2]],
-                dict(zip(choices, order[0], strict=True)),
-            )
-            print(
-                f"{method} printed {epsilon:g}: best {found[order[0]]:.4f} with {best}, "
-                f"median {middle:.4f}, "
-                f"worst {found[order[-1]]:.4f}",
-                flush=True,
-            )
-            for place, name in enumerate(choices):
-                each = {
-                    value: min(e for v, e in found.items() if v[place] == value)
-                    for value in choices[name]
-                }
-                print(
-                    f"  {name}: "
-                    + ", ".join(
-                        f"{value:g} {e:.4f}" for value, e in each.items()
-                    ),
-                    flush=True,
-                )
-    baselines(cut, 500)
-
-
 TABLES = {
     "folds": folds,
     "epsilon": against_epsilon,
     "units": units,
     "neighbours": against_neighbours,
     "learned": learned,
-    "paper": printed,
-    "grid": grid,
 }
 
 

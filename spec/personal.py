@@ -56,8 +56,12 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
         "covariance-knn",
         {"calibration": "none", "neighbours": 8, "keep": 12},
     ),
-    "weighted-neighbours": (
+    "centred-plain": (
         "covariance-knn",
+        {"epsilon": 500.0, "calibration": "paper", "cleaning": "none"},
+    ),
+    "centred-factor": (
+        "covariance-svd",
         {"epsilon": 50.0, "calibration": "paper"},
     ),
     "ease": ("ease", {"calibration": "none", "likes": True}),

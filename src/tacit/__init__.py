@@ -21,7 +21,13 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
+    "plan": "tacit.evaluation.planning",
+    "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
+    "evaluate": "tacit.evaluation.door",
+    "Evaluation": "tacit.evaluation.door",
+    "release": "tacit.evaluation.release",
+    "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
     "Bias": "tacit.methods.baselines.bias",
@@ -62,6 +68,10 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
+    from tacit.evaluation.door import Evaluation, evaluate
+    from tacit.evaluation.planning import choose, plan
+    from tacit.evaluation.release import release
+    from tacit.evaluation.tune import tune
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
     from tacit.methods.baselines.popularity import Popularity

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.data.sample import sample
+from tacit.fitting.run import trial
 from tacit.methods import find
 
 
@@ -86,18 +87,16 @@ def test_printed_noise_is_dealt_out_and_the_blinding_comes_off(
     )
     f.start()
     f.train(vanish=0.0)
-    twin = (
+    plain = trial(
         find("mf-federated")(
-            calibration="none", **settings, join=0.0, leave=0.0
-        )
-        .fit(ratings, users=24)
-        .model_
+            calibration="paper", epsilon=1e5, **settings, join=0.0, leave=0.0
+        ),
+        ratings,
+        noise_off=True,
     )
-    got, exact = (
-        f.model().shared.arrays["loadings"],
-        twin.shared.arrays["loadings"],
-    )
-    assert 0 < np.abs(got - exact).max() < 0.1
+    got = f.model().shared.arrays["loadings"]
+    exact = plain.shared.arrays["loadings"]
+    assert 0 < np.abs(got - exact).max() < 0.2 * np.abs(exact).max()
     assert (
         json.loads((f.out / "statement.json").read_text())["certified"]
         == "claimed"

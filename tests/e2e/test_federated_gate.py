@@ -10,7 +10,7 @@ import random
 import pytest
 
 from tacit.data.sample import sample
-from tacit.federation.device.client import Away, Link, Refused, Server
+from tacit.federation.device.client import Away, Link, Papers, Refused, Server
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import (
     Identity,
@@ -127,7 +127,7 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
             server = Server(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
-            await link.enrol("open sesame")
+            await link.enrol(Papers(token="open sesame"))
             honest = Upload(
                 task=TASK,
                 round=1,
@@ -151,8 +151,8 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
             with pytest.raises(Refused) as refused:
-                await link.enrol("guess")
-            await link.enrol("open sesame")
+                await link.enrol(Papers(token="guess"))
+            await link.enrol(Papers(token="open sesame"))
             body = pack(
                 Upload(
                     task=TASK,
@@ -207,7 +207,7 @@ def test_a_body_is_not_read_before_its_sender_and_length_are_known(f) -> None:
             server = Server(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
-            await link.enrol("open sesame")
+            await link.enrol(Papers(token="open sesame"))
             mac = shared_secrets(link.private, server.keys[name]).mac
             return link.name, mac
 

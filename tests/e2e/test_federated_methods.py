@@ -208,3 +208,61 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
         for line in f.model().statement.settings
     )
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()
+
+
+def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
+    federation, ratings, monkeypatch
+) -> None:
+    """Two sums of a round: the one without the cheat counts, in every round, and those who
+    were summed with it are told why they take part no more."""
+    whole = Device._whole
+
+    def cheat(self, part, layout, given, count):
+        found = whole(self, part, layout, given, count)
+        return found + (1 << 30) if self.label == 3 else found
+
+    monkeypatch.setattr(Device, "_whole", cheat)
+    half = PEOPLE // 2
+    f = federation(
+        ratings,
+        method="bias",
+        cohort=PEOPLE,
+        least=half,
+        groups=2,
+        set={"sweeps": 2},
+    )
+    f.start()
+    report = asyncio.run(asyncio.wait_for(f.fleet(), 60))
+    f.published()
+    assert set(report.failed) == {
+        "this device sits out the rest of the training: a sum that it was in was out of range"
+    }
+    assert len(report.failed) == PEOPLE - half
+    assert "out of range: its devices sit out" in f.log("recommender")
+    told = f.model().statement.settings
+    assert not any("taken as nothing" in line for line in told)
+    assert np.any(f.model().shared.arrays["baseline"])
+
+
+def test_a_round_of_the_descent_costs_one_gradient(federation) -> None:
+    """Shin et al.'s Algorithm 2 as printed: everybody answers in every round, and is told
+    one gradient of q rows, not the path of all item factors."""
+    people = sample(people=6, ratings=200, seed=8)
+    rank, rows, rounds = 15, 20, 6
+    settings = {"rank": rank, "projection": rows, "rounds": rounds}
+    f = federation(
+        people,
+        method="one-bit-projected",
+        calibration="paper",
+        epsilon=4,
+        cohort=6,
+        least=6,
+        set=settings,
+    )
+    f.start()
+    report = f.train()
+    assert report.answered == 6 * (rounds + 1)  # k + 1 rounds, as printed
+    told = report.bytes_down / report.answered
+    overhead = 1000  # headers: the ticket, names, digests
+    assert told < rows * rank * 4 + overhead
+    assert told < len(people.items) * rank * 4 / 3

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tacit.cli.federate.serve import aggregator
 from tacit.data.sample import sample
 from tacit.errors import SettingError
-from tacit.federation.device.client import Link, Refused, Server
+from tacit.federation.device.client import Link, Papers, Refused, Server
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.server import gate as gates
@@ -56,8 +56,8 @@ def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(
             await server.learn(web)
             link = Link(web, server, server, new_exchange()[0])
             with pytest.raises(Refused) as refused:
-                await link.enrol("guess")
-            await link.enrol("open sesame")
+                await link.enrol(Papers(token="guess"))
+            await link.enrol(Papers(token="open sesame"))
             return refused.value.status
 
     assert asyncio.run(run()) == 403

@@ -16,12 +16,11 @@ from tacit.data.catalogue import Catalogue
 from tacit.engine.printed import PrintedThreads as Threads
 from tacit.methods.base import Public
 from tacit.methods.first_order.rule import strength
-from tacit.methods.item_item.printed.probe import split_probe
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise
 from tacit.rounds.plan import Budget
-from tacit.rounds.round import Block, Released
+from tacit.rounds.round import Released
 from tacit.rounds.state import known
 
 PEOPLE = 250
@@ -344,114 +343,6 @@ def test_without_noise_the_sound_release_is_the_plain_one(
 
 def near(method):
     return {"neighbours": 15} if method is CovarianceKNN else {}
-
-
-def printed(data, *, fine):
-    """McSherry & Mironov from raw ratings: (item averages, G', covariance, weights); `fine`
-    puts y on its grid."""
-    block = Block(
-        np.arange(PEOPLE),
-        data.ptr,
-        data.item,
-        data.value.astype(np.float64),
-        data.time,
-    )
-    kept, _ = split_probe(block, 0)
-    size = len(data.items)
-    sums, counts = (
-        np.bincount(kept.item, kept.value, size),
-        np.bincount(kept.item, minlength=size),
-    )
-    average = (sums + 15 * kept.value.mean()) / (counts + 15)
-    rest = kept.value - average[kept.item]
-    again = rest.mean()
-    covariance, weights = np.zeros((size, size)), np.zeros((size, size))
-    for u in range(PEOPLE):
-        cells = slice(kept.ptr[u], kept.ptr[u + 1])
-        items, v = kept.item[cells].astype(int), rest[cells]
-        y = np.clip(v - (v.sum() + 20 * again) / (len(v) + 20), -1, 1)
-        pairs = [
-            np.outer(y, y) / np.sqrt(len(items)),
-            np.full((len(items), len(items)), 1 / np.sqrt(len(items))),
-        ]
-        if fine:
-            steps = np.trunc(4096 * (v - again))
-            y = np.clip(
-                steps - np.trunc(steps.sum() / (len(v) + 20)), -4096, 4096
-            )
-            weight = np.floor(
-                2.0**30 * 2**20 / (4096.0**2 * np.sqrt(len(items)))
-            )
-            products = (
-                np.outer(y, y),
-                np.full((len(items), len(items)), 4096.0**2),
-            )
-            pairs = [
-                np.floor((weight * each + 2.0**29) / 2.0**30) / 2.0**20
-                for each in products
-            ]
-        covariance[np.ix_(items, items)] += pairs[0]
-        weights[np.ix_(items, items)] += pairs[1]
-    kept_as = np.float32 if fine else np.float64  # what a release is kept in
-    return (
-        average,
-        again,
-        counts,
-        *(m.astype(kept_as).astype(np.float64) for m in (covariance, weights)),
-    )
-
-
-def cleaned(covariance, weights, counts, shrink_diagonal, shrink_off):
-    """Shrinking to the average, scaling by counts, rank 20, unscaling."""
-    average = np.empty_like(covariance)
-    own = np.eye(len(covariance), dtype=bool)
-    for part, pull in ((own, shrink_diagonal), (~own, shrink_off)):
-        average[part] = (covariance[part] + pull * covariance[part].mean()) / (
-            weights[part] + pull * weights[part].mean()
-        )
-    scale = np.sqrt(np.maximum(counts, 1))
-    values, vectors = np.linalg.eigh(average * np.outer(scale, scale))
-    return (
-        vectors[:, -20:] * np.sqrt(np.maximum(values[-20:], 0)) / scale[:, None]
-    )
-
-
-@pytest.fixture(scope="module", params=[CovarianceSVD, CovarianceKNN])
-def as_printed(request, data):
-    return request.param, *run(
-        request.param(epsilon=20.0, calibration="paper"),
-        data,
-        "rating",
-        "paper",
-    )
-
-
-@pytest.mark.parametrize(("fine", "near_enough"), [(True, 1e-6), (False, 1e-3)])
-def test_without_noise_the_printed_algorithm_is_the_plain_one(
-    data, as_printed, fine, near_enough
-):
-    """To 1e-6 with the numbers on their grids, and to the grids' own error without them."""
-    method, state, shared = as_printed
-    average, again, counts, covariance, weights = printed(data, fine=fine)
-    pulls = state.parameters
-    found = cleaned(covariance, weights, counts, pulls[0], pulls[1])
-    rows = np.column_stack([np.full(len(found), np.sqrt(pulls[2] / 20)), found])
-    closest = (
-        {"neighbours": 20, "closeness": shared.arrays["similarity"]}
-        if method is CovarianceKNN
-        else {}
-    )
-    wanted = reference(
-        data,
-        average + again - 3,
-        np.zeros(len(average)),
-        rows,
-        pulls[2],
-        **closest,
-    )
-    np.testing.assert_allclose(
-        predictions(data, shared), wanted, rtol=near_enough
-    )
 
 
 def test_what_is_published_without_noise_says_so(data):

@@ -78,6 +78,9 @@ def test_figures_by_hand() -> None:
         "ndcg@3": pytest.approx(0.5 * (1 / log2(3)) / (1 + 1 / log2(3))),
         "precision@3": pytest.approx(1 / 6),
         "hit@3": pytest.approx(0.5),
+        "f@3": pytest.approx(0.5 * (2 * 1 / (3 + 2))),
+        "map@3": pytest.approx(0.5 * (1 / 2) / 2),
+        "mrr@3": pytest.approx(0.5 * (1 / 2)),
     }
 
 

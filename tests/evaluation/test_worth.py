@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from tacit.evaluation.worth import attacker, right
+from tacit.evaluation.attacker import attacker, right
 from tacit.ledger.account import account
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.cost import cost

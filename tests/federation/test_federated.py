@@ -407,7 +407,12 @@ def test_a_device_refuses_a_round_that_is_not_the_tasks(changes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "policy"), [({}, {"least": 11}), ({}, {"honest": 0.5})]
+    ("changes", "policy"),
+    [
+        ({}, {"least": 11}),
+        ({"noise": "devices"}, {"honest": 0.5, "noise": ("devices",)}),
+        ({"noise": "devices"}, {}),
+    ],
 )
 def test_a_device_refuses_a_task_that_is_weaker_than_its_owner_accepts(
     changes, policy

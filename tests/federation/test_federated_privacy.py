@@ -22,7 +22,13 @@ from tacit.federation.protocol.task import Task
 from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
-POLICY = Policy(epsilon=500, delta=1e-4, honest=1.0, accept_unbounded=True)
+POLICY = Policy(
+    epsilon=500,
+    delta=1e-4,
+    honest=1.0,
+    accept_unbounded=True,
+    noise=("both", "servers", "devices"),
+)
 
 
 def task(**changes) -> Task:
@@ -105,7 +111,7 @@ def test_one_mask_never_covers_two_contributions() -> None:
 
 
 def test_a_new_key_of_the_device_makes_new_words() -> None:
-    made = assemble(task())
+    made = assemble(task(noise="both"))
     one = device(made, key_name="first")
     first = sent(one, made, state())
     assert one.known(told(made), state())
@@ -231,7 +237,7 @@ def test_an_honest_sum_never_wraps(cohort) -> None:
 def test_a_device_adds_its_share_whatever_is_announced() -> None:
     """The share follows from the task that the device assembled; a smaller one that is
     announced changes nothing."""
-    made = assemble(task(epsilon=0.5, honest=0.5))
+    made = assemble(task(epsilon=0.5, honest=0.5, noise="devices"))
     quiet = device(made)
     payload = state()
     layout = made.layouts(0)[0]

@@ -7,6 +7,8 @@ import pytest
 import tacit
 from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
+from tacit.evaluation.arms import Arm
+from tacit.evaluation.how import How
 from tacit.fitting import rehearse as rehearsal
 from tacit.fitting.rehearse import ITEMS, PEOPLE, few_items, invented
 from tacit.ledger.book.book import open_book
@@ -36,9 +38,7 @@ def test_a_method_that_breaks_is_not_charged(ratings, tmp_path, monkeypatch):
 def test_an_evaluation_that_breaks_is_not_booked(ratings, monkeypatch):
     monkeypatch.setattr(Popularity, "finish", broken)
     booked = []
-    arm = sweep.Arm(
-        lambda seed: Popularity(epsilon=1.0), "popularity", "user", "sound", 1.0
-    )
+    arm = Arm("popularity", "user", "sound", 1.0)
     with pytest.raises(Failure, match="invented people"):
         sweep.run(ratings, [arm], ready=lambda: booked.append(1))
     assert not booked
@@ -46,11 +46,9 @@ def test_an_evaluation_that_breaks_is_not_booked(ratings, monkeypatch):
 
 def test_a_split_that_cannot_be_is_not_booked(ratings):
     booked = []
-    arm = sweep.Arm(
-        lambda seed: Popularity(epsilon=1.0), "popularity", "user", "sound", 1.0
-    )
+    arm = Arm("popularity", "user", "sound", 1.0)
     with pytest.raises(SettingError):
-        sweep.run(ratings, [arm], folds=1, ready=lambda: booked.append(1))
+        sweep.run(ratings, [arm], How(folds=1), ready=lambda: booked.append(1))
     assert not booked
 
 

@@ -123,9 +123,9 @@ def test_own_factors_follow_the_path_and_catch_up(people):
         np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
     )
     start, own = np.full(3, 0.5), np.zeros((25, 4))
-    advance(ptr, item, value, path[:2], start, 0.1, 0.01, own)
+    advance(ptr, item, value, path[:2], start, 0.1, 0.01, 0.0, own)
     assert (own[:, 3] == 3).all()
-    advance(ptr, item, value, path, start, 0.1, 0.01, own)
+    advance(ptr, item, value, path, start, 0.1, 0.01, 0.0, own)
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
         assert np.allclose(

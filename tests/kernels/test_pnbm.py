@@ -16,7 +16,8 @@ from tacit.methods.neighbourhood.kernels import (
     pair_starts,
     residuals,
 )
-from tacit.methods.neighbourhood.kernels_rows import gradient_rows, similar_rows
+from tacit.methods.neighbourhood.kernels_rows import row_gradient, similar_rows
+from tacit.methods.neighbourhood.printed import kernels as printed
 from tacit.methods.neighbourhood.twin import Data, square, train
 from tacit.model.person.gaussian import GaussianModel, fold_in
 from tacit.rounds.round import Block
@@ -58,114 +59,94 @@ def neighbours(seed=0, most=6):
     return index.astype(np.int32), rng.normal(size=(ITEMS, most))
 
 
-def loss(data, index, value, shrink, floor):
+def guessed(row, dev, level, floor):
+    """Plain numpy: what her other ratings say of one item."""
+    size = max(np.abs(row).sum(), floor)
+    return level + row @ (dev - level) / size
+
+
+@pytest.mark.parametrize("level", [0.0, 0.3], ids=["item means", "levels"])
+@pytest.mark.parametrize(
+    "floor", [1e-9, 50.0], ids=["no floor", "on the floor"]
+)
+def test_the_gradient_of_a_row_is_the_derivative_of_the_prediction(
+    level, floor
+):
+    rng = np.random.default_rng(2)
+    row = np.append(rng.normal(size=6), 0.0)
+    item = np.arange(7)
+    dev = rng.normal(size=7)
+    slots = np.empty(8, np.int64)
+    slopes = np.empty(8)
+    found = row_gradient(
+        0, 7, 6, item, dev, item, row, level, floor, slots, slopes
+    )
+    assert found.count == 6
+    assert found.value == pytest.approx(guessed(row[:6], dev[:6], level, floor))
+    for c in range(6):
+        near = np.tile(row[:6], (2, 1))
+        near[0, c] += STEP
+        near[1, c] -= STEP
+        up, down = (guessed(each, dev[:6], level, floor) for each in near)
+        assert slopes[c] == pytest.approx((up - down) / (2 * STEP), abs=1e-6)
+
+
+def loss(data, similarity, floor):
     """Plain numpy: the sum of e^2/2 over all ratings."""
     total = 0.0
     for u in range(len(data.ptr) - 1):
         cells = np.arange(data.ptr[u], data.ptr[u + 1])
         for k in cells:
             others = cells[cells != k]
-            level = (
-                data.dev[others].sum() / (len(others) + shrink)
-                if shrink >= 0
-                else 0.0
-            )
-            row = np.zeros(ITEMS)
-            row[index[data.item[k]]] = value[data.item[k]]
-            s = row[data.item[others]]
-            guess = level + s @ (data.dev[others] - level) / max(
-                np.abs(s).sum(), floor
-            )
+            row = similarity[data.item[k], data.item[others]]
+            guess = guessed(row, data.dev[others], 0.0, floor)
             total += (guess - data.dev[k]) ** 2 / 2
     return total
 
 
-@pytest.mark.parametrize("shrink", [-1.0, 5.0], ids=["item means", "levels"])
+def slope_of(data, similarity, floor, clamp=np.inf, drawn=True):
+    got = np.ones_like(similarity)
+    printed.gradient_pairs(
+        data.ptr,
+        data.item,
+        data.dev,
+        data.start,
+        data.user,
+        data.cell,
+        np.full(len(data.item), drawn),
+        similarity,
+        floor,
+        clamp,
+        np.inf,
+        0,
+        ITEMS,
+        got,
+    )
+    return got
+
+
 @pytest.mark.parametrize(
     "floor",
     [1e-9, 2.0, 50.0],
     ids=["no floor", "some on the floor", "all on the floor"],
 )
-def test_the_gradient_of_rows_is_the_derivative_of_the_loss(
-    data, shrink, floor
-):
-    index, value = neighbours()
-    got = np.zeros_like(value)
-    drawn = np.ones(len(data.item), np.bool_)
-    gradient_rows(
-        data.ptr,
-        data.item,
-        data.dev,
-        data.total,
-        data.start,
-        data.user,
-        data.cell,
-        drawn,
-        index,
-        value,
-        shrink,
-        floor,
-        np.inf,
-        np.inf,
-        0,
-        ITEMS,
-        got,
-    )
-    for i, c in [(0, 0), (3, 2), (5, 5), (8, 1), (2, 4)]:
+def test_the_printed_gradient_is_the_derivative_of_the_loss(data, floor):
+    value = np.random.default_rng(0).normal(size=(ITEMS, ITEMS))
+    got = slope_of(data, value, floor)
+    assert not np.diag(got).any()
+    for i, j in [(0, 1), (3, 2), (5, 8), (8, 1), (2, 4)]:
         up, down = value.copy(), value.copy()
-        up[i, c] += STEP
-        down[i, c] -= STEP
-        slope = (
-            loss(data, index, up, shrink, floor)
-            - loss(data, index, down, shrink, floor)
-        ) / (2 * STEP)
-        assert got[i, c] == pytest.approx(slope, abs=1e-6)
+        up[i, j] += STEP
+        down[i, j] -= STEP
+        slope = (loss(data, up, floor) - loss(data, down, floor)) / (2 * STEP)
+        assert got[i, j] == pytest.approx(slope, abs=1e-6)
 
 
 def test_only_drawn_ratings_count_and_errors_are_clamped(data):
-    index, value = neighbours()
-    got = np.ones_like(value)
-    args = (
-        data.ptr,
-        data.item,
-        data.dev,
-        data.total,
-        data.start,
-        data.user,
-        data.cell,
-    )
-    gradient_rows(
-        *args,
-        np.zeros(len(data.item), np.bool_),
-        index,
-        value,
-        -1.0,
-        1.0,
-        1.0,
-        4.0,
-        0,
-        ITEMS,
-        got,
-    )
-    assert not got.any()
-    small, large = np.zeros_like(value), np.zeros_like(value)
-    everyone = np.ones(len(data.item), np.bool_)
-    gradient_rows(
-        *args, everyone, index, value, -1.0, 1.0, 1e-3, np.inf, 0, ITEMS, small
-    )
-    gradient_rows(
-        *args,
-        everyone,
-        index,
-        value,
-        -1.0,
-        1.0,
-        np.inf,
-        np.inf,
-        0,
-        ITEMS,
-        large,
-    )
+    value = np.random.default_rng(0).normal(size=(ITEMS, ITEMS))
+    assert not slope_of(data, value, 1.0, drawn=False).any()
+    small = slope_of(data, value, 1.0, clamp=1e-3)
+    large = slope_of(data, value, 1.0)
     assert np.abs(small).max() < 0.1 * np.abs(large).max()
 
 

@@ -34,6 +34,7 @@ from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.base import Cells
 from tacit.rounds.plan import Budget
+from tacit.rounds.printed import trimmed
 from tacit.rounds.round import Block
 from tacit.testing import MethodTests
 
@@ -369,7 +370,7 @@ def test_at_epsilon_4b_algorithm_2_is_plain_langevin_dynamics():
     value, slope, noise = rng.normal(size=(3, 5, 4))
     pull = 0.02 * value
     got = printed.langevin_step(
-        value, slope, pull, epsilon=4 * printed.BOUND, step=0.01, noise=noise
+        value, slope, pull, share=1.0, step=0.01, noise=noise
     )
     assert got == pytest.approx(
         value - 0.01 / 2 * (slope + pull) + noise, rel=1e-14
@@ -381,7 +382,7 @@ def test_printed_constants():
     assert printed.printed_sensitivity(1, 10.0) == pytest.approx(
         2 * 2.0 * 4 / 10
     )
-    assert printed.BOUND == 16 * 200
+    assert printed.loss_bound(200) == 16 * 200
     part, total = printed.inclusion(np.array([3.0, 1.0]), 0.5)
     assert total == 4
     assert part == pytest.approx([0.75 * 0.25, 0.25 * 0.75])
@@ -391,7 +392,7 @@ def test_people_of_twenty_ratings_are_left_out_and_busy_ones_cut():
     counts = [20, 21, 300]
     ptr = np.cumsum([0, *counts])
     item = np.concatenate([np.arange(n) for n in counts]).astype(np.uint32)
-    block = printed.busy(
+    block = trimmed(
         Block(np.arange(3), ptr, item, np.zeros(len(item))), 20, 200, 0
     )
     assert np.diff(block.ptr).tolist() == [0, 21, 200]

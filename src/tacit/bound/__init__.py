@@ -2,6 +2,7 @@
 knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
+from tacit.bound.box import Box, Listed
 from tacit.bound.centre import CentredCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
 from tacit.bound.counted_gram import CountedGram
@@ -12,12 +13,14 @@ from tacit.bound.limit import limit_ratings
 __all__ = [
     "STEPS",
     "Bound",
+    "Box",
     "CellClip",
     "CentredCells",
     "CountedGram",
     "EntryGram",
     "FactorGram",
     "LevelCells",
+    "Listed",
     "OwnMeans",
     "PersonCount",
     "RowClip",

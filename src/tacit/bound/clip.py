@@ -41,7 +41,7 @@ def one_number(rows: Rows, row: int | None = None) -> None:
         )
 
 
-def _meet(rows: Rows) -> bool:
+def meet(rows: Rows) -> bool:
     """Whether two lines of one person fall on one row of the array."""
     index = np.asarray(rows.index, np.int64)
     rising = np.diff(index) > 0
@@ -138,7 +138,7 @@ class CellClip:
         from tacit.kernels.rows import grid_cells
 
         one_number(rows)
-        if self.apart and _meet(rows):
+        if self.apart and meet(rows):
             raise Failure(
                 "several cells of a person meet in one row: this bound would be too small"
             )

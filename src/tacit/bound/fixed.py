@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows, Sensitivity
-from tacit.bound.clip import check_grid
+from tacit.errors import SettingError
 from tacit.units import Unit
+
+MOST_STEPS = 2.0**57
+"""Of one number: 64 of them can be added."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,12 @@ class FixedPoint:
     steps: int
 
     def __post_init__(self) -> None:
-        check_grid(self.limit, self.steps)
+        # No sensitivity is checked in squares here, so sums alone must stay inside 64 bits.
+        if not (0 < self.limit * self.steps < MOST_STEPS) or self.steps < 1:
+            raise SettingError(
+                f"a limit of {self.limit:g} on a grid of {self.steps} steps per unit is out "
+                "of range"
+            )
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Round each number toward zero by itself."""

@@ -1,9 +1,8 @@
-"""`tacit evaluate`: accuracy tables for the owner."""
+"""`tacit evaluate`: what privacy costs, in tables, files and a page, for the owner."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,11 +12,41 @@ from tacit.cli.options import (
     json_option,
     ledger_options,
     method_options,
+    note,
     parse_settings,
     read_data,
     run_options,
 )
-from tacit.cli.show import say
+from tacit.cli.release import release_options, run_release
+from tacit.cli.repeat import repeat
+from tacit.cli.show import counted, say
+
+if TYPE_CHECKING:
+    from tacit.evaluation.door import Asked
+    from tacit.evaluation.result import Evaluation
+
+SPLIT = (
+    "time (the latest tenth of all ratings) or a date, 2001-06-30: one cut for everybody, as "
+    "in use. Random shares, 90/10 unless said, let the future in and flatter. Also probe (of "
+    "each person's latest), people (some take no part; with --positive unless said)."
+)
+TOLD = ("rmse", "mae", "recall@20", "ndcg@20", "overlap@30")
+"""Metrics of the table; --json and --csv have all."""
+
+
+NOT_REPEATED = (
+    "out",
+    "report",
+    "csv",
+    "people",
+    "as_json",
+    "processes",
+    "threads",
+    "ledger",
+    "population",
+    "owner_only",
+)
+"""Options that change no number of a report."""
 
 
 @click.command()
@@ -37,19 +66,30 @@ from tacit.cli.show import say
     help="Budgets to compare.",
 )
 @click.option(
-    "--unit", metavar="user|rating|value", help="Whom the promise is about."
+    "--unit",
+    "units",
+    metavar="user|rating|value",
+    help="Whom the promise is about; several with commas.",
+)
+@click.option("--split", metavar="HOW", help=SPLIT)
+@click.option(
+    "--until",
+    metavar="DATE",
+    help="Only ratings before this day: what a smaller service would have seen.",
 )
 @click.option(
-    "--split",
-    metavar="HOW",
-    help="90/10 unless said, people with --positive; or 80/20, time, probe.",
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    metavar="NAME=A,B",
+    help="Compare values of a setting, as often as needed.",
 )
 @click.option(
     "--seeds",
     default=3,
     show_default=True,
     type=click.IntRange(1, 1000),
-    help="How many random splits.",
+    help="How many splits and draws of noise.",
 )
 @click.option(
     "--folds", type=int, metavar="K", help="K-fold instead of random splits."
@@ -69,6 +109,13 @@ from tacit.cli.show import say
     help="Per cent of their ratings given.",
 )
 @click.option(
+    "--listed",
+    default=600,
+    show_default=True,
+    type=click.IntRange(1),
+    help="People of a split whose lists are made.",
+)
+@click.option(
     "--days",
     is_flag=True,
     help="Ask for each prediction on the day of its rating (docs/results/bayes.md).",
@@ -80,155 +127,183 @@ from tacit.cli.show import say
     help="Also the non-private twin.",
 )
 @click.option(
+    "--reference/--no-reference",
+    default=True,
+    show_default=True,
+    help="Also the best non-private model, to compare with.",
+)
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Fits that run side by side.",
+)
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    help="Keep every fit's numbers: what was ended goes on where it was.",
+)
+@click.option(
+    "--report",
+    metavar="PAGE.html",
+    help="A page to read and to show: one file, no script.",
+)
+@click.option("--csv", metavar="FILE.csv", help="The table with all metrics.")
+@click.option(
+    "--people",
+    metavar="FILE.parquet",
+    help="Person by person: personal values.",
+)
+@click.option(
     "--owner-only",
     is_flag=True,
     help="Allow it on a capped book: the table stays with the owner.",
 )
+@release_options
 @data_options
 @run_options
 @ledger_options
 @json_option
-def evaluate(
-    ratings: str,
-    methods: str | None,
-    epsilons: str,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
-    from tacit.data.splits import parse_shares
-    from tacit.errors import SettingError
-    from tacit.evaluation.sweep import run
-    from tacit.fitting.publish import book_evaluation
+    if options["release"]:
+        run_release(ratings, options, as_json=as_json)
+        return
+    from tacit.cli.show import print_json
 
-    how = options["split"] or (
-        "90/10" if options["positive"] is None else "people"
-    )
-    if how not in ("time", "probe", "people"):
-        parse_shares(how)
-    if not 0 < options["fold_in"] < 100:
-        raise SettingError(
-            f"--fold-in {options['fold_in']:g} is not between 0 and 100 per cent"
-        )
-    arms = _arms(ratings, methods, epsilons, options)
+    asked = _asked(options)
+    _check_files(options)
+    likes = options["positive"] is not None
+    for order in asked.check(options["users"], likes=likes):
+        check_data(order, ratings, options)
+    for words in asked.left_out:
+        note(f"left out: {words}")
     data, items = read_data(ratings, options)
-    if options["days"] and data.time is None:
-        raise SettingError(
-            "--days needs times, and these ratings have none",
-            remedy="leave --days out",
-        )
-    book = partial(
-        book_evaluation,
-        options["ledger"],
-        options["population"],
-        owner_only=options["owner_only"],
-    )
-    from tacit.cli.show import print_json, progress
-
-    with progress("evaluate") as bar:
-        cells = run(
+    with counted("evaluate") as bar:
+        found = asked.run(
             data,
-            arms,
-            split=how,
-            seeds=options["seeds"],
-            folds=options["folds"],
-            hold=options["hold"],
-            fold_in=options["fold_in"] / 100,
-            items=items,
-            days=options["days"],
+            items,
+            out=options["out"],
+            processes=options["processes"],
             progress=bar,
-            ready=book,
+            owner_only=options["owner_only"],
         )
+    if found.facts["lets_the_future_in"]:
+        note("a random split lets the future in; --split time does not")
+    _write(found, ratings, options)
     if as_json:
-        print_json({"note": "NOT PRIVATE: for the owner only", "cells": cells})
+        print_json(found.to_json())
     else:
-        _print(cells)
+        _print(found)
 
 
-def _arms(
-    ratings: str, methods: str | None, epsilons: str, options: dict[str, Any]
-) -> list[Any]:
-    """Every method at every epsilon, and its twin; all checked before a rating is read."""
+def _asked(options: dict[str, Any]) -> Asked:
+    """The evaluation that the options name."""
+    from tacit.evaluation.arms import Grid
+    from tacit.evaluation.door import Asked
+    from tacit.evaluation.how import How
+    from tacit.methods import DEFAULT, DEFAULT_POSITIVE
+
+    likes = options["positive"] is not None
+    methods = options["methods"] or (DEFAULT_POSITIVE if likes else DEFAULT)
+    shared = method_options(options)
+    calibrations = _names(shared.pop("calibration"))
+    units: tuple[Any, ...] = (None,)
+    if options["units"]:
+        units = _names(options["units"])
+    grid = Grid(
+        _names(methods),
+        _numbers(options["epsilons"]),
+        units,
+        calibrations,
+        _sweeps(options["sweeps"]),
+        parse_settings(options["settings"]),
+        shared,
+        options["twin"],
+    )
+    how = How(
+        options["split"] or ("people" if likes else "90/10"),
+        options["seeds"],
+        options["folds"],
+        options["hold"],
+        options["fold_in"] / 100,
+        options["until"],
+        options["days"],
+        options["listed"],
+    )
+    return Asked(grid, how, reference=options["reference"])
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _numbers(text: str) -> tuple[float, ...]:
     from tacit.errors import SettingError
-    from tacit.evaluation.sweep import Arm
-    from tacit.fitting.check import check
-    from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find
 
     try:
-        budgets = [float(text) for text in epsilons.split(",")]
+        return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise SettingError(
-            f"--epsilon {epsilons} is not a list of numbers",
+            f"--epsilon {text} is not a list of numbers",
             remedy="for example 0.1,1,10",
         ) from None
-    names = (
-        methods
-        or (DEFAULT if options["positive"] is None else DEFAULT_POSITIVE)
-    ).split(",")
-    settings = parse_settings(options["settings"])
-    shared = method_options(options)
-    arms = []
-    for name in names:
-        cls = find(name.strip())
-        wanted: list[tuple[str, float | None]] = [
-            (options["calibration"], epsilon) for epsilon in budgets
+
+
+def _sweeps(given: tuple[str, ...]) -> dict[str, list[Any]]:
+    """`factors=5,20`: numbers where they look like numbers."""
+    found: dict[str, list[Any]] = {}
+    for pair in given:
+        name, _, values = pair.partition("=")
+        each = [
+            parse_settings((f"{name}={value}",), "--sweep")[name.strip()]
+            for value in values.split(",")
+            if value.strip()
         ]
-        if options["calibration"] == "none":
-            wanted = [("none", None)]
-        elif options["twin"]:
-            wanted.append(("none", None))
-        for calibration, epsilon in wanted:
-
-            def make(
-                seed: int,
-                cls: Any = cls,
-                calibration: Any = calibration,
-                epsilon: Any = epsilon,
-            ) -> Any:
-                asked = {
-                    "calibration": calibration,
-                    "epsilon": epsilon,
-                    "seed": seed,
-                }
-                return cls(**(shared | asked), **settings)
-
-            order = check(make(0), people=options["users"])
-            check_data(order, ratings, options)
-            arms.append(Arm(make, cls.name, order.unit, calibration, epsilon))
-    return arms
+        if not each:
+            parse_settings(("",), "--sweep")
+        found[name.strip()] = each
+    return found
 
 
-def _print(cells: list[dict[str, Any]]) -> None:
+def _check_files(options: dict[str, Any]) -> None:
+    """What cannot be written, or drawn, is refused before anything is computed."""
+    from tacit.evaluation.result import writable
+
+    writable(options["report"], ".html")
+    writable(options["csv"], ".csv")
+    writable(options["people"], ".parquet")
+    if options["report"]:
+        from tacit.evaluation.report.charts import plotting
+
+        plotting()
+
+
+def _write(found: Evaluation, ratings: str, options: dict[str, Any]) -> None:
+    if options["report"]:
+        found.write_report(options["report"], repeat(NOT_REPEATED))
+        note(f"wrote {options['report']}, for the owner only")
+    if options["csv"]:
+        found.write_csv(options["csv"])
+        note(f"wrote {options['csv']}, for the owner only")
+    if options["people"]:
+        found.write_people(options["people"])
+        note(f"wrote {options['people']}: personal values, for the owner only")
+
+
+def _print(found: Evaluation) -> None:
     from tacit.cli.show import table
+    from tacit.evaluation.report.words import columns, rows, units
 
-    metrics = [
-        name
-        for name in cells[0]
-        if f"{name}_sd" in cells[0]
-        and not name.startswith(("precision", "hit"))
-    ]
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
-    rows = []
-    for cell in cells:
-        budget = "twin" if cell["epsilon"] is None else f"{cell['epsilon']:g}"
-        numbers = []
-        for name in metrics:
-            spread = (
-                f" ± {cell[f'{name}_sd']:.4f}"
-                if cell[f"{name}_sd"] is not None
-                else ""
-            )
-            numbers.append(
-                None if cell[name] is None else f"{cell[name]:.4f}{spread}"
-            )
-        rows.append(
-            (
-                cell["method"],
-                cell["unit"],
-                cell["calibration"],
-                budget,
-                *numbers,
-                cell["runs"],
-            )
-        )
-    table(("method", "unit", "calibration", "epsilon", *metrics, "runs"), rows)
+    metrics = columns(found, TOLD)
+    for place, unit in enumerate(units(found)):
+        if place:
+            say()
+        heads, lines = rows(found, metrics, unit)
+        table(heads, lines)
+    if found.reference is not None:
+        from tacit.evaluation.report.words import reference_words
+
+        say(reference_words(found))

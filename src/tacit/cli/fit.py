@@ -49,6 +49,11 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Build on an earlier model of this ledger; only new rounds are charged.",
 )
+@click.option(
+    "--keep-apart",
+    metavar="10%",
+    help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
+)
 @book_options
 @data_options
 @run_options
@@ -59,6 +64,7 @@ def fit(
     out: str,
     overwrite: bool,
     start: str | None,
+    keep_apart: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -67,6 +73,7 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
+    from tacit.data.apart import parse_apart
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
     from tacit.model.model import load
@@ -75,7 +82,12 @@ def fit(
     # Bad use fails before a rating is read.
     method = build_method(options)
     earlier = load(start) if start is not None else None
-    order = check(method, people=options["users"], start=earlier)
+    order = check(
+        method,
+        people=options["users"],
+        start=earlier,
+        keep_apart=None if keep_apart is None else parse_apart(keep_apart),
+    )
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)

@@ -13,7 +13,8 @@ from tacit.cli.options import (
     ledger_options,
     run_options,
 )
-from tacit.cli.show import say
+from tacit.cli.plan_shown import print_plan
+from tacit.cli.show import print_json
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -73,10 +74,34 @@ if TYPE_CHECKING:
     help="The rating scale.",
 )
 @click.option(
+    "--each",
+    type=click.FloatRange(1),
+    metavar="K",
+    help="Ratings (or likes) a person, on average, if something public says it.",
+)
+@click.option(
+    "--spread",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="RMSE of a person's own mean, if something public says it.",
+)
+@click.option(
+    "--row",
+    metavar="X,Y",
+    help="Epsilons to forecast for; a usual row unless said.",
+)
+@click.option(
+    "--plot",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Draw the forecast: here in letters, or to FILE (svg, png, pdf).",
+)
+@click.option(
     "--forecast/--no-forecast",
     default=True,
     show_default=True,
-    help="Also try it on synthetic people.",
+    help="Also forecast what privacy costs.",
 )
 @run_options
 @ledger_options
@@ -89,14 +114,20 @@ def plan(
     ratings: str | None,
     forecast: bool,
     as_json: bool,
+    each: float | None,
+    spread: float | None,
+    row: str | None,
+    plot: str | None,
     **options: Any,
 ) -> None:
-    """Show the noise of every release, the expected error and what an attacker could gain.
-    Spends nothing.
+    """Show the noise of every release, what privacy will cost and what an attacker could
+    gain. Reads no ratings and spends nothing.
 
-    With the options of a fit, the noise is what that fit will draw, number by number.
+    With the options of a fit, the noise is what that fit will draw, number by number. The cost
+    is an interval that holds nine data sets in ten of this shape.
     """
     from tacit.cli.fit import build_method
+    from tacit.evaluation.forecast import ROW
     from tacit.evaluation.worth import worth
     from tacit.fitting.check import check
     from tacit.model.model import load
@@ -106,70 +137,41 @@ def plan(
     order = check(method, people=options["users"], start=earlier)
     asked = options | {"scale": scale, "items": items, "ratings": ratings}
     facts = _public(order, asked)
-    pattern = facts[2]
     found = worth(
         method,
         facts[0],
         facts[1],
         start=earlier,
-        pattern=pattern,
+        pattern=facts[2],
         try_it=forecast,
+        each=each,
+        spread=spread,
+        epsilons=ROW if row is None else parse_row(row),
     )
-    from tacit.cli.show import print_json, table
+    if plot is not None and plot != "-":
+        from tacit.evaluation.report.files import save_figure
 
+        save_figure(found.plot(), plot)
     if as_json:
-        print_json(found)
+        print_json(found.facts)
         return
-    users = options["users"]
-    people = "people" if users is None else f"{users:,} people"
-    say(
-        f"{found['method']} for {people} and {found['items']:,} items, unit "
-        f"{found['unit']}\n"
-    )
-    for sentence in found["story"]:
-        say(f"- {sentence}")
-    for sentence in found["unknown"]:
-        say(f"- NOT KNOWN HERE: {sentence}")
-    say()
-    rows = [
-        (
-            e["release"],
-            f"as {e['instead']}"
-            if e["instead"]
-            else f"{100 * e['share']:.1f} %",
-            f"{e['noise_sd']:.4g}",
-            e["bound"],
+    print_plan(found, options["users"], in_letters=plot == "-")
+
+
+def parse_row(text: str) -> tuple[float, ...]:
+    """`.5,1,2` as numbers above 0."""
+    from tacit.errors import SettingError
+
+    try:
+        row = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        row = ()
+    if not row or not all(0 < epsilon < 1e4 for epsilon in row):
+        raise SettingError(
+            f"--row {text} is not a list of epsilons above 0",
+            remedy="for example --row .5,1,2,5",
         )
-        for e in found["releases"]
-    ]
-    table(
-        ("release", "of the budget", "noise sd", "what one unit may add"), rows
-    )
-    gain = found["attacker"]
-    say()
-    if gain is None:
-        say(
-            "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
-            "learn everything"
-        )
-    elif not gain["proven"]:
-        say(
-            "attacker              nothing is proven: the noise is as printed, and what it "
-            "claims no theorem here backs"
-        )
-    else:
-        say(
-            "attacker              told apart with chance at most "
-            f"{100 * gain['best_guess']:.1f} % "
-            f"(a coin gives 50 %), advantage {gain['advantage']:.3f}"
-        )
-    if found["expected"] is not None:
-        e = found["expected"]
-        say(
-            f"expected RMSE         {e['private']:.3f} on synthetic people of this shape; "
-            f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone"
-        )
-    say("nothing was spent")
+    return row
 
 
 def _public(order: Order, asked: dict[str, Any]) -> Facts:

@@ -8,7 +8,7 @@ title, id or name of a stranger's file acts on a terminal.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +135,32 @@ def progress(title: str) -> Iterator[Progress | None]:
             )
 
         yield report
+
+
+@contextmanager
+def counted(title: str) -> Iterator[Callable[..., None] | None]:
+    """A bar that is told (done, total, seconds left) and says how long it may take."""
+    with progress(title) as bar:
+        if bar is None:
+            yield None
+            return
+
+        def report(done: int, total: int, left: float | None) -> None:
+            what = f"{done} of {total}"
+            if left is not None:
+                what += f", {duration(left)} left"
+            bar(done, total, what)
+
+        yield report
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def stars(value: float, error: float | None = None) -> str:

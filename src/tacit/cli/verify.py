@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from tacit.cli.options import json_option
 from tacit.cli.promise import check_options
+from tacit.cli.release import verify_figures
 from tacit.cli.show import say
 
 
@@ -17,7 +20,11 @@ def verify(
     model: str, key: str | None, ledger: str | None, as_json: bool
 ) -> None:
     """Check MODEL: whole, unchanged, signed, paid for, and the book not older than the
-    model's statement. With --key no book is needed."""
+    model's statement. With --key no book is needed. A file of released figures is checked
+    against the book too."""
+    if Path(model).is_file():
+        verify_figures(model, key, ledger, as_json=as_json)
+        return
     from tacit.cli.promise import ask
     from tacit.cli.show import print_json
     from tacit.model.model import load

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,12 @@ def make(
     hold: int = 600,
     fold_in: float = 0.8,
 ) -> Split:
-    """The split that `--split` names: `90/10`, `time`, `probe` or `people`."""
+    """The split that `--split` names: `time` (or `date`), a date, `90/10`, `probe` or
+    `people`."""
+    if is_date(how):
+        return by_date(ratings, parse_date(how))
     match how:
-        case "time":
+        case "time" | "date":
             return by_time(ratings)
         case "probe":
             return probe(ratings, seed)
@@ -63,9 +67,25 @@ def parse_shares(text: str) -> float:
         raise SettingError(
             f"the split {text!r} is not TRAIN/TEST",
             remedy="give two shares above 0 that add up to 100, such as 90/10; or time, "
-            "probe or people",
+            "a date (2001-06-30), probe or people",
         )
     return test / 100
+
+
+def is_date(text: str) -> bool:
+    """Whether a split is named by a day."""
+    return re.fullmatch(r"\s*\d{4}-\d{1,2}-\d{1,2}\s*", text) is not None
+
+
+def parse_date(text: str) -> int:
+    """The first second of a day, `2001-06-30`, in universal time."""
+    try:
+        day = datetime.strptime(f"{text.strip()} +0000", "%Y-%m-%d %z")
+    except ValueError:
+        raise SettingError(
+            f"{text!r} is not a date", remedy="write it as 2001-06-30"
+        ) from None
+    return int(day.timestamp())
 
 
 def per_rating(ratings: Ratings, test: float = 0.1, seed: int = 0) -> Split:
@@ -87,6 +107,28 @@ def by_time(ratings: Ratings, test: float = 0.1) -> Split:
         held = time > cut
         held[np.flatnonzero(time == cut)[int(held.sum()) - count :]] = True
     return _same_people(ratings, held)
+
+
+def by_date(ratings: Ratings, first: int) -> Split:
+    """Everything from this moment on (in seconds) is held back: one cut for all people."""
+    held = _times(ratings) >= first
+    if not held.any() or held.all():
+        raise SettingError(
+            "all ratings are on one side of that date",
+            remedy="choose a day within the data",
+        )
+    return _same_people(ratings, held)
+
+
+def until(ratings: Ratings, end: int) -> Ratings:
+    """Only what was rated before this moment (in seconds): how it was when there was less."""
+    kept = ratings.take(_times(ratings) < end)
+    if not len(kept):
+        raise SettingError(
+            "no rating is older than that date",
+            remedy="choose a later --until",
+        )
+    return kept
 
 
 def probe(ratings: Ratings, seed: int = 0) -> Split:

@@ -1,15 +1,17 @@
-"""A federation in one process: who is online, who takes part, and the noise that all of
-their devices add together.
+"""A federation in one process: who is online, who takes part, and the noise that both
+servers and all devices add together.
 
 Contributions are computed, bounded and put on the grid exactly as on devices, so with the
-noise off a round here equals the same round over HTTP bit for bit. With it on, the sum of
-all shares is drawn at once, from the law that they have.
+noise off a round here equals the same round over HTTP bit for bit. With it on, each of two
+servers draws a whole noise, and the sum of all shares is drawn at once, from the law that
+they have (`--noise`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import floor
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +24,10 @@ from tacit.ledger.account.event import Event, Laplace, Skellam
 from tacit.noise import bits
 from tacit.noise.portion import together
 from tacit.noise.release import Charge, Noise
-from tacit.rounds.options import Progress
+from tacit.noise.whole import SERVERS, draw_whole, spread_of
+from tacit.rounds.options import NOISE_FROM, How, NoiseFrom, Progress
 from tacit.rounds.people import People, Turns
+from tacit.rounds.plan import Budget
 from tacit.rounds.round import Kind, Part, Released, Round
 from tacit.rounds.shares import for_everyone
 from tacit.rounds.state import State
@@ -52,8 +56,10 @@ class Federated(Threads):
         seed: int = 0,
         honest: float = HONEST,
         groups: Sequence[NDArray[np.int64]] | None = None,
+        noise: NoiseFrom = NOISE_FROM,
     ) -> None:
         super().__init__(ratings, threads, progress)
+        self._from = noise
         self._rng = np.random.default_rng(seed)
         self._honest = honest
         self._groups = groups
@@ -61,6 +67,15 @@ class Federated(Threads):
         self._turns = np.zeros(0, np.int64)
         self._present: NDArray[np.int64] | None = None
         self.cohorts: list[int] = []
+
+    @classmethod
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
+        """Devices and servers of which those add the noise that were asked to."""
+        made = super().over(ratings, how)
+        made._from = how.noise or NOISE_FROM
+        return made
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -116,19 +131,25 @@ class Federated(Threads):
     def _noise(
         self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]
     ) -> Noise:
-        """What the shares of all devices add up to."""
-        if not isinstance(event, Skellam | Laplace):
-            raise SettingError(
-                f"the noise of {event.name} cannot be shared among devices"
-            )
-        devices = self._cohort
-        enough = max(1, floor(self._honest * devices))
+        """What both servers and the shares of all devices add up to."""
         size = int(np.prod(shape))
-        noise = together(event, size, devices, enough).reshape(shape)
-        one = (
-            event.variance if isinstance(event, Skellam) else 2 * event.scale**2
-        )
-        return Noise(noise, (one * devices / enough) ** 0.5)
+        total, variance = np.zeros(size, np.int64), 0.0
+        if self._from != "devices":
+            spread = spread_of(event)
+            for _ in range(SERVERS):
+                total += draw_whole(spread, size)
+                variance += spread.variance
+        if self._from != "servers":
+            if not isinstance(event, Skellam | Laplace):
+                raise SettingError(
+                    f"the noise of {event.name} cannot be shared among devices"
+                )
+            devices = self._cohort
+            enough = max(1, floor(self._honest * devices))
+            total += together(event, size, devices, enough)
+            one = spread_of(event).variance
+            variance += one * devices / enough
+        return Noise(total.reshape(shape), variance**0.5)
 
     def _hits(self, chance: float, count: int) -> NDArray[np.int64]:
         """The places of heads among `count` coins, by the gaps between them: most coins of
@@ -165,9 +186,15 @@ class Federated(Threads):
     def _come_and_go(self, turns: Turns) -> NDArray[np.bool_]:
         """Whose device is there, one round later than last time."""
         count = self.people
-        if self._online is None:  # the share of time that a device is there
-            share = turns.join / max(turns.join + turns.leave, 1e-300)
-            self._online = self._rng.random(count) < share
+        if self._online is None:
+            share = turns.online
+            if share is None and turns.cohort is not None:
+                share = min(1.0, turns.cohort / max(count, 1))
+            elif share is None:  # the share of time that a device is there
+                share = turns.join / (turns.join + turns.leave)
+            first = self._rng.permutation(count)
+            self._online = np.zeros(count, np.bool_)
+            self._online[first[: max(1, round(share * count))]] = True
             return self._online
         coming = self._hits(turns.join, count)
         going = self._hits(turns.leave, count)

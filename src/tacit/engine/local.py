@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,12 +198,17 @@ class Local(InMemory):
     ) -> dict[str, Released]:
         changed = {
             n: a
-            for n, a in state.packed(derived=False).items()
+            for n, a in state.packed().items()
             if self._sent.get(n) is not a and (a.ndim or self._sent.get(n) != a)
         }
         self._sent |= changed
         count = max((answer.count for answer in answers.values()), default=0)
         up = sum(a.bits_up for a in answers.values())
-        down = sum(a.nbytes for a in changed.values())
+        down = sum(_news(a, n in state.growing()) for n, a in changed.items())
         self.traffic.append(Traffic(round_.name, count, up, down))
         return {name: answer.released() for name, answer in answers.items()}
+
+
+def _news(array: NDArray[Any], grows: bool) -> int:
+    """Bytes of what a device has not been sent before."""
+    return array[-1].nbytes if grows else array.nbytes

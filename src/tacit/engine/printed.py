@@ -29,12 +29,21 @@ from tacit.rounds.printed import Epoch
 from tacit.rounds.round import Block, Part, Printed, Released, Round
 from tacit.rounds.state import State
 
+Kept = Mapping[str, NDArray[np.float64]]
+"""Personal state of everybody, by name: for the owner's evaluation of a paper that publishes
+it, and for nothing else."""
+
 
 class PrintedThreads(Threads):
     """Threads that also run a sequential epoch: all people in one block, with draws handed
     to it."""
 
     printed = True
+
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._personal
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -88,6 +97,8 @@ class PrintedThreads(Threads):
 
 def _filled(part: Part, rows: Rows) -> NDArray[np.float64]:
     """Whatever the epoch made: nothing bounds it, and nothing is certified."""
+    if np.array_equal(rows.index, np.arange(part.size)):
+        return np.array(rows.values, np.float64)
     real = np.zeros((part.size, part.width))
     np.add.at(real, rows.index, rows.values)
     return real
@@ -140,7 +151,14 @@ class PrintedSimulate(Simulate):
         return super().run(round_, state, charge)
 
     def _made_federation(self) -> Federated:
-        return PrintedFederated(self.ratings, self.threads, self._progress)
+        return PrintedFederated(
+            self.ratings, self.threads, self._progress, noise=self.noise_from
+        )
+
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._federation()._personal
 
 
 def _in_one_piece(round_: Round) -> bool:
@@ -160,6 +178,11 @@ class PrintedFederated(Federated):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._eta: dict[str, NDArray[np.int64]] = {}
+
+    @property
+    def kept(self) -> Kept:
+        """What a paper trained of its people."""
+        return self._personal
 
     def _for_all(
         self, round_: Round, released: Released, state: State
@@ -188,13 +211,23 @@ class PrintedFederated(Federated):
         scheme = round_.takes_part.printed
         if not scheme:
             return draw_noise(event, shape)
-        eta = self._eta_of(part.name, event, shape)
+        every = scheme.startswith("S3")
+        eta = self._eta_of(part.name, event, shape, everything=every)
         if round_.name == "initialise":
             return nothing
         if scheme == "direct":  # equation 13: every rater adds a whole rho
             return self._direct(event, eta)
         rho = draw_noise(event, shape)
+        if scheme.endswith("thin"):
+            return self._thin(rho, eta)
         return Noise(rho.steps + eta, rho.sd * 2**0.5)
+
+    def _thin(self, rho: Noise, eta: NDArray[np.int64]) -> Noise:
+        """The same of pieces with standard deviation 1/k: the noise of a sum shrinks with
+        the root of its raters."""
+        few = np.sqrt(np.maximum(self._raters(), 1))[:, None]
+        steps = np.round((rho.steps + eta) / few).astype(np.int64)
+        return Noise(steps, rho.sd * 2**0.5)
 
     def _direct(self, event: Unbounded, eta: NDArray[np.int64]) -> Noise:
         raters = self._raters()
@@ -205,12 +238,20 @@ class PrintedFederated(Federated):
         return Noise(own + eta, (each + 2 * event.scale**2) ** 0.5)
 
     def _eta_of(
-        self, name: str, event: Unbounded, shape: tuple[int, ...]
+        self,
+        name: str,
+        event: Unbounded,
+        shape: tuple[int, ...],
+        *,
+        everything: bool,
     ) -> NDArray[np.int64]:
-        """Drawn once, for the items that somebody who is there now has rated."""
+        """Drawn once: in S3 for every item (section 4.3), before anybody's ratings enter; in
+        S2 by an item's raters."""
         if name not in self._eta:
-            rated = self._raters()[:, None] > 0
-            self._eta[name] = np.where(rated, draw_noise(event, shape).steps, 0)
+            eta = draw_noise(event, shape).steps
+            if not everything:
+                eta = np.where(self._raters()[:, None] > 0, eta, 0)
+            self._eta[name] = eta
         return self._eta[name]
 
     def _raters(self) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,9 @@ from tacit.engine.local import Local
 from tacit.engine.scenario import Scenario
 from tacit.ledger.book.devices import DeviceBooks
 from tacit.noise.release import Charge
-from tacit.rounds.options import Progress
+from tacit.rounds.options import NOISE_FROM, How, NoiseFrom, Progress
 from tacit.rounds.people import People, Turns
+from tacit.rounds.plan import Budget
 from tacit.rounds.round import Released, Round
 from tacit.rounds.state import State
 
@@ -33,6 +35,8 @@ class Simulate(Local):
         "devices and servers simulated in one process, which saw every rating"
     )
     alone = False
+    noise_from: NoiseFrom = NOISE_FROM
+    """Of turns under two servers: who adds it."""
 
     def __init__(
         self,
@@ -48,6 +52,15 @@ class Simulate(Local):
         self._round = 0
         self._fleet: Fleet | None = None
         self._federated: Federated | None = None
+
+    @classmethod
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
+        """As asked for, with the noise of a federation from where it was asked to be."""
+        made = super().over(ratings, how, budget)
+        made.noise_from = how.noise or NOISE_FROM
+        return made
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -73,7 +86,9 @@ class Simulate(Local):
         return self._federated
 
     def _made_federation(self) -> Federated:
-        return Federated(self.ratings, self.threads, self._progress)
+        return Federated(
+            self.ratings, self.threads, self._progress, noise=self.noise_from
+        )
 
     def _here(self) -> Fleet | None:
         """The simulated devices, made when the first round asks for them."""

@@ -15,8 +15,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -179,6 +180,15 @@ _entered: tuple[Work, Any] | None = None
 def _enter(work: Work, common: Any) -> None:
     global _entered
     _entered = (work, common)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed takes nothing back: end too, in the middle of a fit."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _one(key: Key) -> Answer | _Fault:

@@ -1,142 +1,170 @@
-"""What a budget buys, on a synthetic population of the declared shape: touches no data,
-spends nothing.
-
-Accuracy depends on the noise relative to the number of people. So a large population is
-stood in for by a smaller one with proportionally less noise: mu' = mu * people / stand-ins.
-"""
+"""What privacy will cost at a row of epsilons, from public shape alone: a table that can be
+read, framed and drawn. Reads no data and spends nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tacit.data.ratings import Ratings
-from tacit.data.schema import Schema
-from tacit.evaluation.metrics import rmse
+from tacit.evaluation import cost as model
+from tacit.evaluation.cost import Asked, Interval
+from tacit.ledger.account.calibrate import gaussian_mu
 
 if TYPE_CHECKING:
-    from tacit.methods.base import Method
+    import polars
+    from matplotlib.figure import Figure
 
-STAND_INS = 3000
-MOST_ITEMS = 3000
-RATINGS_EACH = 50
-"""Assumed mean number of ratings of a person."""
+ROW = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""Epsilons of a forecast unless others are asked for."""
+GUESSES = (10.0, 30.0, 100.0)
+"""Ratings a person where nobody says how many: the interval covers all of these."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The forecast at one epsilon, in points of the declared scale."""
+
+    epsilon: float
+    cost: Interval
+    """RMSE above the twin's; for lists recall as a share of the twin's."""
+    error: Interval
+    """RMSE itself, or recall@20: much less sure unless a spread was given."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Expected RMSE on a scale of width 4, on synthetic people."""
+    """A row of lines for one method and shape."""
 
-    private: float | None
-    twin: float | None
-    own_mean: float
+    method: str
+    unit: str
+    delta: float
+    people: int
+    items: int
+    each: float | None
+    features: bool
+    low: float
+    high: float
+    spread: float | None
+    """RMSE of a person's own mean, in points of the scale, where something public says it."""
+    lines: tuple[Line, ...]
+
+    @property
+    def metric(self) -> str:
+        """What is forecast."""
+        return "recall@20" if self.method in model.LISTS else "rmse"
+
+    def at(self, epsilon: float) -> Line:
+        """The same forecast at another epsilon."""
+        return _line(self, epsilon)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "model": model.NAME,
+            "metric": self.metric,
+            "cost_is": "share of the twin's recall"
+            if self.metric != "rmse"
+            else "RMSE above the twin's, in points of the scale",
+            "scale": [self.low, self.high],
+            "people": self.people,
+            "items": self.items,
+            "ratings_each": self.each,
+            "features": self.features,
+            "spread": self.spread,
+            "row": [
+                {
+                    "epsilon": line.epsilon,
+                    "cost": vars(line.cost),
+                    self.metric: vars(line.error),
+                }
+                for line in self.lines
+            ],
+        }
+
+    def frame(self) -> polars.DataFrame:
+        """One row an epsilon."""
+        import polars
+
+        return polars.DataFrame(
+            [
+                {
+                    "epsilon": line.epsilon,
+                    "cost_low": line.cost.low,
+                    "cost": line.cost.middle,
+                    "cost_high": line.cost.high,
+                    f"{self.metric}_low": line.error.low,
+                    self.metric: line.error.middle,
+                    f"{self.metric}_high": line.error.high,
+                }
+                for line in self.lines
+            ]
+        )
+
+    def plot(self) -> Figure:
+        """The cost and its interval against epsilon."""
+        from tacit.evaluation.report.charts import drawn
+        from tacit.evaluation.report.curve import draw_costs
+
+        return drawn(draw_costs(self), mark="")
+
+    def _repr_html_(self) -> str:
+        from tacit.evaluation.report.curve import cost_table
+
+        return cost_table(self)
 
 
 def forecast(
-    method: Method,
-    people: int,
-    items: int,
+    asked: Asked,
     *,
-    max_ratings: int | None = None,
-    seed: int = 0,
+    delta: float,
+    epsilons: tuple[float, ...] = ROW,
+    each: float | None = None,
+    scale: tuple[float, float] = (1.0, 5.0),
+    spread: float | None = None,
 ) -> Forecast:
-    """Run the method and its non-private twin on synthetic people of this shape, with the
-    cap on ratings that a fit would have."""
-    from tacit.data.splits import per_rating
-    from tacit.evaluation.sweep import measure
-    from tacit.fitting.check import usual_delta
-    from tacit.fitting.run import trial
-    from tacit.ledger.account.calibrate import gaussian_mu
-    from tacit.ledger.account.gaussian import epsilon_at
-
-    stand_ins = min(people, STAND_INS)
-    split = per_rating(
-        synthetic(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed
+    """Costs of a method at each epsilon. `asked.each` is ignored where `each` is None: then
+    the interval covers every number of ratings a person that is common."""
+    bare = Forecast(
+        asked.method,
+        asked.unit,
+        delta,
+        asked.people,
+        asked.items,
+        each,
+        asked.features,
+        *scale,
+        spread,
+        (),
     )
-    options = method.get_params()
-    delta = usual_delta(people) if method.delta is None else method.delta
-    options["delta"] = delta
-    if method.epsilon is not None and people > stand_ins:
-        factor = people / stand_ins
-        if delta > 0:
-            stronger = gaussian_mu(method.epsilon, delta) * factor
-            options["epsilon"] = min(epsilon_at(stronger, delta), 1e4)
-        else:
-            options["epsilon"] = method.epsilon * factor
-    twin = type(method)(**(options | {"calibration": "none", "epsilon": None}))
-    own = _own_mean(split.fold_in, split.test)
-    schema = split.train.schema.declare(max_ratings=max_ratings)
-    train = replace(split.train, schema=schema)
-
-    def error(each: Method) -> float | None:
-        model = trial(each, train, users=stand_ins)
-        if (
-            model.personal.ranks_by == "score"
-        ):  # likes say nothing about ratings
-            return None
-        return measure(model, split, lists=False)["rmse"]
-
-    return Forecast(error(type(method)(**options)), error(twin), own)
+    lines = tuple(_line(bare, epsilon) for epsilon in sorted(set(epsilons)))
+    return Forecast(**(vars(bare) | {"lines": lines}))
 
 
-def synthetic(people: int, items: int, seed: int = 0) -> Ratings:
-    """Plausible ratings 1 to 5 of any shape: skewed popularity, item and person effects, a
-    few tastes, noise."""
-    rng = np.random.default_rng(seed)
-    chance = 1 / (np.arange(items) + 10.0) ** 0.8
-    chance /= chance.sum()
-    most = max(1, items // 2)
-    counts = np.clip(
-        np.rint(rng.lognormal(np.log(RATINGS_EACH) - 0.4, 0.9, people)).astype(
-            np.int64
-        ),
-        5,
-        most,
-    )
-    keys = np.log(chance) + rng.gumbel(size=(people, items)).astype(np.float32)
-    order = np.argpartition(-keys, np.minimum(counts.max(), items - 1), axis=1)
-    tastes = 5
-    effect = 0.3 * rng.normal(size=items) + 0.1 * np.log(chance / chance.mean())
-    loading, taste = (
-        0.25 * rng.normal(size=(items, tastes)),
-        rng.normal(size=(people, tastes)),
-    )
-    person = 0.4 * rng.normal(size=people)
-    rows, values = [], []
-    for one in range(people):
-        ranked = order[one, : counts.max() + 1]
-        mine = np.sort(ranked[np.argsort(-keys[one, ranked])[: counts[one]]])
-        score = (
-            3.5
-            + person[one]
-            + effect[mine]
-            + loading[mine] @ taste[one]
-            + 0.85 * rng.normal(size=len(mine))
+def _line(told: Forecast, epsilon: float) -> Line:
+    mu = gaussian_mu(epsilon, told.delta)
+    width = (told.high - told.low) / 4 if told.metric == "rmse" else 1.0
+    spread = None if told.spread is None else told.spread / width
+    guesses = GUESSES if told.each is None else (told.each,)
+    shapes = [
+        Asked(
+            told.method,
+            told.unit,
+            told.people,
+            told.items,
+            min(each, told.items),
+            told.features,
         )
-        rows.append(mine.astype(np.uint32))
-        values.append(np.clip(np.rint(score), 1, 5).astype(np.float32))
-    ptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(
-        np.int64
-    )
-    return Ratings(
-        Schema(1, 5, source="synthetic"),
-        [str(i) for i in range(people)],
-        [str(i) for i in range(items)],
-        ptr,
-        np.concatenate(rows),
-        np.concatenate(values),
-    )
+        for each in guesses
+    ]
+    costs = [model.cost(asked, mu) for asked in shapes]
+    errors = [model.error(asked, mu, spread) for asked in shapes]
+    return Line(epsilon, _all(costs, width), _all(errors, width))
 
 
-def _own_mean(given: Ratings, asked: Ratings) -> float:
-    """What each person could predict with no server at all: her own mean, shrunk to the
-    middle of everybody's."""
-    counts = np.diff(given.ptr)
-    sums = np.bincount(given.user, given.value, given.n_users)
-    centre = given.value.mean()
-    mean = (sums + 5 * centre) / (counts + 5)
-    error = rmse(np.repeat(mean, np.diff(asked.ptr)), asked.value)
-    assert error is not None
-    return error
+def _all(found: list[Interval], width: float) -> Interval:
+    """One interval over several, with the middle of the middle one."""
+    return Interval(
+        width * min(one.low for one in found),
+        width * found[len(found) // 2].middle,
+        width * max(one.high for one in found),
+    )

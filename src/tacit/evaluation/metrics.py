@@ -22,6 +22,19 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import SettingError
 from tacit.hidden import shapes
 
+Floats = NDArray[np.float64]
+
+FORMS = {
+    "recall": "recalls",
+    "ndcg": "gains",
+    "precision": "precisions",
+    "hit": "any_hits",
+    "f": "scores_f",
+    "map": "average_precisions",
+    "mrr": "reciprocal_ranks",
+}
+"""The name of a metric of lists, and who computes it for each person."""
+
 
 def rmse(predicted: ArrayLike, actual: ArrayLike) -> float | None:
     """Root of the mean squared error."""
@@ -75,39 +88,82 @@ class Ranking:
         )
         return found & (self.lists >= 0)
 
-    def recall_at(self, k: int) -> float | None:
-        """Relevant items among the first k, as a share of the most that could be there."""
-        return self._mean_over_people(
-            self._hits_at(k).sum(axis=1) / np.clip(self.relevant, 1, k)
-        )
+    def recalls(self, k: int) -> Floats:
+        """Each person's relevant items among the first k, as a share of the most that could
+        be there."""
+        return self._found(k) / np.clip(self.relevant, 1, k)
 
-    def ndcg_at(self, k: int) -> float | None:
-        """Hits discounted by the logarithm of their place, as a share of the best list's."""
+    def precisions(self, k: int) -> Floats:
+        """Each person's relevant items as a share of the first k places."""
+        return self._found(k) / k
+
+    def scores_f(self, k: int) -> Floats:
+        """The harmonic mean of precision and recall (of all relevant items) for each
+        person: twice the hits over k and the number of relevant items together."""
+        return 2 * self._found(k) / (k + self.relevant)
+
+    def gains(self, k: int) -> Floats:
+        """Each person's hits discounted by the logarithm of their place, as a share of the
+        best list's."""
         discount = 1 / np.log2(np.arange(2, k + 2))
         best = np.cumsum(discount)[np.clip(self.relevant, 1, k) - 1]
-        return self._mean_over_people(self._hits_at(k) @ discount / best)
+        return np.asarray(self._hits_at(k) @ discount / best, np.float64)
+
+    def average_precisions(self, k: int) -> Floats:
+        """The mean over each person's hits of the precision at that place, as a share of
+        the best list's: MAP is their mean."""
+        hits = self._hits_at(k)
+        precision = np.cumsum(hits, axis=1) / np.arange(1, k + 1)
+        total: Floats = (precision * hits).sum(axis=1)
+        return total / np.clip(self.relevant, 1, k)
+
+    def reciprocal_ranks(self, k: int) -> Floats:
+        """One over the place of each person's first hit, 0 without one: MRR is their mean."""
+        hits = self._hits_at(k)
+        first = np.argmax(hits, axis=1) + 1.0
+        return np.where(hits.any(axis=1), 1 / first, 0.0)
+
+    def any_hits(self, k: int) -> Floats:
+        """1 for each person with a relevant item among the first k, else 0."""
+        return (self._found(k) > 0).astype(np.float64)
+
+    def recall_at(self, k: int) -> float | None:
+        """The mean of `recalls` over people with a relevant item."""
+        return self._mean_over_people(self.recalls(k))
+
+    def ndcg_at(self, k: int) -> float | None:
+        """The mean of `gains`."""
+        return self._mean_over_people(self.gains(k))
 
     def precision_at(self, k: int) -> float | None:
-        """Relevant items as a share of the first k places."""
-        return self._mean_over_people(self._hits_at(k).sum(axis=1) / k)
+        """The mean of `precisions`."""
+        return self._mean_over_people(self.precisions(k))
 
     def hit_at(self, k: int) -> float | None:
         """The share of people with at least one relevant item among the first k."""
-        return self._mean_over_people(self._hits_at(k).sum(axis=1) > 0)
+        return self._mean_over_people(self.any_hits(k))
+
+    def each(self, *places: int) -> dict[str, Floats]:
+        """Every metric at every k, one number a person; NaN for a person with no relevant
+        item."""
+        able = np.where(self.relevant > 0, 1.0, np.nan)
+        return {
+            f"{name}@{k}": getattr(self, form)(k) * able
+            for k in places
+            for name, form in FORMS.items()
+        }
 
     def table(self, *places: int) -> dict[str, float | None]:
-        """`{"recall@20": …, "ndcg@20": …, "precision@20": …, "hit@20": …}` for each k."""
-        forms = {
-            "recall": self.recall_at,
-            "ndcg": self.ndcg_at,
-            "precision": self.precision_at,
-            "hit": self.hit_at,
-        }
+        """`{"recall@20": …, "ndcg@20": …, "precision@20": …, …}` for each k: the means of
+        `each`."""
         return {
-            f"{name}@{k}": form(k)
-            for k in places
-            for name, form in forms.items()
+            name: self._mean_over_people(values)
+            for name, values in self.each(*places).items()
         }
+
+    def _found(self, k: int) -> Floats:
+        found: NDArray[np.int64] = self._hits_at(k).sum(axis=1)
+        return found.astype(np.float64)
 
     def _hits_at(self, k: int) -> NDArray[np.bool_]:
         if not 1 <= k <= self.lists.shape[1]:

@@ -1,175 +1,294 @@
-"""Accuracy tables: methods x epsilons over shared splits, beside the non-private twin. NOT
-PRIVATE: owner only."""
+"""Every arm on every split, a cell each: one fit and what was measured of it. NOT PRIVATE:
+owner only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit import __version__
 from tacit.data import splits
+from tacit.data.catalogue import catalogue_facts
 from tacit.data.splits import Split
+from tacit.evaluation.arms import NOISE_OFF, Arm
+from tacit.evaluation.cells import Report, run_cells
+from tacit.evaluation.how import How
+from tacit.evaluation.invented import Invented, invent, shown
+from tacit.evaluation.lists import lists_of
+from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.metrics import Ranking, mae, rmse
-from tacit.model.person.base import Cells
+from tacit.evaluation.prepared import Prepared, prepare
+from tacit.hidden import shapes
+from tacit.shown import json_text
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
-    from tacit.methods.base import Method
     from tacit.model.model import Model
 
-PLACES = (10, 20)
-"""Lists are judged at these lengths."""
+BASELINE = "baseline"
+"""Stands for a method in the key of a baseline's cell."""
+FORMAT = 1
+"""Of a cell's file: a later one is not found by an earlier key."""
 
 
-@dataclass(frozen=True)
-class Arm:
-    """One line of the table: a method as it would be fitted."""
+@dataclass(eq=False)
+class Task:
+    """What all cells share; sent once to every process."""
 
-    make: Callable[[int], Method]
-    """From the seed of initial factors to an unfitted method."""
-    method: str
-    unit: str
-    calibration: str
-    epsilon: float | None
+    ratings: Ratings
+    items: Catalogue | None
+    how: How
+    arms: list[Arm]
+    people: list[Invented] = field(default_factory=list)
+    _last: tuple[int, Prepared] | None = None
+
+    __repr__ = shapes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last": None}
+
+    def prepared(self, number: int) -> Prepared:
+        """A split; the last one is kept, because cells come split by split."""
+        if self._last is None or self._last[0] != number:
+            part = self.how.part(self.ratings, number)
+            on = prepare(
+                part,
+                _who(self.ratings, part.test),
+                seed=number,
+                listed=self.how.listed,
+                all_relevant=self.how.split == "people",
+                days=self.how.days,
+            )
+            self._last = (number, on)
+        return self._last[1]
 
 
 def run(
     ratings: Ratings,
     arms: Iterable[Arm],
+    how: How | None = None,
     *,
-    split: str = "90/10",
-    seeds: int = 3,
-    folds: int | None = None,
-    hold: int = 600,
-    fold_in: float = 0.8,
     items: Catalogue | None = None,
-    days: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    baselines: Iterable[str] = (),
+    folder: Path | None = None,
+    processes: int = 1,
+    progress: Report | None = None,
     ready: Callable[[], None] | None = None,
-) -> list[dict[str, Any]]:
-    """One cell an arm: the mean over splits of each metric with its standard deviation and
-    the number of runs.
+) -> Swept:
+    """Fit and measure every arm and baseline on every split.
 
     `ready` is called when every arm was rehearsed on invented people and the first split is
     made, before anything is compared with a rating: what is booked is booked there.
     """
-    from tacit.fitting.run import rehearse, trial
+    from tacit.fitting.run import rehearse
 
+    how = how or How()
+    if how.until is not None:
+        ratings = splits.until(ratings, splits.parse_date(how.until))
     lines = list(arms)
-    for arm in lines:
+    for arm in _kinds(lines):
         rehearse(arm.make(0), ratings, items=items)
-    found: list[list[dict[str, float | None]]] = [[] for _ in lines]
-    total = len(lines) * (folds or seeds)
-    for number, part in enumerate(
-        _splits(ratings, split, seeds, folds, hold, fold_in)
-    ):
-        if number == 0 and ready is not None:
-            ready()
-        for place, arm in enumerate(lines):
-            if progress:
-                progress(
-                    number * len(lines) + place,
-                    total,
-                    f"{arm.method} {arm.epsilon or 'twin'}",
-                )
-            model = trial(arm.make(number), part.train, items=items)
-            found[place].append(
-                measure(model, part, lists=split == "people", days=days)
-            )
-    return [_cell(arm, runs) for arm, runs in zip(lines, found, strict=True)]
+    task = Task(ratings, items, how, lines, invent(ratings, items))
+    task.prepared(0)
+    if ready is not None:
+        ready()
+    names = list(baselines)
+    digest = data_digest(ratings, items)
+    whole = {"format": FORMAT, "version": __version__, "data": digest}
+    keys = [
+        whole | how.key() | each | {"seed": number}
+        for number in range(how.runs)
+        for each in (
+            *({"method": BASELINE, "name": name} for name in names),
+            *(arm.key() for arm in lines),
+        )
+    ]
+    answers = run_cells(
+        keys,
+        work,
+        task,
+        folder=folder,
+        processes=processes,
+        progress=progress,
+    )
+    return Swept(task, digest, names, answers)
+
+
+def _kinds(arms: Iterable[Arm]) -> list[Arm]:
+    """Of every method, unit and setting the smallest budget: what a rehearsal can find does
+    not depend on the budget, and quick fits are not to wait for many rehearsals."""
+    first: dict[str, Arm] = {}
+    for arm in arms:
+        if arm.calibration != "sound":
+            continue
+        kind = repr((arm.method, arm.unit, sorted(arm.settings.items())))
+        known = first.setdefault(kind, arm)
+        if (arm.epsilon or 0.0) < (known.epsilon or 0.0):
+            first[kind] = arm
+    return list(first.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """The answers of all cells, by arm and by baseline."""
+
+    task: Task
+    digest: str
+    names: list[str]
+    answers: list[dict[str, Any]]
+
+    __repr__ = shapes
+
+    @property
+    def _width(self) -> int:
+        return len(self.names) + len(self.task.arms)
+
+    def _of(self, place: int) -> list[dict[str, Any]]:
+        return self.answers[place :: self._width]
+
+    def baselines(self) -> Iterator[tuple[str, list[Measured]]]:
+        """Each baseline's runs."""
+        for place, name in enumerate(self.names):
+            yield name, [_measured(each) for each in self._of(place)]
+
+    def arms(self) -> Iterator[tuple[Arm, list[Measured]]]:
+        """Each arm's runs."""
+        for place, arm in enumerate(self.task.arms, len(self.names)):
+            yield arm, [_measured(each) for each in self._of(place)]
+
+    def shown(self, arm: Arm) -> list[list[int]]:
+        """Lists of the invented people, from the arm's first run."""
+        place = self.task.arms.index(arm) + len(self.names)
+        found: list[list[int]] = self.answers[place]["shown"]
+        return found
+
+    def seconds(self) -> tuple[float, float]:
+        """Spent in fits, and in judging them."""
+        fits = sum(each["seconds"][0] for each in self.answers)
+        return fits, sum(each["seconds"][1] for each in self.answers)
+
+
+def _measured(answer: Mapping[str, Any]) -> Measured:
+    return Measured.from_json(answer["measured"])
+
+
+def work(task: Task, key: Mapping[str, Any]) -> dict[str, Any]:
+    """One cell."""
+    from threadpoolctl import threadpool_limits
+
+    from tacit.evaluation.baselines import baseline
+
+    began = perf_counter()
+    on = task.prepared(int(key["seed"]))
+    ready = perf_counter()
+    if key["method"] == BASELINE:
+        personal: Any = baseline(key["name"], on)
+    else:
+        personal = _fitted(task, key, on).personal
+    fitted = perf_counter()
+    able = getattr(personal, "lists", True)
+    # Small products: a pool of threads only waits on itself.
+    with threadpool_limits(1):
+        found = measured(personal, on, lists=able).to_json()
+        lists = []
+        if key["method"] != BASELINE:
+            lists = shown(personal, task.people)
+    ended = perf_counter()
+    return {
+        "measured": found,
+        "shown": lists,
+        "seconds": [
+            round(fitted - ready, 4),
+            round(ready - began + ended - fitted, 4),
+        ],
+    }
+
+
+def _fitted(task: Task, key: Mapping[str, Any], on: Prepared) -> Model:
+    from tacit.fitting.run import trial
+
+    arm = next(
+        arm
+        for arm in task.arms
+        if all(key[name] == value for name, value in arm.key().items())
+    )
+    if arm.calibration == NOISE_OFF:
+        return _noise_off_arm(arm, key, on, task.items)
+    return trial(arm.make(int(key["seed"])), on.split.train, items=task.items)
+
+
+def _noise_off_arm(
+    arm: Arm, key: Mapping[str, Any], on: Prepared, items: Catalogue | None
+) -> Model:
+    """A printed algorithm as it is, with its noise off."""
+    from tacit.fitting.run import trial
+
+    return trial(
+        arm.make(int(key["seed"])),
+        on.split.train,
+        items=items,
+        noise_off=True,
+    )
+
+
+def _who(whole: Ratings, part: Ratings) -> NDArray[np.int32]:
+    """The rows that people of a part have in the whole: both are in one order."""
+    if part.n_users == whole.n_users:
+        return np.arange(whole.n_users, dtype=np.int32)
+    index = {name: row for row, name in enumerate(whole.users)}
+    return np.array([index[name] for name in part.users], np.int32)
+
+
+def data_digest(ratings: Ratings, items: Catalogue | None) -> str:
+    """Of all that a cell's answer depends on in the data. For the owner: it tells equal data
+    from other data."""
+    found = hashlib.sha256()
+    for array in (ratings.ptr, ratings.item, ratings.value, ratings.time):
+        if array is not None:
+            found.update(np.ascontiguousarray(array).data)
+    schema = ratings.schema
+    found.update(repr(schema).encode())
+    found.update("\n".join(ratings.items).encode())
+    if items is not None:
+        found.update(json_text(catalogue_facts(items)).encode())
+    return found.hexdigest()[:16]
 
 
 def measure(
     model: Model, part: Split, *, lists: bool, days: bool = False
 ) -> dict[str, float | None]:
-    """Held-back ratings against predictions, or held-back likes against lists.
+    """Held-back ratings against predictions, or held-back likes against lists, of one model
+    on one split: for benchmarks and tests.
 
     With `days` each prediction is asked for at the time of its rating, and may use on which
     day that was.
     """
-    schema = part.train.schema
-    own = _inner(part.fold_in)
+    everyone = np.arange(part.test.n_users, dtype=np.int32)
+    on = prepare(
+        part,
+        everyone,
+        seed=0,
+        listed=len(everyone),
+        all_relevant=True,
+        days=days,
+    )
     if lists:
-        ranking = Ranking(
-            _lists(model, part, own), part.test.ptr, part.test.item
-        )
+        made = lists_of(model.personal, on, max(PLACES))
+        ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
         return ranking.table(*PLACES)
-    times = (part.fold_in.time, part.test.time) if days else ()
-    cells = Cells(
-        part.fold_in.ptr,
-        part.fold_in.item,
-        own,
-        part.test.ptr,
-        part.test.item,
-        *times,
-    )
-    inner = model.personal.predict_cells(cells)
-    predicted = np.clip(
-        schema.middle + schema.unit_width * inner, schema.low, schema.high
-    )
+    schema = part.train.schema
+    inner = model.personal.predict_cells(on.cells)
+    predicted = schema.middle + schema.unit_width * inner
+    predicted = np.clip(predicted, schema.low, schema.high)
     return {
         "rmse": rmse(predicted, part.test.value),
         "mae": mae(predicted, part.test.value),
     }
-
-
-def _lists(
-    model: Model, part: Split, own: NDArray[np.float64]
-) -> NDArray[np.int32]:
-    from tacit.kernels.topn import top_n_all
-
-    given = part.fold_in
-
-    def score(start: int, stop: int) -> NDArray[np.float64]:
-        cells = slice(int(given.ptr[start]), int(given.ptr[stop]))
-        return model.personal.score_block(
-            given.ptr[start : stop + 1] - cells.start,
-            given.item[cells],
-            own[cells],
-        )
-
-    return top_n_all(score, given.n_users, max(PLACES), given.ptr, given.item)
-
-
-def _inner(ratings: Ratings) -> NDArray[np.float64]:
-    return (
-        ratings.value.astype(np.float64) - ratings.schema.middle
-    ) / ratings.schema.unit_width
-
-
-def _splits(
-    ratings: Ratings,
-    how: str,
-    seeds: int,
-    folds: int | None,
-    hold: int,
-    fold_in: float,
-) -> Iterator[Split]:
-    if folds is not None:
-        yield from splits.k_fold(ratings, folds)
-        return
-    for seed in range(seeds):
-        yield splits.make(ratings, how, seed=seed, hold=hold, fold_in=fold_in)
-
-
-def _cell(arm: Arm, runs: list[dict[str, float | None]]) -> dict[str, Any]:
-    cell: dict[str, Any] = {
-        "method": arm.method,
-        "unit": arm.unit,
-        "calibration": arm.calibration,
-        "epsilon": arm.epsilon,
-        "runs": len(runs),
-    }
-    for name in runs[0]:
-        values = [run[name] for run in runs]
-        known = [value for value in values if value is not None]
-        whole = len(known) == len(values)
-        cell[name] = float(np.mean(known)) if whole else None
-        cell[f"{name}_sd"] = (
-            float(np.std(known, ddof=1)) if whole and len(known) > 1 else None
-        )
-    return cell

@@ -3,18 +3,25 @@ expected error."""
 
 from __future__ import annotations
 
-from math import log, sqrt
+from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from tacit.evaluation.forecast import forecast
+from tacit.errors import SettingError
+from tacit.evaluation.attacker import attacker
+from tacit.evaluation.cost import Asked, forecasts
+from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
+from tacit.evaluation.invent import Shape
+from tacit.evaluation.outlay import items_above, outlay
+from tacit.evaluation.tryout import try_out
 from tacit.fitting.check import check
 from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
-from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import polars
+    from matplotlib.figure import Figure
 
     from tacit.data.catalogue import Catalogue
     from tacit.data.schema import Schema
@@ -22,10 +29,50 @@ if TYPE_CHECKING:
     from tacit.methods.base import Method
     from tacit.model.model import Model
     from tacit.rounds.pattern import Pattern
-    from tacit.units import Unit
 
-PRIORS = (0.5, 0.1, 0.01)
-"""How likely an attacker thinks it beforehand that the unit is there."""
+CURATORS = ("threads", "spark")
+"""Engines with the noise that the cost model was fitted to: one curator's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What `tacit.plan` answers: everything as `facts`, and the forecast by itself."""
+
+    facts: dict[str, Any]
+    """What `tacit plan --json` prints."""
+    forecast: Forecast | None
+    """None where the cost model knows nothing of such a fit."""
+
+    def frame(self) -> polars.DataFrame:
+        """The forecast, one row an epsilon."""
+        return self._known().frame()
+
+    def plot(self) -> Figure:
+        """What privacy will cost against epsilon."""
+        return self._known().plot()
+
+    def _known(self) -> Forecast:
+        if self.forecast is None:
+            raise SettingError(
+                f"there is no forecast for {self.facts['method']} at the unit "
+                f"{self.facts['unit']} as it is asked for",
+                remedy="forecasts exist for bayes, bias, als, covariance-svd and ease with "
+                "their own settings, a delta above 0, and a declared number of people",
+            )
+        return self.forecast
+
+    def _repr_html_(self) -> str:
+        from tacit.page import paragraph, table
+
+        gain = self.facts["attacker"]
+        told = paragraph(gain["words"]) if gain else ""
+        if self.forecast is not None:
+            told += self.forecast._repr_html_()
+        rows = [
+            (one["release"], f"{one['noise_sd']:.4g}", one["items_above"])
+            for one in self.facts["releases"]
+        ]
+        return told + table(("release", "noise sd", "items above it"), rows)
 
 
 def worth(
@@ -36,9 +83,16 @@ def worth(
     start: Model | None = None,
     pattern: Pattern | None = None,
     try_it: bool = True,
-) -> dict[str, Any]:
+    each: float | None = None,
+    spread: float | None = None,
+    epsilons: tuple[float, ...] = ROW,
+) -> Outlook:
     """Facts for `tacit plan`: what a fit with these options will draw. Reads no ratings;
-    `pattern` is who rated what, at the unit `value`, where it is public."""
+    `pattern` is who rated what, at the unit `value`, where it is public.
+
+    `each` is the mean number of ratings a person and `spread` the RMSE of a person's own
+    mean, where something public says them; they make the forecast surer.
+    """
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
     made = priced(order, facts(order, schema, catalogue, pattern), people)
@@ -52,37 +106,41 @@ def worth(
     )
     if made.counting is not None:  # the rest is not settled yet
         whole = 1.0
+    shape = Shape(
+        schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2]
+    )
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
             event = events.get(f"{round_.name}/{part.name}")
+            noise = noise_sd(event) / part.bound.steps if event else 0.0
+            heard = None
+            if schema.users is not None:
+                heard = items_above(part, noise, order.unit, shape)
             releases.append(
                 {
                     "release": f"{round_.name}/{part.name}",
                     "share": part.share / whole,
                     "instead": round_.instead or None,
                     "numbers": part.size * part.width,
-                    "noise_sd": noise_sd(event) / part.bound.steps
-                    if event
-                    else 0.0,
+                    "noise_sd": noise,
+                    "items_above": heard,
                     "bound": part.bound.words(),
                 }
             )
+    told = None
     expected = None
     if try_it and order.budget is not None:
-        found = forecast(
-            method,
-            schema.users or 1000,
-            len(catalogue),
-            max_ratings=schema.max_ratings,
+        told = foretold(
+            order,
+            schema,
+            catalogue,
+            each=each,
+            spread=spread,
+            epsilons=epsilons,
         )
-        if found.private is not None:
-            expected = {
-                "private": found.private,
-                "twin": found.twin,
-                "own_mean": found.own_mean,
-            }
-    return {
+        expected = _expected(told, order, schema, catalogue)
+    found = {
         "method": method.name,
         "unit": order.unit,
         "items": len(catalogue),
@@ -93,10 +151,87 @@ def worth(
         "unknown": _unknown(order, schema, pattern),
         "releases": releases,
         "events": [event.model_dump(mode="json") for event in events.values()],
-        "attacker": attacker(events.values(), order.unit)
+        "attacker": attacker(events.values(), order.unit, order.budget.delta)
         if order.budget
         else None,
         "expected": expected,
+        "forecast": None if told is None else told.facts(),
+        "outlay": outlay(
+            method, plan, schema.users, shape.items, shape.each
+        ).facts(),
+    }
+    return Outlook(found, told)
+
+
+def foretold(
+    order: Order,
+    schema: Schema,
+    catalogue: Catalogue,
+    *,
+    each: float | None = None,
+    spread: float | None = None,
+    epsilons: tuple[float, ...] = ROW,
+) -> Forecast | None:
+    """The forecast of this order by the cost model, or None where it was not fitted to such
+    fits or nobody says how many people there are."""
+    budget = order.budget
+    if budget is None or budget.delta == 0 or schema.users is None:
+        return None
+    if order.calibration != "sound" or order.start is not None:
+        return None
+    settings = order.method.settings
+    if settings != type(settings)() or order.engine not in CURATORS:
+        return None
+    asked = Asked(
+        order.method.name,
+        order.unit,
+        schema.users,
+        len(catalogue),
+        each or GUESSES[0],
+        catalogue.has_features and order.method.name == "bayes",
+    )
+    if not forecasts(asked):
+        return None
+    if schema.max_ratings is not None and each is not None:
+        each = min(each, schema.max_ratings)
+    return forecast(
+        asked,
+        delta=budget.delta,
+        epsilons=(*epsilons, budget.epsilon),
+        each=each,
+        scale=(schema.low, schema.high),
+        spread=spread,
+    )
+
+
+def _expected(
+    told: Forecast | None, order: Order, schema: Schema, catalogue: Catalogue
+) -> dict[str, Any] | None:
+    """RMSE on a scale of width 4 with and without privacy: the middle of the forecast, or one
+    run on invented people where there is none."""
+    assert order.budget is not None
+    if told is not None:
+        if told.metric != "rmse":
+            return None
+        at = told.at(order.budget.epsilon)
+        width = schema.unit_width
+        return {
+            "private": at.error.middle / width,
+            "twin": (at.error.middle - at.cost.middle) / width,
+            "own_mean": None if told.spread is None else told.spread / width,
+        }
+    found = try_out(
+        order.method,
+        schema.users or 1000,
+        len(catalogue),
+        max_ratings=schema.max_ratings,
+    )
+    if found.private is None:
+        return None
+    return {
+        "private": found.private,
+        "twin": found.twin,
+        "own_mean": found.own_mean,
     }
 
 
@@ -118,41 +253,6 @@ def _unknown(
             "figures of that file"
         )
     return found
-
-
-def attacker(events: Iterable[Event], unit: Unit) -> dict[str, Any]:
-    """The most anyone can gain who must tell whether one unit was there, from the whole
-    trade-off curve of the events. Advantage is hits less false alarms."""
-    total = cost(events, unit)
-    advantage = account.delta_of(total, 0.0)
-    return {
-        "proven": not total.unbounded,
-        "advantage": advantage,
-        "best_guess": (1 + advantage) / 2,
-        "by_prior": [
-            {
-                "prior": prior,
-                "best_guess": right(
-                    prior,
-                    lambda epsilon: account.delta_of(total, epsilon),
-                ),
-            }
-            for prior in PRIORS
-        ],
-    }
-
-
-def right(prior: float, delta: Callable[[float], float]) -> float:
-    """How often the best guess is right at most, where the unit is there with chance `prior`.
-
-    Guarantee: guess "there" on the event A. With P and Q the laws with and without the unit
-    and p <= 1/2 the chance is p P(A) + (1-p) (1 - Q(A)) = 1 - p + p (P(A) - (1-p)/p Q(A)),
-    and delta(epsilon) is the largest P(A) - e^epsilon Q(A) over all A: here epsilon is the
-    log of the odds. For p > 1/2 the two laws change places, and delta covers both ways. At
-    p = 1/2 it is (1 + delta(0))/2, for Gaussian rounds Phi(mu/2).
-    """
-    less = min(prior, 1 - prior)
-    return 1 - less + less * delta(log((1 - less) / less))
 
 
 def noise_sd(event: Event) -> float:

@@ -10,11 +10,16 @@ from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
-from tacit.fitting.start import check_certified, check_kind, check_start
+from tacit.fitting.start import (
+    check_certified,
+    check_kind,
+    check_start,
+    rule_of,
+)
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
-from tacit.rounds.options import Calibration, How, taken
+from tacit.rounds.options import Calibration, How, NoiseFrom, taken
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
@@ -33,9 +38,11 @@ def check(
     people: int | None = None,
     start: Model | None = None,
     owner_only: bool = False,
+    keep_apart: float | None = None,
 ) -> Order:
     """The order of a fit, with every choice made that was left open. `owner_only`: nothing
-    is published, so it may start from any model."""
+    is published, so it may start from any model. `keep_apart`: the share of the ratings that
+    the fit is not shown."""
     calibration = _calibration(method)
     unit = _unit(method)
     how = replace(taken(How, method), engine=_engine(method))
@@ -44,6 +51,7 @@ def check(
             f"threads is {how.threads}; it must be at least 1",
             remedy="leave --threads out to use all cores",
         )
+    _check_noise(method, how)
     settings = method.settings.model_dump()
     devices = _devices(method, how)
     budget = None
@@ -51,7 +59,15 @@ def check(
         budget = _budget(method, people)
         check_delta(budget, people)
     order = Order(
-        method, unit, calibration, budget, how, settings, devices, start
+        method,
+        unit,
+        calibration,
+        budget,
+        how,
+        settings,
+        devices,
+        start,
+        None if keep_apart is None else rule_of(keep_apart, start),
     )
     _check_people(order, people)
     if start is not None:
@@ -128,15 +144,32 @@ def _devices(method: Method, how: How) -> Scenario | None:
     return Scenario.told(how.devices, how.engine)
 
 
+def _check_noise(method: Method, how: How) -> None:
+    """Refuse to say who adds the noise where there is nobody to choose from."""
+    if how.noise is None:
+        return
+    if how.noise not in get_args(NoiseFrom):
+        raise SettingError(
+            f"the noise {how.noise!r} is unknown",
+            remedy="use servers, devices or both",
+        )
+    if how.engine not in ("federated", "simulate") or method.local:
+        raise SettingError(
+            f"{method.name} on {how.engine} has no servers and devices to share the noise",
+            remedy="leave --noise out, or use --engine federated",
+        )
+
+
 def _unit(method: Method) -> Unit:
     if method.calibration == "paper" and method.paper_unit is not None:
-        if method.unit not in (None, method.paper_unit):
+        claimed = (method.paper_unit, *method.paper_units)
+        if method.unit not in (None, *claimed):
             raise SettingError(
-                f"the paper of {method.name} claims the unit {method.paper_unit}, not "
+                f"the paper of {method.name} claims the unit {' or '.join(claimed)}, not "
                 f"{method.unit}",
                 remedy="leave --unit out, or use --calibration sound",
             )
-        return method.paper_unit
+        return method.unit or method.paper_unit
     unit = method.unit or (
         "user" if "user" in method.units else method.units[0]
     )

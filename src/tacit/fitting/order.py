@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.apart import Apart
 from tacit.engine.scenario import Scenario
 from tacit.methods.base import Method
-from tacit.rounds.options import Calibration, How
+from tacit.rounds.options import NOISE_FROM, Calibration, How, NoiseFrom
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
@@ -34,6 +35,8 @@ class Order:
     devices: Scenario | None = None
     start: Model | None = None
     """An earlier model that this fit may build on."""
+    apart: Apart | None = None
+    """Which ratings the fit does not see."""
 
     @property
     def engine(self) -> str:
@@ -54,6 +57,11 @@ class Order:
         """Whether devices add the noise together. In the local model each adds all of it,
         over whatever wire."""
         return self.engine == "federated" and not self.method.local
+
+    @property
+    def noise(self) -> NoiseFrom:
+        """Who adds the noise of a federation."""
+        return self.how.noise or NOISE_FROM
 
     @cached_property
     def book(self) -> Book:

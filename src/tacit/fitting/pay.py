@@ -79,6 +79,7 @@ def pay(
             relation=relation(order),
             token=token,
             starts=[(entry.population, entry.number) for entry in before],
+            apart=order.apart,
         )
     )
     own = _price(events, order.unit, order.unit, limit)

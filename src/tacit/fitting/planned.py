@@ -13,7 +13,7 @@ from tacit.methods.base import Public
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Round
-from tacit.rounds.shares import for_devices, shared_events
+from tacit.rounds.shares import federated_events, for_devices
 
 ROUNDING = 1e-9
 """By how much the accountant may differ from the planner, since both add up floats."""
@@ -72,9 +72,9 @@ def check_cost(events: Iterable[Event], order: Order) -> None:
 
 
 def _events(plan: Plan, order: Order, budget: Budget) -> dict[str, Event]:
-    """The plan's events; where devices add the noise, in laws that can be shared among them."""
+    """The plan's events; where devices add noise, in laws that can be shared among them."""
     if order.is_shared or any(
         isinstance(r.takes_part, Turns) for r in plan.rounds
     ):
-        return shared_events(plan, budget)
+        return federated_events(plan, budget, order.noise)
     return plan.events(budget)

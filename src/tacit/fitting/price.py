@@ -103,4 +103,5 @@ def counts_people(order: Order, people: int | None) -> bool:
     """Whether the first event of such a fit counts the people: papers count as they are; at
     `value` and in the local model who takes part is public."""
     shown = order.unit == "value" or order.method.local
-    return people is None and order.calibration == "sound" and not shown
+    asks = order.method.needs_people and not shown
+    return people is None and order.calibration == "sound" and asks

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
 from tacit.ledger.account.event import Evaluation, Event
 from tacit.ledger.statement import words
+from tacit.ledger.statement.honest import Honesty
 from tacit.methods import origin
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
@@ -25,6 +26,7 @@ COUNTED = (
     "People were not declared: 1 % of the budget counted them, and the released count chose "
     "the plan below among plans that all cost the same."
 )
+NOISE_OFF = "noise off: as printed but without its noise, for comparison only"
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,18 @@ class Said:
     public: Public
     plan: Plan
     events: tuple[Event, ...]
+    used: Mapping[str, Any]
+    """The settings as they were used, not as they were asked for."""
     declared_items: bool
     """Whether the catalogue was given, and not read from the ratings."""
     counted: bool = False
     """Whether a count of people chose the plan."""
+    noise_off: bool = False
+    """Whether a printed form was run without its noise."""
+    published: str = "model"
+    """What the statement is about."""
+    unprotected: tuple[str, ...] = ()
+    """What is not protected besides the usual."""
 
     def statement(
         self,
@@ -63,6 +73,7 @@ class Said:
             like=engine.like,
             outside=self._outside(engine),
             trust=engine.trust,
+            honest=self._honest(engine),
             events=self.events,
             charged=charged,
             calibration=order.calibration,
@@ -70,6 +81,9 @@ class Said:
             per_person=tuple(self._bounds()),
             settings=tuple(self._chosen()),
             public=tuple(self._assumed()),
+            apart=order.apart,
+            published=self.published,
+            not_protected=self.unprotected,
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
             real_noise=private,
@@ -81,6 +95,13 @@ class Said:
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
         )
+
+    def _honest(self, engine: Engine) -> Honesty | None:
+        """What a federation in one process assumes of the parties that it plays."""
+        played = engine.name in ("federated", "simulate")
+        if not played or self.order.method.local:
+            return None
+        return Honesty(self.order.noise, "at least nine tenths of the devices")
 
     def _outside(self, engine: Engine) -> tuple[str, ...]:
         """Of a method that is not Tacit's: whose it is, and what was checked of it."""
@@ -108,12 +129,14 @@ class Said:
         """How settings were chosen."""
         if self.counted:
             yield COUNTED
+        if self.noise_off:
+            yield NOISE_OFF
         yield from self.plan.story
-        yield from (
-            f"{name} = {value}" for name, value in self.order.settings.items()
-        )
+        yield from (f"{name} = {value}" for name, value in self.used.items())
         if self.order.devices:
             yield from self.order.devices.words()
+        if self.order.apart is not None:
+            yield self.order.apart.words()
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""

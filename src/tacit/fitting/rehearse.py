@@ -20,6 +20,7 @@ from tacit.errors import Failure, TacitError
 from tacit.fitting.order import Order
 from tacit.fitting.planned import planned
 from tacit.methods.base import Public
+from tacit.model.shared import Shared
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
 from tacit.rounds.pattern import Pattern
@@ -30,12 +31,12 @@ ITEMS = 60
 """Of the catalogue, at most: what a plan needs for more is checked from its sizes."""
 
 
-def rehearse(order: Order, public: Public) -> None:
-    """Run the plan for these public facts, to the finished model, which nobody sees."""
+def rehearse(order: Order, public: Public) -> Shared:
+    """Run the plan for these public facts, to the finished model, of invented people."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _run(order, public)
+            return _run(order, public)
     except TacitError:
         raise
     except Exception as error:
@@ -45,7 +46,7 @@ def rehearse(order: Order, public: Public) -> None:
         ) from error
 
 
-def _run(order: Order, public: Public) -> None:
+def _run(order: Order, public: Public) -> Shared:
     method = order.method
     catalogue = few_items(public.catalogue)
     ratings = invented(public.schema, catalogue)
@@ -66,7 +67,7 @@ def _run(order: Order, public: Public) -> None:
     loop = Loop(plan, state)
     while (round_ := loop.next()) is not None:
         loop.absorb(round_, engine.run(round_, loop.state, NoNoise()))
-    method.finish(facts, loop.state)
+    return method.finish(facts, loop.state)
 
 
 def few_items(catalogue: Catalogue) -> Catalogue:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
+from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.alone import check_once
 from tacit.fitting.check import check, check_values
@@ -20,6 +22,7 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
+from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.person.base import PersonalModel
     from tacit.model.shared import Shared
     from tacit.rounds.options import Progress
 
@@ -43,14 +47,16 @@ def fit(
     progress: Progress | None = None,
     start: Model | None = None,
     order: Order | None = None,
+    keep_apart: float | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
-    statement. `order` is given by who has checked the method already."""
+    statement. `order` is given by who has checked the method already; `keep_apart` is the
+    share of the ratings that is not shown to the fit."""
     from tacit.model.model import Model
 
     if order is None:
         people = ratings.schema.declare(users).users
-        order = check(method, people=people, start=start)
+        order = check(method, people=people, start=start, keep_apart=keep_apart)
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
@@ -81,14 +87,30 @@ def trial(
     users: int | None = None,
     progress: Progress | None = None,
     start: Model | None = None,
+    noise_off: bool = False,
+    watch: Watch | None = None,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
-    (see `tacit.fitting.publish.book_evaluation`)."""
-    from tacit.model.model import Model
+    (see `tacit.fitting.publish.book_evaluation`).
 
-    run = _Run(method, ratings, items, users, progress, start)
+    `noise_off` runs a printed form (calibration `paper`) without its noise and otherwise as
+    it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
+    saved. `watch` is called after each round of a printed form.
+    """
+    run = _Run(
+        method, ratings, items, users, progress, start, noise_off=noise_off
+    )
     run.check_alone()
-    return Model(run.go(), run.statement(None))
+    if run.order.calibration != "sound":
+        run.watch = watch
+    shared = run.go()
+    return owners_model(
+        shared,
+        run.statement(None),
+        run.trained,
+        run.engine,
+        kept=not noise_off,
+    )
 
 
 def rehearse(
@@ -116,6 +138,7 @@ class _Run:
         start: Model | None = None,
         *,
         order: Order | None = None,
+        noise_off: bool = False,
     ) -> None:
         schema = ratings.schema.declare(users)
         if order is None:
@@ -128,8 +151,16 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if noise_off and order.calibration != "paper":
+            raise SettingError(
+                "noise off is for what papers print",
+                remedy="use calibration paper; beside sound stands the twin, none",
+            )
+        self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
+        if order.apart is not None:
+            ratings = order.apart.seen(ratings)
         self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
@@ -148,6 +179,9 @@ class _Run:
         """The number of people that was released, where none was declared."""
         self.events: tuple[Event, ...] = ()
         """From which noise is drawn: those of the count too."""
+        self.watch: Watch | None = None
+        self.trained: PersonalModel | None = None
+        """How a paper predicts for the people it was trained on: for the owner alone."""
         self._settle_plan()
 
     def _settle_plan(self) -> None:
@@ -191,12 +225,18 @@ class _Run:
         if self.order.calibration != "sound":
             return
         for made in self._shapes():
-            people = self.public.schema.users or known_people(
-                self.order, self.engine
-            )
             state = self.method.first_state(made.public)
-            state = state.after(people=float(people or made.public.people))
+            state = state.after(people=self._expected(made))
             check_once(self.method, made.plan, made.public, state, made.events)
+
+    def _expected(self, made: Planned) -> float:
+        """The number of people that a plan is checked for; no number where it needs none."""
+        known = self.public.schema.users or known_people(
+            self.order, self.engine
+        )
+        if known is not None:
+            return float(known)
+        return made.public.people if self.method.needs_people else nan
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""
@@ -208,6 +248,17 @@ class _Run:
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
         reservation; empty for the owner's eyes."""
+        state = self.released(entry=entry)
+        public = self.settled.public
+        if self.order.calibration != "sound":
+            kept = kept_people(self.engine)
+            self.trained = self.method.trained(public, state, kept)
+        shared = signed(self.order, self.method.finish(public, state))
+        # The number that a plan was made for was not declared.
+        return replace(shared, schema=self.public.schema)
+
+    def released(self, *, entry: str = "") -> State:
+        """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
         if self.public.schema.max_ratings is not None:
@@ -217,20 +268,15 @@ class _Run:
             private = self._count(entry)
             loop = Loop(self.settled.plan, self.first())
             self._run(loop, self.settled.events.values(), entry)
-        self.private = (
-            self.order.budget is not None and private and loop.private
-        )
+        self.private = not self.noiseless and private and loop.private
         if self.engine.refused:
             warnings.warn(
                 f"{self.engine.refused:,} answers were not given: the devices' own "
                 "ledgers have no room",
                 stacklevel=2,
             )
-        shared = signed(
-            self.order, self.method.finish(self.settled.public, loop.state)
-        )
-        # The number that a plan was made for was not declared.
-        return replace(shared, schema=self.public.schema)
+        state: State = loop.state
+        return state
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had
@@ -247,16 +293,19 @@ class _Run:
     def _run(self, loop: Loop, events: Iterable[Event], entry: str) -> None:
         from tacit.noise.release import Charge, NoNoise
 
-        noiseless = self.order.budget is None
-        charge = NoNoise() if noiseless else Charge(events, entry=entry)
+        charge = NoNoise() if self.noiseless else Charge(events, entry=entry)
         while (round_ := loop.next()) is not None:
             loop.absorb(round_, self.engine.run(round_, loop.state, charge))
+            if self.watch is not None:
+                self.watch(round_.name, loop.state, kept_people(self.engine))
 
     def _people(self) -> float:
         """The number of people that a plan starts from: counted, declared or seen. In the
         local model the server sees which devices answer; twins and papers look."""
         if self.counted is not None:
             return self.counted
+        if not self.method.needs_people:
+            return nan
         declared = self.public.schema.users
         if self.method.local or declared is None:
             return float(self.engine.people)
@@ -269,8 +318,10 @@ class _Run:
             self.public,
             self.settled.plan,
             self.events,
+            used=self.method.used(self.settled.public),
             declared_items=self.declared_items,
             counted=self.counting is not None,
+            noise_off=self.noiseless and self.order.budget is not None,
         )
         return said.statement(
             self.engine,

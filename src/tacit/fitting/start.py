@@ -9,6 +9,7 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
+    from tacit.data.apart import Apart
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
     from tacit.ledger.book.entry import Entry
@@ -84,6 +85,26 @@ def chain(order: Order) -> tuple[Entry, ...]:
         for name in {name for name, _ in named}
     }
     return tuple(known[name][number - 1] for name, number in named)
+
+
+def rule_of(share: float, start: Model | None) -> Apart:
+    """Which ratings a fit is not shown: by a fresh salt, or by the rule of the model that it
+    starts from, which must not have seen them either."""
+    from tacit.data.apart import keep_apart
+
+    if start is None:
+        return keep_apart(share)
+    earlier = start.statement.apart
+    if earlier is None or earlier.share != share:
+        kept = (
+            "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
+        )
+        raise SettingError(
+            f"the model to start from has kept apart {kept}, so it has seen ratings that "
+            "this fit would keep apart",
+            remedy="leave --keep-apart out, or start from a model that kept the same share apart",
+        )
+    return keep_apart(share, earlier.salt)
 
 
 def before(start: Model) -> str:

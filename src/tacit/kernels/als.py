@@ -47,7 +47,7 @@ def _gather(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _products(rows: Floats, gram: Floats) -> None:
+def products_of(rows: Floats, gram: Floats) -> None:
     """Upper triangle of rows rows', three by three at a time: nine sums stay in registers
     while their rows are read.
 
@@ -99,7 +99,7 @@ def _products(rows: Floats, gram: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _space(
+def column_space(
     ptr: Ints, start: int, stop: int, other: Floats
 ) -> tuple[Floats, Floats]:
     """Room for the longest row's columns and for its products."""
@@ -128,13 +128,13 @@ def half_step(
     `ridge` has a number for each column of each row. A row without ratings gets zeros.
     """
     width = other.shape[1]
-    space, gram = _space(ptr, start, stop, other)
+    space, gram = column_space(ptr, start, stop, other)
     for row in range(start, stop):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
         if count == 0:
             out[row, :] = 0.0
             continue
-        _products(_gather(other, index, value, first, count, space), gram)
+        products_of(_gather(other, index, value, first, count, space), gram)
         for a in range(width):
             gram[a, a] += ridge[row, a]
             out[row, a] = gram[a, width]
@@ -160,14 +160,14 @@ def half_step_likes(
     `everywhere` is other'other: what cells without a like contribute.
     """
     width = other.shape[1]
-    space, gram = _space(ptr, start, stop, other)
+    space, gram = column_space(ptr, start, stop, other)
     ones = np.ones(space.size, other.dtype)
     for row in range(start, stop):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
         out[row, :] = 0.0
         if count == 0:
             continue
-        _products(
+        products_of(
             _gather(other, index[first : first + count], ones, 0, count, space),
             gram,
         )
@@ -191,11 +191,11 @@ def solve_rows(
 ) -> None:
     """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
     width, rows = other.shape[1], ptr.size - 1
-    space, gram = _space(ptr, 0, rows, other)
+    space, gram = column_space(ptr, 0, rows, other)
     zeros = np.zeros(space.size, other.dtype)
     for row in range(rows):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
-        _products(
+        products_of(
             _gather(
                 other, index[first : first + count], zeros, 0, count, space
             ),

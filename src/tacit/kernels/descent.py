@@ -20,6 +20,7 @@ def advance(
     start: NDArray[np.float64],
     rate: float,
     ridge: float,
+    over: float,
     own: NDArray[np.float64],
 ) -> None:
     """Steps of equations (2) and (4) on each person's own factors, along the published item
@@ -27,7 +28,7 @@ def advance(
 
     The last column of `own` counts the steps done, plus one; 0 is a device that has not
     begun. A device that was away catches up. The error is averaged over the person's own
-    ratings.
+    ratings, or divided by `over` unless that is 0.
     """
     width = path.shape[2]
     gradient = np.empty(width)
@@ -35,7 +36,7 @@ def advance(
         if own[person, width] == 0.0:
             own[person, :width] = start
             own[person, width] = 1.0
-        count = max(ptr[person + 1] - ptr[person], 1)
+        count = over if over > 0 else max(ptr[person + 1] - ptr[person], 1)
         for step in range(np.int64(own[person, width]) - 1, path.shape[0]):
             gradient[:] = 0.0
             for cell in range(ptr[person], ptr[person + 1]):

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.als import Floats, column_space, products_of
+
 
 @njit(cache=True, nogil=True)
 def gather(
@@ -39,6 +41,39 @@ def gather(
             right[a] += scaled * residual[cell]
             for b in range(a + 1):
                 gram[a, b] += scaled * row[b]
+
+
+@njit(cache=True, nogil=True)
+def gather_columns(
+    first: int,
+    last: int,
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    root: NDArray[np.float64],
+    space: Floats,
+    products: Floats,
+    gram: NDArray[np.float64],
+    right: NDArray[np.float64],
+) -> None:
+    """`gather` by products of columns, several times as fast: for answers to many people,
+    whose sums need not have the bits of a fit's. `root` is the root of the precision."""
+    width = loadings.shape[1]
+    count = last - first
+    padded = products.shape[0]
+    rows = space[: padded * count].reshape((padded, count))
+    rows[width + 1 :] = 0.0
+    for cell in range(count):
+        source = loadings[item[first + cell]]
+        scale = root[item[first + cell]]
+        for a in range(width):
+            rows[a, cell] = scale * source[a]
+        rows[width, cell] = scale * residual[first + cell]
+    products_of(rows, products)
+    for a in range(width):
+        right[a] = products[a, width]
+        for b in range(a + 1):
+            gram[a, b] = products[b, a]
 
 
 @njit(cache=True, nogil=True)
@@ -99,19 +134,23 @@ def predict_block(
     """Write x_i'E[z_u] and x_i'Cov[z_u]x_i for the queries of people `start` to `stop`,
     each person alone."""
     width = loadings.shape[1]
+    root = np.sqrt(precision)
+    space, products = column_space(ptr, start, stop, loadings)
     system = np.empty((width, width))
     right = np.empty(width)
     work = np.empty(width)
     for person in range(start, stop):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        gather(
+        gather_columns(
             ptr[person],
             ptr[person + 1],
             item,
             residual,
             loadings,
-            precision,
+            root,
+            space,
+            products,
             system,
             right,
         )
@@ -200,3 +239,45 @@ def left_out_block(
                     and error * error * certainty * kept < reach * reach
                 ):
                     covered[person] += 1.0 / used
+
+
+@njit(cache=True, nogil=True)
+def posterior_means(
+    ptr: NDArray[np.int64],
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    per_rating: NDArray[np.float64],
+    means: NDArray[np.float64],
+) -> None:
+    """Write E[z_u] of every person of a block, each alone. `per_rating` is precision that a
+    rating adds to each column, telling nothing of it."""
+    width = loadings.shape[1]
+    root = np.sqrt(precision)
+    space, products = column_space(ptr, 0, len(ptr) - 1, loadings)
+    system = np.empty((width, width))
+    right = np.empty(width)
+    for person in range(len(ptr) - 1):
+        gather_columns(
+            ptr[person],
+            ptr[person + 1],
+            item,
+            residual,
+            loadings,
+            root,
+            space,
+            products,
+            system,
+            right,
+        )
+        count = ptr[person + 1] - ptr[person]
+        for a in range(width):
+            system[a, a] += 1.0 + count * per_rating[a]
+        factorize(system, right)
+        mean = means[person]
+        for a in range(width - 1, -1, -1):
+            total = right[a]
+            for k in range(a + 1, width):
+                total -= system[k, a] * mean[k]
+            mean[a] = total / system[a, a]

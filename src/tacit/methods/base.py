@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.person.base import PersonalModel
     from tacit.model.person.own import OwnRatings
     from tacit.model.person.told import (
         Explanation,
@@ -123,9 +124,27 @@ class Form(ABC):
         """What is public before any round; its class is the state of the method's family."""
         return State()
 
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as this form uses them, which statements and models record: a form
+        that rounds, caps or passes over what was asked for says so here."""
+        return self.settings.model_dump()
+
     @abstractmethod
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The shared model from what was released: post-processing, free."""
+
+    def trained(
+        self,
+        public: Public,
+        state: AnyState,
+        kept: Mapping[str, NDArray[np.float64]],
+    ) -> PersonalModel | None:
+        """How a paper that publishes people's vectors predicts for those it was trained on,
+        from what was kept on their side; None where it predicts as everybody does.
+
+        For the owner's evaluation alone: it is never part of a model.
+        """
+        return None
 
 
 class Method(What, How, ABC):
@@ -150,9 +169,15 @@ class Method(What, How, ABC):
     calibrations: ClassVar[tuple[Calibration, ...]] = ("sound", "none")
     engines: ClassVar[tuple[str, ...]] = ("threads",)
     paper_unit: ClassVar[Unit | None] = None
+    """Of the paper's main claim: the unit of `paper` unless another is asked for."""
+    paper_units: ClassVar[tuple[Unit, ...]] = ()
+    """Others for which the paper prints noise too."""
     local: ClassVar[bool] = False
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """
+    needs_people: ClassVar[bool] = True
+    """Whether the plan depends on the number of people, so that somebody must declare or count
+    them."""
     Settings: ClassVar[type[BaseSettings]] = Settings
     __signature__ = signature("settings")
 
@@ -245,6 +270,23 @@ class Method(What, How, ABC):
         """The shared model from what was released: post-processing, free."""
         return self._form_of(public).finish(public, state)
 
+    def trained(
+        self,
+        public: Public,
+        state: AnyState,
+        kept: Mapping[str, NDArray[np.float64]],
+    ) -> PersonalModel | None:
+        """See `Form.trained`."""
+        if not type(self).forms:
+            return None
+        return self._form_of(public).trained(public, state, kept)
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """The settings as they are used, not as they were asked for."""
+        if not type(self).forms:
+            return self.settings.model_dump()
+        return self._form_of(public).used(public)
+
     def fit(
         self,
         ratings: Ratings,
@@ -252,16 +294,25 @@ class Method(What, How, ABC):
         items: Catalogue | None = None,
         users: int | None = None,
         start: Model | None = None,
+        keep_apart: float | None = None,
     ) -> Self:
         """Train: charge the ledger, run the rounds, keep the model in `model_` and its
         promise in `statement_`.
 
         `start` is an earlier model of the same ledger: what it released is built upon and
-        not paid for again.
+        not paid for again. `keep_apart` is the share of the ratings that the fit is not
+        shown, so that `tacit.release` may say how well it predicts them.
         """
         from tacit.fitting.run import fit
 
-        self.model_ = fit(self, ratings, items=items, users=users, start=start)
+        self.model_ = fit(
+            self,
+            ratings,
+            items=items,
+            users=users,
+            start=start,
+            keep_apart=keep_apart,
+        )
         return self
 
     @property

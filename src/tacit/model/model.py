@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import SettingError
 from tacit.model.person.base import (
     Own,
     PersonalModel,
@@ -60,9 +61,13 @@ DIFFER = 1e-9
 class Model:
     """What `fit` makes and `load` reads."""
 
-    def __init__(self, shared: Shared, statement: Statement | str) -> None:
+    def __init__(
+        self, shared: Shared, statement: Statement | str, *, kept: bool = True
+    ) -> None:
         self.shared = shared
         self._statement = statement
+        self.kept = kept
+        """False for what may only be looked at: a printed form with its noise off."""
 
     @property
     def statement(self) -> Statement:
@@ -80,6 +85,10 @@ class Model:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
+        if not self.kept:
+            raise SettingError(
+                "noise off: this model was made for comparison only, and is not saved"
+            )
         text = self._statement
         if not isinstance(text, str):
             text = text.to_json()

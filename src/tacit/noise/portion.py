@@ -36,13 +36,7 @@ def together(
         return np.zeros(size, np.int64)
     if isinstance(event, Skellam):
         variance = nextafter(event.variance / enough, float("inf")) * devices
-        # A draw of one law is a sum of draws of smaller ones.
-        times = max(1, ceil(variance / MAX_VARIANCE))
-        drawn = [
-            skellam_shares(size, variance / times, bits) for _ in range(times)
-        ]
-        shares = np.stack(drawn)
-        return np.asarray(shares.sum(axis=0), np.int64)
+        return skellam(size, variance, bits)
     if isinstance(event, Laplace):
         part = nextafter(1 / enough, 1.0) if enough > 1 else 1.0
         whole, rest = divmod(devices * part, 1.0)
@@ -55,3 +49,12 @@ def together(
             )
         return total
     raise Failure(f"the noise of {event.name} cannot be shared among devices")
+
+
+def skellam(
+    size: int, variance: float, bits: Bits | None = None
+) -> NDArray[np.int64]:
+    """Skellam noise of any variance: a draw of one law is a sum of draws of smaller ones."""
+    times = max(1, ceil(variance / MAX_VARIANCE))
+    drawn = [skellam_shares(size, variance / times, bits) for _ in range(times)]
+    return np.asarray(np.stack(drawn).sum(axis=0), np.int64)

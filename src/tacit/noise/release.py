@@ -4,6 +4,7 @@ that was paid."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Event, Law, Selection
+from tacit.ledger.account.event import Event, Law, Selection, Tuning
 from tacit.noise import bits
 from tacit.rounds.round import Released
 
@@ -89,6 +90,19 @@ def release(
     return Released(
         (sums + noise) / steps, sd / steps, private=not bits.injected()
     )
+
+
+def draw_trials(name: str, charge: Charge) -> tuple[int, ...]:
+    """Which candidate each trial of a paid selection takes: as many as its law draws, each
+    uniform. How many there are is secret, as noise is."""
+    from tacit.noise.trials import trials
+
+    event = charge.draw(name)
+    if not isinstance(event, Tuning):
+        raise Failure(f"the release {name} is no selection among trials")
+    secret = bits.fresh()
+    number = trials(Fraction(*event.eta), Fraction(*event.gamma), secret)
+    return tuple(secret.below(event.candidates) for _ in range(number))
 
 
 class GramRelease:

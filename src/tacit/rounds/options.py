@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Calibration = Literal["sound", "paper", "none"]
 """`sound`: the promise is proven. `paper`: as printed, claimed and not certified. `none`: the
 non-private twin."""
+NoiseFrom = Literal["servers", "devices", "both"]
+"""Who adds the noise of a federation: each server a whole one, every device a share, or
+both (docs/decisions/0007-noise-by-servers.md)."""
+NOISE_FROM: NoiseFrom = "servers"
+"""Where nobody says otherwise."""
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what); may come from any thread."""
 TOLD = "told"
@@ -91,7 +96,8 @@ class What:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class How:
-    """Where a fit runs, and which book is charged. None of it changes what is promised."""
+    """Where a fit runs, who adds its noise, and which book is charged. None of it changes
+    what is promised, only who must be trusted for it, which the statement says."""
 
     engine: str | None = option(
         None,
@@ -101,6 +107,15 @@ class How:
             "NAME",
         ),
     )
+    noise: NoiseFrom | None = option(
+        None,
+        Told(
+            "run",
+            "Federated: who adds the noise; servers unless said.",
+            "servers|devices|both",
+        ),
+    )
+    """Of a federation alone: it says who must be honest for the promise to hold."""
     threads: int | None = option(
         None, Told("run", "Threads to use; all cores otherwise.", "N", kind=int)
     )

@@ -147,6 +147,9 @@ class Turns(Participation):
     """Chances with which a device that is away comes, and one that is there goes, between
     rounds: simulation only."""
     leave: float = 0.0
+    online: float | None = None
+    """Simulation only: share of the devices that are there at the beginning; unset, as many
+    as a cohort, or where there is none the share of time that one is there."""
 
     def among(self, crowd: Crowd) -> People:
         """Those whose device takes this turn."""

@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, Protocol, runtime_checkable
 
+import numpy as np
+
 from tacit.errors import Failure, SettingError
 from tacit.ledger.account.event import Unbounded
 from tacit.rounds.people import Crowd, Participation, People
-from tacit.rounds.round import Part
+from tacit.rounds.round import Block, Part
 
-Scheme = Literal["S2", "S3", "direct"]
-"""How Hua et al. divide their noise among devices: `Turns.printed`."""
+Scheme = Literal["S2", "S3", "direct", "S2 thin", "S3 thin"]
+"""How Hua et al. divide their noise among devices: `Turns.printed`. `thin`: pieces whose
+standard deviation, and not their variance, is 1/k."""
 
 
 class EpochKind(Enum):
@@ -36,11 +39,19 @@ class Claim:
     """Noise as a paper prints it, with what the paper claims for it and why no theorem here
     backs the claim."""
 
-    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "none"]
+    noise: Literal[
+        "laplace",
+        "gaussian",
+        "knorm",
+        "response",
+        "masked",
+        "masked item",
+        "none",
+    ]
     scale: float
     """In real units: the Laplace or K-norm scale, the Gaussian standard deviation, or the
     log-ratio of one bit; `masked`: the Laplace scale of numbers whose presence each device
-    hides as well."""
+    hides as well, that of all items or (`masked item`) of one."""
     epsilon: float
     delta: float
     reason: str
@@ -68,7 +79,7 @@ class Claim:
     @property
     def masked(self) -> bool:
         """Whether presence is hidden too."""
-        return self.noise == "masked"
+        return self.noise in ("masked", "masked item")
 
     def event(self, name: str, part: Part) -> Unbounded:
         """As the paper prints it, one draw a number."""
@@ -145,3 +156,22 @@ class Cohort(Participation):
         if not isinstance(crowd, RatersCrowd):
             raise Failure("this engine shows nobody who rated an item")
         return crowd.raters(self.item)
+
+
+def trimmed(block: Block, least: int, most: int | None, seed: int) -> Block:
+    """The people with more than `least` ratings; at most `most` of them each, at random by
+    a public seed, as papers choose them."""
+    counts = np.diff(block.ptr)
+    person = np.repeat(np.arange(len(counts)), counts)
+    keep_cell = counts[person] > least
+    if most is not None:
+        chance = np.random.default_rng(seed).random(len(person))
+        order = np.lexsort((chance, person))
+        rank = np.empty(len(person), np.int64)
+        rank[order] = np.arange(len(person)) - np.repeat(block.ptr[:-1], counts)
+        keep_cell &= rank < most
+    kept = np.bincount(person[keep_cell], minlength=len(counts))
+    ptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    return Block(
+        block.people, ptr, block.item[keep_cell], block.value[keep_cell]
+    )

@@ -1,17 +1,20 @@
-"""Noise that devices draw in shares: the plan and the events of a federation.
+"""Noise that servers draw whole and devices in shares: the plan and the events of a
+federation.
 
-Guarantee: every event here is of a law whose shares add up to it exactly
+Guarantee: where devices draw, every event is of a law whose shares add up to it exactly
 (`tacit.noise.shares`, docs/proofs/federated.md).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import sqrt
 
 from tacit.bound.gram import EntryGram, FactorGram
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Gaussian, Skellam
+from tacit.rounds.options import NoiseFrom
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Part, Released
 
@@ -55,6 +58,21 @@ def for_devices(plan: Plan) -> Plan:
     return replace(plan, rounds=rounds)
 
 
+def federated_events(
+    plan: Plan, budget: Budget, noise: NoiseFrom
+) -> dict[str, Event]:
+    """The plan's events in a federation whose noise comes from there.
+
+    A server draws a whole noise by itself, of whatever law; only what devices draw must be
+    of a law that can be shared.
+    """
+    if noise != "servers":
+        return shared_events(plan, budget)
+    planned = plan.events(budget)
+    _check(planned)
+    return planned
+
+
 def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
     """The plan's events with noise that devices can share: Skellam for Gaussian, Polya
     shares for Laplace.
@@ -66,6 +84,7 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
     from tacit.ledger.account.account import epsilon
 
     planned = plan.events(budget)
+    _check(planned)
     parts = {f"{r.name}/{p.name}": p for r in plan.rounds for p in r.parts}
 
     def at(factor: float) -> dict[str, Event]:
@@ -92,16 +111,6 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
             )
         return out
 
-    for path, event in planned.items():
-        if event.kind not in ("gaussian", "laplace", "unbounded"):
-            raise SettingError(
-                f"the noise of {path} cannot be shared among devices",
-                remedy="use the threads engine",
-            )
-        if event.sampled < 1:
-            raise SettingError(
-                f"{path} hides who takes part, which the servers of a federation see"
-            )
     if not any(isinstance(event, Gaussian) for event in planned.values()):
         return planned
     low, high = 1.0, 2.0
@@ -118,3 +127,17 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
         )
         low, high = (low, middle) if fits else (middle, high)
     return at(high)
+
+
+def _check(planned: Mapping[str, Event]) -> None:
+    """Refuse releases that have no federated form."""
+    for path, event in planned.items():
+        if event.kind not in ("gaussian", "laplace", "unbounded"):
+            raise SettingError(
+                f"the noise of {path} cannot be shared among devices",
+                remedy="use the threads engine",
+            )
+        if event.sampled < 1:
+            raise SettingError(
+                f"{path} hides who takes part, which the servers of a federation see"
+            )

@@ -25,8 +25,11 @@ from tacit.errors import Failure
 T = TypeVar("T")
 Arrays = Mapping[str, NDArray[Any]]
 DERIVED = "derived"
-"""Mark of a field that follows from what earlier rounds told: whoever followed them all, as
-a device of the local model does, need not be sent it."""
+"""Mark of a field that follows from the others: whoever is told them makes it, and it is
+neither sent nor stored."""
+GROWS = "grows"
+"""Mark of an array to which each round appends a row: whoever has the earlier rows need not
+be sent them again."""
 
 
 class NotYet:
@@ -49,9 +52,9 @@ NOT_YET: Any = NotYet()
 """The default of a field that a later round fills."""
 
 
-def later(*, derived: bool = False) -> Any:
-    """A field that a later round fills. `derived`: see `DERIVED`."""
-    return field(default=NOT_YET, metadata={DERIVED: derived})
+def later(*, derived: bool = False, grows: bool = False) -> Any:
+    """A field that a later round fills. `derived`, `grows`: see `DERIVED`, `GROWS`."""
+    return field(default=NOT_YET, metadata={DERIVED: derived, GROWS: grows})
 
 
 def known(value: T) -> TypeGuard[T]:
@@ -69,10 +72,16 @@ class State:
         """The next state."""
         return replace(self, **changes)
 
-    def packed(self, *, derived: bool = True) -> dict[str, NDArray[Any]]:
-        """The fields that are filled, as arrays by dotted name; without what is `derived`,
-        those that somebody who saw every round cannot make alone."""
-        return dict(_flat(self, "", derived))
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """The fields that are filled, as arrays by dotted name; without what is `derived`."""
+        return dict(_flat(self, ""))
+
+    @classmethod
+    def growing(cls) -> frozenset[str]:
+        """Names of the arrays that grow by a row in every round."""
+        return frozenset(
+            each.name for each in fields(cls) if each.metadata.get(GROWS)
+        )
 
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Self:
@@ -84,18 +93,16 @@ class State:
         return found
 
 
-def _flat(
-    value: Any, prefix: str, derived: bool
-) -> typing.Iterator[tuple[str, NDArray[Any]]]:
+def _flat(value: Any, prefix: str) -> typing.Iterator[tuple[str, NDArray[Any]]]:
     for each in fields(value):
         held = getattr(value, each.name)
         if held is None or isinstance(held, NotYet):
             continue
-        if each.metadata.get(DERIVED) and not derived:
+        if each.metadata.get(DERIVED):
             continue
         name = f"{prefix}{each.name}"
         if is_dataclass(held):
-            yield from _flat(held, f"{name}.", derived)
+            yield from _flat(held, f"{name}.")
         else:
             yield name, np.asarray(held)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from tacit.model.person.gaussian import (
     predict,
     predict_cells,
 )
+from tacit.model.person.gaussian_personal import GaussianPersonal
 
 ITEMS, WIDTH = 60, 5
 
@@ -142,6 +145,25 @@ def test_the_compiled_twin_agrees() -> None:
         )
         np.testing.assert_allclose(mean[asked], wanted[0])
         np.testing.assert_allclose(sd[asked], wanted[1])
+
+
+def test_the_compiled_scores_agree() -> None:
+    given = replace(model(), per_rating=np.linspace(0, 0.1, WIDTH))
+    ptr, item, value = people([0, 1, 3, 40])
+    personal = GaussianPersonal(
+        {
+            "baseline": given.baseline,
+            "variance": given.variance,
+            "loadings": given.loadings,
+            "per_rating": given.each,
+        },
+        {"noise": given.noise},
+    )
+    found = personal.score_block(ptr, item, value)
+    for u in range(4):
+        own = slice(ptr[u], ptr[u + 1])
+        wanted = predict(given, fold_in(given, item[own], value[own]))[0]
+        np.testing.assert_allclose(found[u], wanted)
 
 
 def test_left_out_errors_equal_refitting_without_the_cell() -> None:

@@ -1,11 +1,13 @@
-"""`tacit federate`: the two servers, one device, many devices."""
+"""`tacit federate`: the two servers, one device, many devices, enrolment, operation."""
 
 from __future__ import annotations
 
 import click
 
-from tacit.cli.federate.join import device, fleet
+from tacit.cli.federate.admin import admin
+from tacit.cli.federate.join import device, fleet, spent
 from tacit.cli.federate.serve import aggregator, identity, recommender
+from tacit.cli.federate.ticket import ticket
 
 
 @click.group()
@@ -13,5 +15,15 @@ def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 
 
-for command in (recommender, aggregator, identity, device, fleet):
+COMMANDS = (
+    recommender,
+    aggregator,
+    identity,
+    device,
+    fleet,
+    spent,
+    ticket,
+    admin,
+)
+for command in COMMANDS:
     federate.add_command(command)

@@ -10,8 +10,9 @@ import click
 
 from tacit.cli.federate.secret import (
     insecure_option,
+    papers_of,
+    papers_options,
     token_file_option,
-    token_of,
 )
 from tacit.cli.options import F, json_option, note, parse_scale, several
 from tacit.cli.show import say
@@ -47,7 +48,13 @@ policy_options: Callable[[F], F] = several(
         "--believe-honest",
         default=0.95,
         show_default=True,
-        help="Refuse noise that counts on more.",
+        help="Refuse noise of devices alone that counts on more.",
+    ),
+    click.option(
+        "--accept-noise",
+        multiple=True,
+        type=click.Choice(["servers", "devices", "both"]),
+        help="Who may add the noise; both and servers unless said. May be repeated.",
     ),
     click.option(
         "--accept-unbounded",
@@ -60,6 +67,7 @@ policy_options: Callable[[F], F] = several(
         help="For enrolment, where the servers ask for it.",
     ),
     token_file_option,
+    papers_options,
     insecure_option,
     click.option(
         "--pin",
@@ -125,7 +133,7 @@ def device(
         ratings,
         Path(home),
         _policy(o),
-        token=token_of(o),
+        papers=papers_of(o)[0],
         pin=o["pin"],
         aggregator_pin=o["aggregator_pin"],
         ca=o["ca"],
@@ -134,6 +142,8 @@ def device(
         insecure=o["insecure"],
     )
     model = person.run()
+    if not as_json:
+        _tell_spent(Path(home))
     if count is None or model is None:
         return
     from tacit.cli.show import print_json, print_lines
@@ -150,6 +160,38 @@ def device(
         )
     else:
         print_lines(lines)
+
+
+@click.command()
+@click.option(
+    "--home", required=True, metavar="DIR", help="Folder of the device."
+)
+@json_option
+def spent(home: str, as_json: bool) -> None:
+    """What your device has spent: booked, and really, by its own answers."""
+    from dataclasses import asdict
+
+    from tacit.cli.show import print_json
+    from tacit.federation.device.person import spent as spent_at
+
+    if as_json:
+        print_json(asdict(spent_at(Path(home))))
+    else:
+        _tell_spent(Path(home))
+
+
+def _tell_spent(home: Path) -> None:
+    from tacit.federation.device.person import spent as spent_at
+
+    found = spent_at(home)
+    note(
+        f"booked: epsilon {found.booked:.4g} of {found.cap:g} at delta {found.delta:g} per "
+        f"{found.unit}, after {found.answers:,} answers"
+    )
+    note(
+        f"really spent: epsilon {found.realised:.4g} for your whole self, by what your "
+        "answers came to; it follows from your ratings, so keep it to yourself"
+    )
 
 
 @click.command()
@@ -202,7 +244,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
             rounds=o["rounds"],
             vanish=o["vanish"],
             book=Path(o["book"]) if o["book"] else None,
-            token=token_of(o),
+            papers=papers_of(o),
             ca=o["ca"],
             aggregator_pin=o["aggregator_pin"],
             insecure=o["insecure"],
@@ -234,11 +276,13 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 def _policy(o: dict[str, Any]) -> Policy:
     from tacit.federation.device.policy import Policy
 
+    asked = o["accept_noise"]
     return Policy(
-        o["cap"],
-        o["cap_delta"],
-        o["smallest_cohort"],
-        o["believe_honest"],
-        o["accept_unbounded"],
-        o["cap_unit"],
+        epsilon=o["cap"],
+        delta=o["cap_delta"],
+        least=o["smallest_cohort"],
+        honest=o["believe_honest"],
+        accept_unbounded=o["accept_unbounded"],
+        unit=o["cap_unit"],
+        **({"noise": tuple(asked)} if asked else {}),
     )

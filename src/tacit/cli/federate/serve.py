@@ -2,83 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tacit.cli.federate.listen import check_secure, serve
-from tacit.cli.federate.secret import (
-    insecure_option,
-    token_file_option,
-    token_of,
+from tacit.cli.federate.server import (
+    identity_of,
+    limits_of,
+    location_of,
+    server_options,
+    terms_of,
 )
-from tacit.cli.options import F, parse_scale, parse_settings, several
+from tacit.cli.options import parse_scale, parse_settings
 from tacit.cli.show import say
+from tacit.rounds.options import NOISE_FROM
 
 if TYPE_CHECKING:
-    from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
-    from tacit.serving.http.limits import Limits
     from tacit.units import Unit
-
-server_options: Callable[[F], F] = several(
-    click.option(
-        "--host",
-        default="127.0.0.1",
-        show_default=True,
-        help="Address to listen on.",
-    ),
-    click.option("--port", type=int, required=True, help="Port to listen on."),
-    click.option(
-        "--watch-port",
-        type=int,
-        help="Port of /metrics and /healthz for operators; without it no metrics.",
-    ),
-    click.option(
-        "--watch-host",
-        default="127.0.0.1",
-        show_default=True,
-        help="Address of that port.",
-    ),
-    click.option(
-        "--home",
-        required=True,
-        metavar="DIR",
-        help="Folder of this server's keys (mode 0600) and store.",
-    ),
-    click.option(
-        "--store",
-        metavar="FILE|URL",
-        help="Where messages are kept: a file in --home, or postgresql://…",
-    ),
-    click.option("--token", metavar="TEXT", help="Devices need this to enrol."),
-    token_file_option,
-    insecure_option,
-    click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
-    click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),
-    click.option(
-        "--rate",
-        type=float,
-        default=50.0,
-        show_default=True,
-        help="Requests a second of one device.",
-    ),
-    click.option(
-        "--body-limit",
-        type=int,
-        default=64,
-        show_default=True,
-        metavar="MB",
-        help="Longest message.",
-    ),
-    click.option(
-        "--rotate-key",
-        is_flag=True,
-        help="Take a new exchange key; no device has to enrol again.",
-    ),
-)
 
 
 @click.command()
@@ -136,6 +79,20 @@ server_options: Callable[[F], F] = several(
     default=0.9,
     show_default=True,
     help="Of the least cohort, shares that count.",
+)
+@click.option(
+    "--groups",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Sums of a round, each with its own noise: a cheat spoils one of them.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["servers", "devices", "both"]),
+    default=NOISE_FROM,
+    show_default=True,
+    help="Who adds it: each server a whole one, every device a share, or both.",
 )
 @click.option(
     "--seconds",
@@ -216,17 +173,17 @@ def recommender(**o: Any) -> None:
 
     check_secure(o)
     task = _task(o)
-    identity = _identity(o)
+    identity = identity_of(o)
     pin = _pin(o["aggregator_pin"])
     book = None
     if o["calibration"] != "none":
         book = Charged(o["ledger"], o["population"], o["accept_unbounded"])
     how = Operation(
-        location=_location(o, "recommender"),
+        location=location_of(o, "recommender"),
         aggregator_url=o["aggregator"],
         out=Path(o["out"]),
-        limits=_limits(o),
-        token=token_of(o),
+        limits=limits_of(o),
+        terms=terms_of(o),
         gather=o["gather"],
         book=book,
     )
@@ -265,6 +222,8 @@ def _task(o: dict[str, Any]) -> Task:
         cohort=o["cohort"],
         least=o["least"],
         honest=o["honest"],
+        noise=o["noise"],
+        groups=o["groups"],
         seconds=o["seconds"],
         purpose=o["purpose"],
     )
@@ -302,11 +261,11 @@ def aggregator(**o: Any) -> None:
 
     check_secure(o)
     app = aggregator_app(
-        _location(o, "aggregator"),
-        _identity(o),
+        location_of(o, "aggregator"),
+        identity_of(o),
         _pin(o["recommender_pin"]),
-        _limits(o),
-        token_of(o),
+        limits_of(o),
+        terms_of(o),
         o["least"],
     )
     serve(app, o)
@@ -341,24 +300,3 @@ def _pin(text: str) -> str:
             remedy="`tacit federate identity` prints a server's",
         )
     return found
-
-
-def _identity(o: dict[str, Any]) -> Identity:
-    """The server's keys, with a new exchange key if that was asked for."""
-    from tacit.federation.protocol.keys import Identity
-
-    found = Identity(Path(o["home"]) / "identity.json")
-    if o["rotate_key"]:
-        found.rotate()
-    return found
-
-
-def _location(o: dict[str, Any], role: str) -> str:
-    """Where the server's store is."""
-    return o["store"] or str(Path(o["home"]) / f"{role}.sqlite")
-
-
-def _limits(o: dict[str, Any]) -> Limits:
-    from tacit.serving.http.limits import Limits
-
-    return Limits(body=o["body_limit"] << 20, rate=o["rate"])

@@ -14,7 +14,8 @@ from tacit.bound.fixed import FixedPoint
 from tacit.bound.gram import EntryGram
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.federation.agreed.scheme import Arrays, Scheme, scheme_of
+from tacit.federation.agreed.scheme import Arrays, Plain, Scheme, scheme_of
+from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Layout, layouts_print
 from tacit.ledger.account.event import (
@@ -26,10 +27,11 @@ from tacit.ledger.account.event import (
     Unbounded,
 )
 from tacit.methods.base import Method, Public
+from tacit.noise.whole import NO_SPREAD, SERVERS, Spread, spread_of
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
-from tacit.rounds.shares import for_devices, shared_events
+from tacit.rounds.shares import federated_events, for_devices
 from tacit.rounds.state import State
 from tacit.units import Unit
 
@@ -127,9 +129,11 @@ class Assembled:
             for each in self.layouts(index)
         )
 
-    def span(self, round_: Round, part: Part) -> float:
-        """How far from zero an honest sum can lie, with `REACH` deviations of the noise of a
-        full cohort.
+    def span(
+        self, round_: Round, part: Part, devices: int | None = None
+    ) -> float:
+        """How far from zero an honest sum of so many devices, of a full cohort unless said,
+        can lie, with `REACH` deviations of its noise.
 
         Wrapping around costs accuracy and never privacy; a sum beyond this is refused as
         damaged by a cheat.
@@ -143,17 +147,18 @@ class Assembled:
             return inf
         event = self.events.get(path := f"{round_.name}/{part.name}")
         reach = LONG_REACH if isinstance(event, Laplace | Unbounded) else REACH
-        return self.task.cohort * each + reach * self.noise_sd(
-            path, self.task.cohort
-        )
+        many = self.task.cohort if devices is None else devices
+        return many * each + reach * self.noise_sd(path, many)
 
-    def noise_sd(self, path: str, arrived: int) -> float:
-        """Of the noise that `arrived` devices add together, in steps.
+    def noise_sd(self, path: str, arrived: int, groups: int = 1) -> float:
+        """Of the noise that `arrived` devices and both servers add together, in steps, each
+        server once to every one of `groups` sums.
 
-        Each adds one share of which `task.enough` make the noise of the event, so more
-        devices than that add more noise than was asked for: the square root of
-        arrived / enough times as much. In the local model each adds all of it. Printed noise
-        is dealt out anew for whoever is there, so it does not grow.
+        Each device adds one share of which `task.enough` make the noise of the event, so
+        more devices than that add more noise than was asked for: the square root of
+        arrived / enough times as much. Each server adds a whole one. In the local model each
+        device adds all of it. Printed noise is dealt out anew for whoever is there, so it
+        does not grow.
         """
         event = self.events.get(path)
         if self.method.local:  # every device adds all of it
@@ -162,13 +167,36 @@ class Assembled:
             if isinstance(event, Laplace | Unbounded):
                 return sqrt(2) * event.scale * sqrt(arrived)
             return 0.0
-        if isinstance(event, Skellam):
-            return sqrt(event.variance * arrived / self.task.enough)
-        if isinstance(event, Laplace):
-            return event.scale * sqrt(2 * arrived / self.task.enough)
         if isinstance(event, Unbounded):
             return event.scale * sqrt(2)
-        return 0.0
+        if event is None:
+            return 0.0
+        variance = groups * SERVERS * self.server_noise(path).variance
+        if self.devices_add:
+            one = spread_of(event).variance
+            variance += one * arrived / self.task.enough
+        return sqrt(variance)
+
+    @property
+    def devices_add(self) -> bool:
+        """Whether devices add noise to what they send."""
+        return self.method.local or self.task.noise != "servers"
+
+    def server_noise(self, path: str) -> Spread:
+        """What each server adds by itself to the sum of a part: a whole noise, or nothing
+        where devices add all of it, and to what a paper prints."""
+        event = self.events.get(path)
+        kinds = Gaussian | Laplace | Skellam
+        own = self.method.local or self.task.noise == "devices"
+        if own or not isinstance(event, kinds):
+            return NO_SPREAD
+        found = spread_of(event)
+        if found.law == "skellam" and found.number > MOST_SKELLAM:
+            raise SettingError(
+                f"the noise of {path} is too large for servers to draw as Skellam",
+                remedy="--noise servers, or a larger epsilon",
+            )
+        return found
 
     def events_text(self) -> str:
         """The events as the recommender announces them."""
@@ -212,7 +240,7 @@ def assemble(task: Task) -> Assembled:
         # every device draws all the noise of its own answer
         events = plan.events(order.budget)
     elif order.budget is not None:
-        events = shared_events(plan, order.budget)
+        events = federated_events(plan, order.budget, task.noise)
     made = Assembled(task, method, public, plan, events)
     check_bytes(made)
     return made
@@ -224,6 +252,7 @@ def _check(plan: Plan, task: Task) -> None:
         raise SettingError(
             f"the least cohort {task.least} is above the cohort {task.cohort}"
         )
+    _check_groups(plan, task)
     _check_turns(plan, task)
     for round_ in plan.rounds:
         for part in round_.parts:
@@ -232,6 +261,22 @@ def _check(plan: Plan, task: Task) -> None:
                     f"{part.words} releases have no federated form"
                 )
     scheme_of(task).check(plan)
+
+
+def _check_groups(plan: Plan, task: Task) -> None:
+    """Refuse groups that a full cohort could not fill, or of what is not summed."""
+    if task.groups == 1:
+        return
+    if task.groups * task.least > task.cohort:
+        raise SettingError(
+            f"a cohort of {task.cohort} has no {task.groups} groups of {task.least}",
+            remedy="fewer --groups, or a smaller --least",
+        )
+    summed = all(part.kind is Kind.SUM for _, part in plan.parts)
+    if not summed or scheme_of(task) is not Plain:
+        raise SettingError(
+            "reports and printed schemes have no groups", remedy="--groups 1"
+        )
 
 
 def _check_turns(plan: Plan, task: Task) -> None:

@@ -59,6 +59,11 @@ def announced(
         raise _strange() from None
     if not _alike(received.state, form, len(made.public.catalogue)):
         raise _strange()
+    if any(
+        received.state[name].shape != form[name].shape
+        for name in state.growing() & form.keys()
+    ):
+        raise _strange()
     return Announced(state, received.beside)
 
 

@@ -35,6 +35,7 @@ from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
+from tacit.noise.whole import Spread, draw_whole
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
 from tacit.rounds.state import State
@@ -195,7 +196,9 @@ class Plain(Scheme):
     they are.
 
     Guarantee: `task.enough` shares add up to the noise of the event that the device has
-    paid for (`tacit.noise.portion`); in the local model each device adds all of it.
+    paid for (`tacit.noise.portion`), and so does what each server adds by itself
+    (`tacit.noise.whole`), as far as the task asks for either; in the local model each device
+    adds all of it.
     """
 
     @classmethod
@@ -222,10 +225,15 @@ class Plain(Scheme):
         bits: Literal[32, 64] = (
             32 if self.made.span(round_, part) < 2.0**31 else 64
         )
-        if part.form == "gram":
-            return Layout(name=part.name, size=part.numbers, width=1, bits=bits)
+        gram = part.form == "gram"
+        spread = self.made.server_noise(f"{round_.name}/{part.name}")
         return Layout(
-            name=part.name, size=part.size, width=part.width, bits=bits
+            name=part.name,
+            size=part.numbers if gram else part.size,
+            width=1 if gram else part.width,
+            bits=bits,
+            law=spread.law,
+            spread=spread.number,
         )
 
     def tell(
@@ -248,7 +256,7 @@ class Plain(Scheme):
 
     def _noise(self, path: str, count: int) -> NDArray[np.int64]:
         event = self.made.events.get(path)
-        if event is None:
+        if event is None or not self.made.devices_add:
             return np.zeros(count, np.int64)
         if self.made.method.local and isinstance(event, Gaussian | Laplace):
             return own_noise(event, 1, count)[0]
@@ -262,8 +270,21 @@ class Plain(Scheme):
     def summed(
         cls, notes: Notes, task: str, layout: Layout, sum_: Section
     ) -> Section:
-        """The sum as it is."""
+        """The sum with this server's own noise, where the round asks for it."""
+        return with_noise(layout, sum_)
+
+
+def with_noise(layout: Layout, sum_: Section) -> Section:
+    """A sum, masked or not, with a whole noise of the server that calls, modulo 2^bits.
+
+    Guarantee: fresh and exact, of the law that the layout names, which every device in the
+    sum has named too (`layouts_print`).
+    """
+    if not layout.law:
         return sum_
+    spread = Spread(layout.law, layout.spread)
+    drawn = draw_whole(spread, sum_.words.size).reshape(sum_.words.shape)
+    return Section(sum_.rows, sum_.words + words(drawn, layout.bits))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from tacit.federation.protocol.keys import (
     verify,
 )
 from tacit.federation.protocol.task import Task
+from tacit.hidden import shapes
 from tacit.ledger.account.event import EVENTS
 
 PASSING = (408, 425, 429)
@@ -32,6 +33,22 @@ PASSING = (408, 425, 429)
 
 MOST_REASON = 300
 """Characters of a server's reason that are shown."""
+
+
+@dataclass(frozen=True)
+class Papers:
+    """What a device shows when it enrols."""
+
+    token: str | None = None
+    """The common one."""
+    ticket: str | None = None
+    """A one-time ticket of the recommender."""
+    aggregator_ticket: str | None = None
+    """A one-time ticket of the aggregator."""
+    evidence: str = ""
+    """For the operators' own checks, which alone understand it."""
+
+    __repr__ = shapes
 
 
 class Away(Exception):
@@ -124,12 +141,27 @@ class Link:
             )
         return shared_secrets(self.private, self.recommender.keys[key]).mask
 
-    async def enrol(self, token: str | None = None) -> None:
-        """Make this device known to both servers. Enrolling twice is enrolling once."""
-        body = json.dumps({"public": self.public.hex()}).encode()
+    async def enrol(self, papers: Papers | None = None) -> None:
+        """Make this device known to both servers. Enrolling twice is enrolling once.
+
+        Each server is shown its own ticket, and never the other's.
+        """
+        papers = papers or Papers()
+        token = papers.token
         more = {} if token is None else {"tacit-token": token}
-        for server in (self.recommender, self.aggregator):
-            await self.call(server, "/v1/enrol", body, more)
+        pairs = (
+            (self.recommender, papers.ticket),
+            (self.aggregator, papers.aggregator_ticket),
+        )
+        for server, ticket in pairs:
+            facts = {"public": self.public.hex()}
+            if ticket:
+                facts["ticket"] = ticket
+            if papers.evidence:
+                facts["evidence"] = papers.evidence
+            await self.call(
+                server, "/v1/enrol", json.dumps(facts).encode(), more
+            )
 
     async def rotate(self, private: bytes) -> Link:
         """The same device with a new key. If it is cut short, call it again with the same one."""

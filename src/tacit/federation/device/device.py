@@ -30,6 +30,8 @@ from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import own_report
 from tacit.federation.agreed.scheme import Asked
 from tacit.federation.device.policy import Policy
+from tacit.federation.device.realised import own_event
+from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -92,11 +94,15 @@ class Device:
         if most is not None and len(items) > most:
             self._keep(most)
         self.personal: dict[str, NDArray[np.float64]] = {}
+        self.held = Held(made.first_state.growing())
+        """Rows of public arrays that it need not be sent again."""
         self.sent: Sent | None = None
         self.turns = 0
         self.key_name = ""
         """Of the key that masks are made with: words under an older one are of no use to
         anyone."""
+        self.moved: list[Event] = []
+        """The events of its last fresh answer, with the norms of what it really added."""
         self.ran: set[str] = set()
         """Names of the rounds that it has answered."""
         drawn = digest(b"place", secret, made.task.name.encode())
@@ -291,16 +297,19 @@ class Device:
         for kept in round_.personal:
             self.personal[kept.name] = block.personal[kept.name]
         asked = Asked(told, found.beside, self.items, self._secret)
+        self.moved = []
         rows, out = list[int](), list[bytes]()
         layouts = self.made.layouts(told.round)
         for part, layout in zip(round_.parts, layouts, strict=True):
             path = f"{round_.name}/{part.name}"
+            event = self.made.events.get(path)
             if layout.report:
-                event = self.made.events.get(path)
+                self._note(event)
                 report = own_report(part, event, given[part.name], self.label)
                 out.append(report.astype("<i8").tobytes())
                 continue
             whole = self._whole(part, layout, given[part.name], len(self.items))
+            self._note(None if event is None else own_event(event, whole))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
             masked += mask(
@@ -311,6 +320,11 @@ class Device:
                 out.append(self.items.astype("<u4").tobytes())
             out.append(masked.tobytes())
         return tuple(rows), b"".join(out)
+
+    def _note(self, event: Event | None) -> None:
+        """Remember what a part really cost, where a theorem says it."""
+        if event is not None and not isinstance(event, Unbounded):
+            self.moved.append(event)
 
     def _block(self, round_: Round) -> Block:
         """A block of one. Where a device gets only the rows of its own items, they are

@@ -14,7 +14,13 @@ import numpy as np
 from tacit.data.ratings import Ratings
 from tacit.errors import BudgetError, Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.device.client import Away, Link, Server, fetch_task
+from tacit.federation.device.client import (
+    Away,
+    Link,
+    Papers,
+    Server,
+    fetch_task,
+)
 from tacit.federation.device.device import Device
 from tacit.federation.device.part import Vanish, enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
@@ -81,7 +87,7 @@ async def run_fleet(
     book: Path | None = None,
     rounds: int | None = None,
     vanish: Vanish = 0.0,
-    token: str | None = None,
+    papers: Sequence[Papers] | None = None,
     ca: str | None = None,
     first: int = 0,
     privates: Sequence[bytes] | None = None,
@@ -93,6 +99,7 @@ async def run_fleet(
 
     The devices are those of `devices` people from the person `first` on. `privates` are
     their keys, if they have been here before; `book` is where their ledgers are kept.
+    `papers` is what each shows when it enrols, the last one for all that follow.
     """
     policy = policy or Policy()
     async with Web(ca, insecure=insecure) as web:
@@ -120,7 +127,7 @@ async def run_fleet(
         books = DeviceBooks(len(fleet), cap, book, unit=policy.unit)
         report = FleetReport(devices=len(fleet))
         try:
-            await _enrol(links, token)
+            await _enrol(links, papers or [Papers()])
             wallet = Wallet(books, policy.steps(made))
             await asyncio.gather(
                 *(
@@ -144,15 +151,16 @@ async def run_fleet(
     return report
 
 
-async def _enrol(links: Sequence[Link], token: str | None) -> None:
+async def _enrol(links: Sequence[Link], papers: Sequence[Papers]) -> None:
     """Make all devices known, some at a time."""
     gate = asyncio.Semaphore(ENROL_AT_ONCE)
 
-    async def one(link: Link) -> None:
+    async def one(link: Link, own: Papers) -> None:
         async with gate:
-            await enrol_patiently(link, token)
+            await enrol_patiently(link, own)
 
-    await asyncio.gather(*(one(link) for link in links))
+    shown = [*papers, *(papers[-1] for _ in links)][: len(links)]
+    await asyncio.gather(*map(one, links, shown))
 
 
 async def _one(

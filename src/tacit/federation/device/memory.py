@@ -15,6 +15,7 @@ from tacit.errors import DataError, Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
+from tacit.federation.device.realised import Realised
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import new_exchange, sync_folder
 from tacit.federation.protocol.wire import Announcement
@@ -85,6 +86,7 @@ class MemorisedDevice(Device):
             policy,
             bytes.fromhex(facts["secret"]),
         )
+        self.realised = Realised(home)
         self._path = home / f"memory-{made.task.name}.safetensors"
         if self._path.is_file():
             self._recall(unpack_state(self._path.read_bytes()))
@@ -104,8 +106,11 @@ class MemorisedDevice(Device):
     def answer(
         self, told: Announcement, payload: memoryview, mask_secret: bytes
     ) -> bytes:
-        """The upload, after it was written down."""
+        """The upload, after it and what it really cost were written down."""
+        fresh = not self.known(told, payload)
         body = super().answer(told, payload, mask_secret)
+        if fresh and self.moved:
+            write_whole(self.realised.path, self.realised.add(self.moved))
         sent = self.sent
         if sent is None:
             raise Failure("a device lost what it was about to send")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import BudgetError, Failure
-from tacit.federation.device.client import Away, Link, Refused
+from tacit.federation.device.client import Away, Link, Papers, Refused
 from tacit.federation.device.device import Device
 from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.wire import (
@@ -62,7 +62,10 @@ async def take_part(
         if found is None:
             return
         pause = PAUSE
-        told, payload = unpack(Announcement, found)
+        told, short = unpack(Announcement, found)
+        payload = device.held.whole(short, told.since, told.whole)
+        if payload is None:
+            continue  # not the bytes that were named: ask for all of them
         if _vanishes(vanish, place, told):
             done = (told.round, told.attempt)
             continue
@@ -94,13 +97,15 @@ async def _join(
         task=device.made.task.name,
         stamp=link.stamp(),
         done=done,
+        holds=device.held.rows,
         items=shown,
         place=device.place,
     )
     try:
         return await link.call(link.recommender, "/v1/join", pack(join, rows))
     except Refused as refused:
-        if refused.status == 410 and "stopped" not in refused.reason:
+        early = "stopped" in refused.reason or "sits out" in refused.reason
+        if refused.status == 410 and not early:
             return None
         if refused.status == 410:
             raise Failure(refused.reason) from None
@@ -155,18 +160,19 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
 
 
 async def enrol_patiently(
-    link: Link, token: str | None, tries: int = ENROL_TRIES
+    link: Link, papers: Papers, tries: int = ENROL_TRIES
 ) -> None:
     """Enrol at both servers, which may still be starting."""
     for attempt in range(tries):
         try:
-            await link.enrol(token)
+            await link.enrol(papers)
         except (Away, WireError):
             await asyncio.sleep(min(PAUSE * 2**attempt, JOIN_PAUSE))
         except Refused as refused:
+            why = refused.reason or f"status {refused.status}"
             raise Failure(
-                f"a server refused to enrol this device (status {refused.status})",
-                remedy="--token",
+                f"a server refused to enrol this device: {why}",
+                remedy="--ticket-file and --aggregator-ticket-file, or --token-file",
             ) from None
         else:
             return

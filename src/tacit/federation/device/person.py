@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from tacit.errors import BudgetError, Failure
 from tacit.federation.device.client import (
     Away,
     Link,
+    Papers,
     Refused,
     Server,
     fetch_task,
@@ -31,13 +32,15 @@ from tacit.federation.device.memory import (
 )
 from tacit.federation.device.part import enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
+from tacit.federation.device.realised import Realised
 from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
 from tacit.hidden import shapes
-from tacit.ledger.book.devices import DeviceBooks
+from tacit.ledger.book.devices import DeviceBooks, known_book
 from tacit.model.model import Model, load
+from tacit.units import Unit
 
 MODEL_TRIES = 120
 MODEL_PAUSE = 0.5
@@ -57,7 +60,8 @@ class Person:
     home: Path
     """The folder of her device."""
     policy: Policy
-    token: str | None = None
+    papers: Papers = field(default_factory=Papers)
+    """What it shows when it enrols."""
     pin: str | None = None
     """The recommender's identity; without it the first one seen is kept."""
     aggregator_pin: str | None = None
@@ -116,7 +120,7 @@ class Person:
         A rotation that was cut short has its key in the facts, and is finished first.
         """
         if "name" not in facts:
-            await enrol_patiently(link, self.token)
+            await enrol_patiently(link, self.papers)
         if not self.rotate and "next" not in facts:
             return link
         # written down before it is sent, so that a crash in between loses nothing
@@ -140,6 +144,38 @@ class Person:
                 raise
         finally:
             books.close()
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a device has spent, in all trainings that it took part in."""
+
+    answers: int
+    booked: float
+    """Epsilon in its book: the most that answers like these can reveal."""
+    realised: float
+    """Epsilon of its own answers, by their own norms: for its owner's eyes alone."""
+    cap: float
+    delta: float
+    unit: Unit
+
+    __repr__ = shapes
+
+
+def spent(home: Path) -> Spent:
+    """What the device of a folder has spent."""
+    books = known_book(home / "ledger")
+    try:
+        kept = Realised(home)
+        return Spent(
+            kept.answers,
+            books.spent(0),
+            kept.epsilon(books.cap[1]),
+            *books.cap,
+            books.unit,
+        )
+    finally:
+        books.close()
 
 
 async def fetch_model(web: Web, recommender: Server, home: Path) -> Model:

@@ -8,6 +8,7 @@ from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.ledger.account.cost import group
 from tacit.ledger.account.event import Unbounded
+from tacit.rounds.options import NoiseFrom
 from tacit.units import Unit
 
 SLACK = 1 + 1e-9
@@ -25,6 +26,9 @@ class Policy:
     """The smallest cohort to hide in."""
     honest: float = 0.95
     """The largest fraction of a cohort that it believes to be honest."""
+    noise: tuple[NoiseFrom, ...] = ("both", "servers")
+    """Who may add the noise. Shares of devices alone rest on strangers, of whom a server may
+    have invented any number, so the owner must say that she accepts it."""
     accept_unbounded: bool = False
     """Take part in a `paper` training, which no theorem covers."""
     unit: Unit = "user"
@@ -67,7 +71,14 @@ class Policy:
             raise SettingError(
                 f"the task hides a person among {task.least}; this device asks for {self.least}"
             )
-        if task.honest > self.honest and made.events:
+        if made.bounded and task.noise not in self.noise:
+            raise SettingError(
+                f"the noise of this task comes from {task.noise}; this device accepts "
+                f"{' or '.join(self.noise)}",
+                remedy=f"--accept-noise {task.noise}, if you mean it",
+            )
+        alone = task.noise == "devices"  # else a server's noise suffices
+        if alone and task.honest > self.honest and made.events:
             raise SettingError(
                 f"the task takes {task.honest:g} of a cohort to be honest; this device "
                 f"{self.honest:g}"

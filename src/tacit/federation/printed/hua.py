@@ -3,8 +3,9 @@ pieces of a blinded eta.
 
 S2: the recommender picks H_j ~ Exponential(1) and each of the k raters of j adds b sqrt(2
 H_j) C, b = 2 Delta sqrt(d)/epsilon, C ~ N(0, 1/k): once for all rounds (eta), and freshly
-in each (rho). S3: eta is made once, in a round, blinded by the aggregator's alpha, so that
-the recommender holds tau = alpha + eta; in every round it divides tau into uniform additive
+in each (rho). S3: eta is made once, for every item whoever rated it, in a round without
+ratings, blinded by the aggregator's alpha, so that the recommender holds tau = alpha + eta;
+in every round it divides tau into uniform additive
 pieces among whoever is online, and the aggregator takes alpha off again.
 
 Guarantee: none that can be certified. The recommender knows H, so to it the noise is
@@ -166,9 +167,8 @@ class _ToldEach(Told):
         if layout.name != self.deal.layout.name:
             return Bare(whole)
         if layout.printed == "add":
-            return Bare(
-                whole, Tau(np.asarray(rows, np.uint32), whole[rows]).packed()
-            )
+            every = np.arange(layout.size, dtype=np.uint32)
+            return Bare(whole, Tau(every, whole).packed())
         if self.deal.tau is not None:
             whole[rows] += self.deal.missing(arrived)[rows]
         return Bare(whole)
@@ -187,8 +187,9 @@ class Hua(Scheme):
         """Its own plan, and no other, is what it runs."""
 
     def layout(self, round_: Round, part: Part) -> Layout:
-        """The rows of a device's own items, in 32-bit words. Of S3's gradients the aggregator
-        adds its alpha when eta is made, and takes it off in every other round."""
+        """The rows of a device's own items, in 32-bit words; of all items when S3's eta is
+        made. Of S3's gradients the aggregator adds its alpha then, and takes it off in every
+        other round."""
         blind: Literal["", "add", "subtract"] = ""
         dynamic = round_.takes_part.printed == "S3"
         if dynamic and self.made.events and part.name == "gradient":
@@ -198,7 +199,7 @@ class Hua(Scheme):
             size=part.size,
             width=part.width,
             bits=32,
-            sparse=True,
+            sparse=blind != "add",
             printed=blind,
         )
 
@@ -262,8 +263,12 @@ class Hua(Scheme):
         event = self.made.events.get(path)
         if not isinstance(event, Unbounded) or event.noise == "none":
             return total.astype(np.int64)
-        people = np.maximum(asked.beside[COUNTS], 1).astype(np.float64)
         items = asked.items.astype(np.int64)
+        raters = asked.beside[COUNTS]
+        if layout.printed == "add":  # everybody who is here makes every eta
+            items = np.arange(layout.size)
+            raters = np.full(layout.size, asked.told.joined)
+        people = np.maximum(raters, 1).astype(np.float64)
         own = digest(asked.secret, asked.told.task.encode()).encode()[:32]
         for place, seed in enumerate(asked.told.mixing):
             mixed = mixing(bytes.fromhex(seed), items, layout.width)
@@ -284,27 +289,21 @@ class Hua(Scheme):
         """With alpha, a secret vector for each item: added when eta is made, and taken off
         in every round.
 
-        Alpha follows from a seed that is drawn when eta is made, and kept; it covers the
-        items that had an eta then, and no others.
+        Alpha follows from a seed that is drawn when eta is made, and kept.
         """
         rows, found = sum_
-        if not layout.printed or rows is None:
+        if not layout.printed:
             return sum_
-        kept = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
+        kept = notes.run("SELECT seed FROM blind WHERE task = ?", task)
         if kept:
-            seed, items = (
-                bytes(kept[0][0]),
-                np.frombuffer(bytes(kept[0][1]), "<u4"),
-            )
+            seed = bytes(kept[0][0])
         elif layout.printed == "subtract":
             return sum_
         else:
-            seed, items = bits.fresh().token(32), rows
-            listed = rows.astype("<u4").tobytes()
-            notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, seed, listed)
-        alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)[
-            rows
-        ]
-        alpha = np.where(np.isin(rows, items)[:, None], alpha, 0)
+            seed = bits.fresh().token(32)
+            notes.run("INSERT INTO blind VALUES (?, ?, NULL)", task, seed)
+        alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)
+        if rows is not None:
+            alpha = alpha[rows]
         total = found + alpha if layout.printed == "add" else found - alpha
         return Section(rows, total.astype(found.dtype))

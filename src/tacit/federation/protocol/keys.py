@@ -239,8 +239,8 @@ class Identity:
         """A signature over parts that cannot run into one another."""
         return self._sign.sign(_joined(parts)).hex()
 
-    def card(self) -> dict[str, Any]:
-        """What the server shows the world."""
+    def card(self, enrolment: str = "open") -> dict[str, Any]:
+        """What the server shows the world: its keys, and how it enrols devices."""
         listed = [
             {
                 "public": public.hex(),
@@ -248,7 +248,12 @@ class Identity:
             }
             for public in self._publics
         ]
-        return {"identity": self.public.hex(), "exchange": listed}
+        return {
+            "identity": self.public.hex(),
+            "exchange": listed,
+            "enrolment": enrolment,
+            "signature": self.sign(b"enrolment", enrolment.encode()),
+        }
 
 
 def sync_folder(folder: Path) -> None:
@@ -296,6 +301,14 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
             "the server's exchange keys are not signed by its identity"
         )
     return keys
+
+
+def enrolment_of(card: dict[str, Any], pin: bytes) -> str:
+    """How a server says that it enrols devices; empty if it did not sign that."""
+    told, signature = card.get("enrolment"), card.get("signature")
+    if not isinstance(told, str) or not isinstance(signature, str):
+        return ""
+    return told if verify(pin, signature, b"enrolment", told.encode()) else ""
 
 
 @lru_cache(maxsize=200_000)

@@ -8,12 +8,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from tacit.errors import UsageError
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
+LEAST_SPREAD = 1 << 10
+MOST_SPREAD = 1 << 62
+"""Of `gaussian` and `laplace`, in 2^-20 steps: what their samplers can draw."""
+MOST_SKELLAM = 1 << 53
+"""Squared steps: a larger variance is drawn in so many pieces that a round would wait."""
 Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,128}$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 """Of a round, an attempt, devices: what any store can hold."""
 Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
@@ -68,9 +80,27 @@ class Layout(BaseModel):
     report: bool = False
     """Not summed: one (label, answer) of each device, randomized by itself, so in the open
     and kept as it is."""
+    law: Literal["", "gaussian", "laplace", "skellam"] = ""
+    """Of the noise that each server adds to the sum by itself; empty where none does."""
+    spread: int = Field(default=0, ge=0, lt=1 << 63)
+    """Of that law, as a whole number: of `gaussian` the standard deviation and of `laplace`
+    the scale, in 2^-20 steps; of `skellam` the variance in squared steps
+    (`tacit.noise.whole`)."""
     printed: Literal["", "add", "subtract"] = ""
     """What a printed scheme has the aggregator do to this sum, with a secret vector of its
     own: empty in every sound plan."""
+
+    @model_validator(mode="after")
+    def _some_noise(self) -> Layout:
+        if bool(self.law) != bool(self.spread) or (self.law and self.report):
+            raise ValueError("a law has a spread, and a report has neither")
+        skellam = self.law == "skellam"
+        low, high = (
+            (1, MOST_SKELLAM) if skellam else (LEAST_SPREAD, MOST_SPREAD)
+        )
+        if self.law and not low <= self.spread <= high:
+            raise ValueError("no server draws a noise of this spread")
+        return self
 
     @property
     def word(self) -> int:
@@ -88,6 +118,9 @@ class Opening(Message):
     parts: tuple[Layout, ...]
     least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
+    groups: int = Field(default=1, ge=1, le=1000)
+    """Into how many sums those who arrive are cut, by chance; fewer if they are too few for
+    so many least cohorts."""
 
 
 class Join(Message):
@@ -105,6 +138,8 @@ class Join(Message):
     """The last (round, attempt) that this device has answered: it waits for another."""
     place: int = Field(default=0, ge=0, lt=1 << 53)
     """A number that the device drew for this task: plans that cut people into slices cut by it."""
+    holds: Number = 0
+    """How many rows this device has of the arrays that grow by a row in every round."""
     items: bool = False
     """Whether the payload lists rows, as 32-bit numbers in ascending order."""
 
@@ -127,9 +162,15 @@ class Announcement(Message):
     joined: int
     least: int
     enough: int
-    """Shares of the noise that suffice: each device adds variance 1/enough of the whole."""
+    """Shares of the noise that suffice: where devices add any, each adds variance 1/enough of
+    the whole."""
     seconds: float
     """Until the upload is late."""
+    since: Number = 0
+    """The payload has no rows before this one of the arrays that grow: the device holds
+    them (`tacit.federation.protocol.grown`)."""
+    whole: Digest = ""
+    """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""
     """The recommender's signature that this device is in this attempt: its upload repeats
     it (`tacit.federation.protocol.tickets`)."""
@@ -162,14 +203,17 @@ class Upload(Message):
 class Sum(Message):
     """What the aggregator reveals, signed by its identity.
 
-    The payload is the ids of the devices that are in the sum (16 bytes each), then, part by
-    part, rows (where sparse) and words.
+    The payload is, group by group, the ids of the devices that are in its sum (16 bytes
+    each), then, part by part, rows (where sparse) and words.
     """
 
     task: Hex
     round: Number
     attempt: Number
     cohort: Number
+    """Devices in all groups."""
+    cohorts: tuple[Number, ...] = ()
+    """Devices of each group, in the order of the payload."""
     rows: tuple[Number, ...] = ()
 
 

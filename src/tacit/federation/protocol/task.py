@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tacit.federation.protocol.wire import Message, digest
+from tacit.rounds.options import NOISE_FROM, NoiseFrom
 from tacit.units import Unit
 
 
@@ -45,6 +46,12 @@ class Task(Message):
     honest: float = Field(default=0.9, gt=0, le=1)
     """Of the least cohort, the fraction whose shares of the noise are taken to be honest
     and to arrive."""
+    groups: int = Field(default=1, ge=1, le=1000)
+    """Sums that a round is cut into, each over at least the least cohort, with noise of its
+    own: one device out of range spoils one of them."""
+    noise: NoiseFrom = NOISE_FROM
+    """Who adds it: each server a whole one, every device a share, or both. It has no say
+    where each device adds all the noise of its own answer, and in printed schemes."""
     seconds: float = Field(default=60.0, gt=0)
     """For a device to answer a round."""
     purpose: str = ""

@@ -8,6 +8,7 @@ uniform to it, and reveals what `tacit.federation.server.uploads` says.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from tacit.federation.protocol.wire import (
     sections,
     unpack,
 )
+from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import Refusal, Store
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
@@ -57,13 +59,13 @@ def aggregator_app(
     identity: Identity,
     recommender: str,
     limits: Limits | None = None,
-    token: str | None = None,
+    terms: Terms | None = None,
     least: int = 2,
 ) -> Plain:
     """The app. `recommender` is the pinned identity of the one server that may open rounds;
     `least` is this server's own minimum cohort, whatever a recommender asks for."""
     store = Store(location, MIGRATIONS, "aggregator")
-    gate = Gate("aggregator", identity, store, limits or Limits(), token)
+    gate = Gate("aggregator", identity, store, limits or Limits(), terms)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -137,6 +139,7 @@ class _Handler:
             raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
+            self.gate.metrics.observe("upload_bytes", len(body))
             known.here += 1
             if known.here >= known.wanted:
                 known.news.set()
@@ -164,6 +167,7 @@ class _Handler:
         known = await self._known(key)
         if not closing.give_up:
             await self._wait(known, key, closing)
+        began = time.monotonic()
         revealed = await self.uploads.reveal(key, closing.give_up)
         self._rounds.pop(key, None)
         if revealed is None:
@@ -171,6 +175,8 @@ class _Handler:
             return self._answer(body, b"{}", 409)
         size = len(revealed)
         self.gate.metrics.add("bytes_to_recommender", size)
+        self.gate.metrics.observe("sum_bytes", size)
+        self.gate.metrics.observe("sum_seconds", time.monotonic() - began)
         log("sum revealed", round=key.round, attempt=key.attempt, bytes=size)
         return self._answer(body, revealed)
 

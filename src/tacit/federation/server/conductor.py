@@ -16,6 +16,7 @@ for byte, and collected (the aggregator reveals the same sum); one that was not 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -25,6 +26,7 @@ from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.scheme import Attempt, Told
+from tacit.federation.protocol.grown import rest
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
 from tacit.federation.protocol.tickets import ticket
@@ -37,7 +39,7 @@ from tacit.noise import bits
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Round
 from tacit.rounds.state import State
-from tacit.serving.http.watch import log
+from tacit.serving.http.watch import Metrics, log
 
 AT_A_TIME = 16
 """Devices that are answered before others get the processor: the first work while the last
@@ -84,6 +86,7 @@ class Conductor:
         aggregator: Aggregator,
         public: Callable[[str], bytes | None],
         gather: float = 2.0,
+        metrics: Metrics | None = None,
     ) -> None:
         self.made = made
         self.task, self.name = made.task, made.task.name
@@ -99,17 +102,24 @@ class Conductor:
         self.step = Step.OPENING
         self.active: Active | None = None
         self.spoilt = 0
+        self.out: set[str] = set()
+        """Devices that were in a sum out of range while others were not: they sit out."""
         self.finished = asyncio.Event()
         self.stopped: str | None = None
         """Why the training ended before its last round, if it did."""
         self.times: list[float] = []
         """Seconds of each attempt."""
+        self.going = asyncio.Event()
+        """Clear while the operator has it paused: no further attempt begins."""
+        self.going.set()
+        self.metrics = metrics
+        self._since = 0.0
         self._public = public
         self._places = {each.name: k for k, each in enumerate(made.plan.rounds)}
 
     @property
     def private(self) -> bool:
-        """Whether devices add noise."""
+        """Whether anything is noised."""
         return bool(self.made.events)
 
     async def run(self) -> State:
@@ -117,9 +127,11 @@ class Conductor:
         found = await self.rounds.standing()
         self.loop = Loop(self.made.plan, found.state, found.done)
         self.kept, self.spoilt = found.kept, found.spoilt
+        self.out = set(found.out)
         clock = asyncio.get_running_loop()
         while (round_ := self.loop.next()) is not None:
             self.index = self._places[round_.name]
+            await self.going.wait()
             began = clock.time()
             await self._attempt(round_)
             self.times.append(clock.time() - began)
@@ -136,8 +148,36 @@ class Conductor:
         self.stopped = reason
         self.lobby.close()
 
+    def pause(self, paused: bool) -> None:
+        """Begin no further attempt for now, or go on. The one under way is finished."""
+        if paused == self.going.is_set():
+            log("training paused" if paused else "training goes on")
+        if paused:
+            self.going.clear()
+        else:
+            self.going.set()
+
+    async def give_up(self) -> None:
+        """Have the attempt that devices answer now given up at the aggregator. If its sum
+        was revealed by then, that stands."""
+        if self.active is None:
+            return
+        attempt = self.active.attempt
+        closing = Closing(
+            task=self.name,
+            round=attempt.index,
+            attempt=attempt.number,
+            give_up=True,
+        )
+        await self.aggregator.close(closing)
+
     def _enter(self, step: Step) -> None:
         """Every transition passes here, so that a test can kill the process at each."""
+        now = time.monotonic()
+        if self.metrics is not None and self._since:
+            phase = f'phase="{self.step.value}"'
+            self.metrics.observe("phase_seconds", now - self._since, phase)
+        self._since = now
         self.step = step
 
     async def _attempt(self, round_: Round) -> None:
@@ -158,6 +198,9 @@ class Conductor:
             return
         await self._absorb(round_, active, sum_)
         joined = len(attempt.joined)
+        if self.metrics is not None:
+            self.metrics.observe("round_devices", joined)
+            self.metrics.observe("sum_bytes", len(sum_))
         log(
             "round done",
             round=attempt.index,
@@ -188,6 +231,7 @@ class Conductor:
             attempt=keyed.number,
             parts=self.made.layouts(self.index),
             least=self.task.least,
+            groups=self.task.groups,
         )
         await self.aggregator.open(opening)
         return keyed
@@ -236,7 +280,8 @@ class Conductor:
         self._enter(Step.ANNOUNCED)
         self.active = active
         for place, device in enumerate(attempt.joined):
-            self.lobby.call(device, self.announcement(device))
+            holds = self.lobby.holds(device)
+            self.lobby.call(device, self.announcement(device, holds))
             if place % AT_A_TIME == AT_A_TIME - 1:
                 await asyncio.sleep(0)
         closing = Closing(
@@ -250,11 +295,15 @@ class Conductor:
         self.active = None
         return found
 
-    def announcement(self, device: str) -> bytes:
-        """The answer to a device that joined the active round."""
+    def announcement(self, device: str, holds: int = 0) -> bytes:
+        """The answer to a device that joined the active round, and has the first `holds`
+        rows of the arrays that grow."""
         if self.active is None:
             raise Failure("no round is active")
         attempt, told = self.active.attempt, self.active.told
+        payload = told.payload(device)
+        names = self.made.first_state.growing()
+        short = rest(payload, names, holds) if names else None
         header = Announcement(
             task=self.name,
             round=attempt.index,
@@ -265,12 +314,14 @@ class Conductor:
             least=self.task.least,
             enough=self.task.enough,
             seconds=self.task.seconds,
+            since=0 if short is None else holds,
+            whole="" if short is None else told.digest(device),
             ticket=ticket(
                 self.identity, self.name, attempt.index, attempt.number, device
             ),
             mixing=told.seeds,
         )
-        return pack(header, told.payload(device))
+        return pack(header, payload if short is None else short)
 
     # ---------------------------------------------------------------- absorbing
 
@@ -284,6 +335,13 @@ class Conductor:
                 "attempt": active.attempt.number,
             }
             log("sum out of range: some device went past its clip", **where)
+        if opened.out:
+            log(
+                "a group out of range: its devices sit out",
+                round=active.attempt.index,
+                attempt=active.attempt.number,
+                joined=len(opened.out),
+            )
         await self._advance(round_, active.attempt, opened)
 
     def _unmasked(self, active: Active, sum_: bytes) -> Opened:
@@ -313,7 +371,10 @@ class Conductor:
         await asyncio.to_thread(ahead.absorb, round_, opened.released)
         kept = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
-        await self.rounds.advance(attempt, ahead.state, kept, status)
+        await self.rounds.advance(
+            attempt, ahead.state, kept, status, opened.out
+        )
+        self.out |= set(opened.out)
         self.loop, self.kept = ahead, kept
         self.index = attempt.index + 1
         self.spoilt += opened.spoilt

@@ -8,7 +8,6 @@ server's, so nobody else can make it. The other server is who its signature says
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -19,22 +18,22 @@ from tacit.errors import StorageError
 from tacit.federation.protocol.keys import (
     Identity,
     head_tag,
-    name_of,
-    rotation_proof,
     same,
     shared_secrets,
     tag,
     verify,
 )
 from tacit.federation.protocol.wire import VERSION, WireError
+from tacit.federation.server.book import banned
+from tacit.federation.server.enrolment import Enrolment, Terms
 from tacit.federation.server.reading import Fits, check_length, read_body
 from tacit.federation.server.store import Refusal, Session, Store
 from tacit.serving.http.limits import Buckets, Limits
 from tacit.serving.http.plain import Call, Handler, Plain, Reply
 from tacit.serving.http.watch import LOG, Metrics
 
-KEY_BODY = 4096
-"""Bytes of the longest message that brings a key."""
+BAN_SECONDS = 1.0
+"""After which a ban is looked for again."""
 HEALTH_SECONDS = 5.0
 """For the store to take a write, or the server is not well."""
 
@@ -51,7 +50,7 @@ class Caller:
 
 
 class Gate:
-    """See the module. `role` is the server's name, `token` what devices need to enrol.
+    """See the module. `role` is the server's name, `terms` what devices need to enrol.
 
     Keys of devices are kept in memory too: one look for each request would cost more than
     the request. Another process on the same store may enrol devices or take their new keys,
@@ -64,22 +63,24 @@ class Gate:
         identity: Identity,
         store: Store,
         limits: Limits,
-        token: str | None = None,
+        terms: Terms | None = None,
     ) -> None:
         self.role = role
         self.identity = identity
         self.store = store
         self.limits = limits
-        self.token = token
+        self.terms = terms or Terms()
         self.metrics = Metrics(role)
         self.ready = True
         self._plain: dict[tuple[str, str], Handler] = {}
-        self._publics: dict[str, bytes] = {}
+        self.publics: dict[str, bytes] = {}
         self._buckets = Buckets()
+        self._banned: set[str] = set()
+        self._look_again = 0.0
         for device, public in store.now(
             lambda s: s.run("SELECT id, public FROM device")
         ):
-            self._publics[device] = bytes(public)
+            self.publics[device] = bytes(public)
 
     def app(self, **options: Any) -> Plain:
         """An app with what both servers have: health, metrics, keys, enrolment."""
@@ -99,19 +100,21 @@ class Gate:
         @app.get("/metrics")
         async def metrics() -> PlainTextResponse:
             gauges = {
-                "devices": len(self._publics),
+                "devices": len(self.publics),
                 "commits": self.store.commits,
                 "stored": self.store.works,
+                "well": float(await self.is_well()),
             }
             return PlainTextResponse(self.metrics.text(**gauges))
 
         @app.get("/v1/keys")
         async def keys() -> JSONResponse:
             self.identity.refresh()
-            return JSONResponse(self.identity.card())
+            return JSONResponse(self.identity.card(self.terms.word))
 
-        self.route("/v1/enrol", self._enrol)
-        self.route("/v1/rotate", self._rotate)
+        enrolment = Enrolment(self)
+        self.route("/v1/enrol", enrolment.enrol)
+        self.route("/v1/rotate", enrolment.rotate)
         return app
 
     async def is_well(self) -> bool:
@@ -178,7 +181,7 @@ class Gate:
             told = head_tag(mac, request.method, request.path, length)
             return same(told, given)
 
-        return fine(self._publics.get(device)) or fine(
+        return fine(self.publics.get(device)) or fine(
             await self._looked_up(device)
         )
 
@@ -201,20 +204,31 @@ class Gate:
     async def caller(self, request: Call, body: bytes) -> Caller:
         """The device whose MAC this request carries."""
         device = request.headers.get("tacit-device", "")
-        public = self._publics.get(device)
+        public = self.publics.get(device)
         caller = None
         if public is not None:
-            caller = self._verified(request, body, device, public)
+            caller = self.verified(request, body, device, public)
         if caller is None:
             # enrolled, or its key rotated, at another process on the same store
             public = await self._looked_up(device)
             if public is not None:
-                caller = self._verified(request, body, device, public)
+                caller = self.verified(request, body, device, public)
         if caller is None:
             raise Refusal(401, "unknown device or wrong MAC")
+        if device in await self.banned():
+            raise Refusal(403, "this device was banned by the operator")
         # only now: a stranger must not use up another's allowance
-        self._throttle(device, self.limits.rate)
+        self.throttle(device, self.limits.rate)
         return caller
+
+    async def banned(self) -> set[str]:
+        """Who is served no more; looked up now and then, since the operator bans from
+        another process."""
+        now = time.monotonic()
+        if now >= self._look_again:
+            self._look_again = now + BAN_SECONDS
+            self._banned = await self.store.read(banned)
+        return self._banned
 
     async def _looked_up(self, device: str) -> bytes | None:
         """A device's key, as the store has it now."""
@@ -224,8 +238,8 @@ class Gate:
             lambda s: s.run("SELECT public FROM device WHERE id = ?", device)
         )
         if rows:
-            self._publics[device] = bytes(rows[0][0])
-        return self._publics.get(device)
+            self.publics[device] = bytes(rows[0][0])
+        return self.publics.get(device)
 
     def _mac(self, request: Call, public: bytes) -> bytes | None:
         """The key of the device's messages under the server's key that the request names."""
@@ -240,7 +254,7 @@ class Gate:
         except ValueError:
             return None
 
-    def _verified(
+    def verified(
         self, request: Call, body: bytes, device: str, public: bytes
     ) -> Caller | None:
         """The caller, if the owner of this public key made the request's MAC. The request
@@ -276,99 +290,17 @@ class Gate:
         ):
             raise Refusal(401, "not signed by the pinned server")
 
+    async def is_known(self, device: str) -> bool:
+        """Whether a device is enrolled, here or at another process on the store."""
+        known = self.publics.get(device) or await self._looked_up(device)
+        return known is not None
+
     def public(self, device: str) -> bytes | None:
         """The key of an enrolled device."""
-        return self._publics.get(device)
+        return self.publics.get(device)
 
-    async def _enrol(self, request: Call) -> Reply:
-        body = await self.body(request, KEY_BODY)
-        self._throttle("enrolment", self.limits.enrol_rate)
-        public, device = _public(body), request.headers.get("tacit-device", "")
-        if self.token is not None and not same(
-            self.token, request.headers.get("tacit-token", "")
-        ):
-            raise Refusal(403, "an enrolment token is needed")
-        caller = self._verified(request, body, device, public)
-        if device != name_of(public) or caller is None:
-            raise Refusal(401, "the key was not proven")
-        if len(self._publics) >= self.limits.devices:
-            raise Refusal(503, "no more devices are taken")
-        stamp = int(time.time())
-
-        def work(session: Session) -> None:
-            session.run(
-                "INSERT INTO device VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                device,
-                public,
-                stamp,
-            )
-
-        await self.store.write(work)
-        self._publics.setdefault(device, public)
-        return self.reply(caller, b"{}")
-
-    async def _rotate(self, request: Call) -> Reply:
-        """A device's new key, proven by a MAC of its own, under the old one; its id stays.
-
-        A stamp that is not newer than the last one's is refused, in every process on the
-        store: a copied message cannot bring an old key back. A key whose secret anybody
-        knows (zeros, and every other point of low order) cannot be proven.
-        """
-        body, caller = await self.heard(request, KEY_BODY)
-        public = _public(body)
-        device, stamp = caller.device, self._proven(request, body, public)
-        before = self._publics[device]
-
-        def work(session: Session) -> None:
-            found = session.run(
-                "SELECT public FROM device WHERE id = ?", device
-            )
-            last = session.run(
-                "SELECT stamp FROM rotation WHERE device = ?", device
-            )
-            now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
-            if (now, latest) == (public, stamp):
-                return  # this very message, run again
-            if now != before:
-                raise Refusal(401, "the device has another key by now")
-            if stamp <= latest:
-                raise Refusal(409, "a new key that is not new")
-            session.run(
-                "INSERT INTO rotation VALUES (?, ?) ON CONFLICT (device) "
-                "DO UPDATE SET stamp = excluded.stamp",
-                device,
-                stamp,
-            )
-            session.run(
-                "UPDATE device SET public = ? WHERE id = ?", public, device
-            )
-
-        await self.store.write(work)
-        self._publics[device] = public
-        return self.reply(caller, b"{}")
-
-    def _proven(self, request: Call, body: bytes, public: bytes) -> int:
-        """The stamp of a rotation, if the owner of the new key made its proof."""
-        facts = json.loads(body)
-        stamp, proof = facts.get("stamp"), facts.get("proof")
-        private = self.identity.by_name[request.headers["tacit-key"]]
-        fine = (
-            isinstance(stamp, int)
-            and isinstance(proof, str)
-            and 0 <= stamp < 1 << 63
-        )
-        if fine:
-            device = request.headers["tacit-device"]
-            try:
-                mac = shared_secrets(private, public).mac
-            except ValueError:
-                raise Refusal(400, "a key that keeps no secret") from None
-            fine = same(rotation_proof(mac, device, stamp), proof)
-        if not fine:
-            raise Refusal(401, "the new key was not proven")
-        return int(stamp)
-
-    def _throttle(self, who: str, rate: float) -> None:
+    def throttle(self, who: str, rate: float) -> None:
+        """Refuse a sender that asks too often."""
         if not self._buckets.take(who, rate):
             raise Refusal(429, "too many requests")
 
@@ -381,13 +313,3 @@ def _touched(session: Session) -> None:
 def is_name(device: str) -> bool:
     """Whether this could be the id of a device."""
     return len(device) == 32 and set(device) <= set("0123456789abcdef")
-
-
-def _public(body: bytes) -> bytes:
-    try:
-        public = bytes.fromhex(json.loads(body)["public"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise Refusal(400, "no public key") from None
-    if len(public) != 32:
-        raise Refusal(400, "no public key")
-    return public

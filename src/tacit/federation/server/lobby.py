@@ -31,6 +31,8 @@ class Waiting:
     place: int
     """The number that it drew for the task (`Join.place`)."""
     answer: asyncio.Future[bytes]
+    holds: int = 0
+    """Rows that it has of arrays that grow (`Join.holds`)."""
 
 
 class Lobby:
@@ -49,7 +51,7 @@ class Lobby:
         return len(self._waiting)
 
     def enter(
-        self, device: str, items: Rows, place: int
+        self, device: str, items: Rows, place: int, holds: int = 0
     ) -> asyncio.Future[bytes]:
         """Where the device's announcement will be.
 
@@ -62,7 +64,7 @@ class Lobby:
         answer: asyncio.Future[bytes] = (
             asyncio.get_running_loop().create_future()
         )
-        self._waiting[device] = Waiting(items, place, answer)
+        self._waiting[device] = Waiting(items, place, answer, holds)
         return answer
 
     def leave(self, device: str, answer: asyncio.Future[bytes]) -> None:
@@ -74,6 +76,11 @@ class Lobby:
     def stir(self) -> None:
         """Look again: somebody came."""
         self._news.set()
+
+    def holds(self, device: str) -> int:
+        """Rows that a waiting device has of arrays that grow."""
+        found = self._waiting.get(device)
+        return 0 if found is None else found.holds
 
     def call(self, device: str, announcement: bytes) -> None:
         """Answer a device, if it is still there."""

@@ -12,6 +12,7 @@ from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
 from tacit.fitting.pay import running_total, settle, twice
 from tacit.ledger.book.book import Receipt, open_book
+from tacit.ledger.statement.honest import Honesty
 from tacit.methods import origin
 from tacit.rounds.state import State
 
@@ -77,9 +78,10 @@ def publish(
     out: Path,
     book: Charged | None,
     spoilt: int = 0,
+    enrolment: tuple[str, str] = ("", ""),
 ) -> None:
     """Write the model folder, whole; a second time is no time. `spoilt` rounds were out of
-    range, and for nothing."""
+    range, and for nothing. `enrolment` is how each server says that it enrols."""
     from tacit.ledger.statement import words
     from tacit.ledger.statement.statement import build_statement
     from tacit.model.model import Model
@@ -96,6 +98,7 @@ def publish(
     statement = build_statement(
         method=task.method,
         outside=words.outside(whose, words.DEVICES) if whose else (),
+        honest=_honesty(made, enrolment),
         unit=made.public.unit,
         engine="local" if made.method.local else "federated",
         events=tuple(made.events.values()),
@@ -124,10 +127,27 @@ def publish(
     Model(shared, statement).save(out)
 
 
+def _honesty(made: Assembled, enrolment: tuple[str, str]) -> Honesty | None:
+    """Who must be honest; in the local model nobody."""
+    if made.method.local:
+        return None
+    enough = made.task.enough
+    return Honesty(
+        made.task.noise,
+        f"at least {enough} honest devices",
+        enough,
+        enrolment,
+    )
+
+
 def _settings(made: Assembled, spoilt: int) -> list[str]:
     """How the training was set up and what came of it, in sentences."""
     task = made.task
     noise = f"{task.enough} honest shares of the noise suffice"
+    if task.noise == "servers":
+        noise = "each server adds the noise by itself, devices none"
+    if task.noise == "both":
+        noise += ", and each server adds it by itself"
     if made.method.local:
         noise = "each adds the noise of its own answer"
     listed = min(len(made.plan.rounds), FIRST_ROUNDS)
@@ -141,6 +161,12 @@ def _settings(made: Assembled, spoilt: int) -> list[str]:
     if most:
         out.append(
             f"a device sends up to {most:,} bytes in a round, whatever it rated"
+        )
+    if task.groups > 1:
+        out.append(
+            f"a round has up to {task.groups} sums, each over at least {task.least} devices "
+            "and with noise of its own; those out of range are left out, and their devices "
+            "sit out the rest"
         )
     if spoilt:
         out.append(f"sums out of range, taken as nothing: {spoilt} rounds")

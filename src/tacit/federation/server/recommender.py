@@ -2,7 +2,8 @@
 handed out.
 
 Guarantee (with an aggregator that does not collude): it sees who takes part, sums of at
-least the least cohort with the noise of every device in them, and never a contribution. In
+least the least cohort with the noise of the aggregator or of every device in them (the task
+says which), and never a contribution. In
 `paper` it also sees which items a device asks about.
 """
 
@@ -12,7 +13,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Join, ascending, pack, unpack
 from tacit.federation.server.conductor import Conductor
+from tacit.federation.server.control import obey
+from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Caller, Gate
 from tacit.federation.server.publish import (
     Charged,
@@ -42,8 +45,14 @@ from tacit.serving.http.watch import LOG, log
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
+    (*statements("enrolment"), *statements("control"), *statements("out")),
 )
 """The steps that make the store's tables."""
+ORDERS_SECONDS = 0.25
+"""For a first look at the operator's orders."""
+ABANDON_SECONDS = 10.0
+"""For the aggregator to hear that a training was aborted."""
+SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
 STIR_SECONDS = 0.003
@@ -71,8 +80,8 @@ class Operation:
     out: Path
     """The folder of the model."""
     limits: Limits = field(default_factory=Limits)
-    token: str | None = None
-    """That devices need to enrol."""
+    terms: Terms = field(default_factory=Terms)
+    """On which devices enrol."""
     gather: float = 2.0
     """Seconds to wait for more than the least cohort."""
     book: Charged | None = None
@@ -87,11 +96,17 @@ def recommender_app(
     # two on one store would announce two masks for one round
     store = Store(how.location, MIGRATIONS, "recommender", alone=True)
     identity = aggregator.identity
-    gate = Gate("recommender", identity, store, how.limits, how.token)
+    gate = Gate("recommender", identity, store, how.limits, how.terms)
     conductor = Conductor(
-        made, store, identity, aggregator, gate.public, how.gather
+        made,
+        store,
+        identity,
+        aggregator,
+        gate.public,
+        how.gather,
+        gate.metrics,
     )
-    training = _Training(gate, conductor, how)
+    training = _Training(gate, conductor, how, aggregator)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -121,16 +136,25 @@ class _Training:
     """
 
     def __init__(
-        self, gate: Gate, conductor: Conductor, how: Operation
+        self,
+        gate: Gate,
+        conductor: Conductor,
+        how: Operation,
+        aggregator: RemoteAggregator,
     ) -> None:
         self.gate = gate
         self.conductor = conductor
         self.how = how
+        self.aggregator = aggregator
 
     async def conduct(self) -> None:
-        """Train; whatever stops it, the health of the server says so."""
+        """Train, and obey; whatever stops it, the health of the server says so. What the
+        operator has ended is no fault of the server."""
         try:
-            await self._train()
+            reason = await self._obedient()
+            if reason is not None:
+                self.conductor.stop(reason)
+                log("training stopped, as ordered")
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
@@ -140,6 +164,41 @@ class _Training:
             LOG.exception(
                 "training stopped", extra={"facts": {"reason": reason}}
             )
+
+    async def _obedient(self) -> str | None:
+        """Train until the end, or until the operator orders one; why, then."""
+        watch = asyncio.create_task(obey(self.gate.store, self.conductor))
+        # an order of before the start is obeyed before anything is charged
+        await asyncio.wait({watch}, timeout=ORDERS_SECONDS)
+        train = asyncio.create_task(self._unless(watch))
+        try:
+            await asyncio.wait(
+                {watch, train}, return_when=asyncio.FIRST_COMPLETED
+            )
+            if train.done():
+                await train
+                return None
+            reason = await watch
+            train.cancel()
+            await asyncio.gather(train, return_exceptions=True)
+            await self._abandon()
+            return reason
+        finally:
+            for each in (watch, train):
+                each.cancel()
+            await asyncio.gather(watch, train, return_exceptions=True)
+
+    async def _unless(self, watch: asyncio.Task[str]) -> None:
+        if not watch.done():
+            await self._train()
+        else:
+            await asyncio.Event().wait()  # for ever: it is ended already
+
+    async def _abandon(self) -> None:
+        """Tell the aggregator that the attempt under way is given up, if it listens."""
+        with suppress(TacitError, TimeoutError):
+            async with asyncio.timeout(ABANDON_SECONDS):
+                await self.conductor.give_up()
 
     async def _train(self) -> None:
         conductor, book = self.conductor, self.how.book
@@ -153,6 +212,7 @@ class _Training:
             self.how.out,
             book,
             conductor.spoilt,
+            (self.how.terms.word, await self.aggregator.enrolment()),
         )
         log("model published")
 
@@ -178,6 +238,7 @@ class _Handler:
         self._stamps: dict[str, int] = {}
         self._told = False
         document = {
+            "name": self.made.task.name,
             "task": self.made.task.model_dump(mode="json"),
             "events": json.loads(self.made.events_text()),
             "aggregator": {
@@ -207,6 +268,7 @@ class _Handler:
             "finished": conductor.finished.is_set(),
             "published": is_published(self.out),
             "stopped": conductor.stopped,
+            "paused": not conductor.going.is_set(),
             "seconds": conductor.times[-50:],
         }
         return Reply.facts(facts)
@@ -224,15 +286,18 @@ class _Handler:
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
         self._check_going_on()
+        if caller.device in self.conductor.out:
+            raise Refusal(410, SITS_OUT)
         if (stale := self._stale(caller, message.stamp)) is not None:
             return stale
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
             return self.gate.reply(
-                caller, self.conductor.announcement(caller.device)
+                caller,
+                self.conductor.announcement(caller.device, message.holds),
             )
         lobby = self.conductor.lobby
-        future = lobby.enter(caller.device, items, message.place)
+        future = lobby.enter(caller.device, items, message.place, message.holds)
         if not self._told:
             self._told = True
             asyncio.get_running_loop().call_later(STIR_SECONDS, self._stir)

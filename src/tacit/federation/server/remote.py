@@ -8,11 +8,12 @@ of either server in between changes nothing.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import NamedTuple
 
 from tacit.errors import Failure
 from tacit.federation.protocol.http import Answer, Web
-from tacit.federation.protocol.keys import Identity, verify
+from tacit.federation.protocol.keys import Identity, enrolment_of, verify
 from tacit.federation.protocol.wire import Closing, Opening, pack
 
 ANSWER_SECONDS = 60.0
@@ -95,6 +96,15 @@ class RemoteAggregator:
         except OSError:
             return None
         return answer if answer.status < 500 else None
+
+    async def enrolment(self) -> str:
+        """How it says that it enrols devices; empty if it cannot be asked now."""
+        try:
+            answer = await self._web.get(self.url, "/v1/keys")
+            card = json.loads(answer.body)
+        except (OSError, ValueError):
+            return ""
+        return enrolment_of(card, self.pin) if isinstance(card, dict) else ""
 
     async def stop(self) -> None:
         """End the connections."""

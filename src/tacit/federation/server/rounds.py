@@ -8,7 +8,7 @@ changes nothing. `advance` is the only one that moves the public state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -41,6 +41,8 @@ class Standing:
     """Names of the rounds that are over."""
     spoilt: int
     """How many of them came out of range."""
+    out: frozenset[str] = frozenset()
+    """Devices that sit out."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,12 @@ class Rounds:
             None if kept is None else bytes(kept),
             tuple(self.made.round(int(index)).name for index, _ in over),
             sum(status == "spoilt" for _, status in over),
+            frozenset(
+                row[0]
+                for row in session.run(
+                    "SELECT device FROM sits_out WHERE task = ?", self.name
+                )
+            ),
         )
 
     def _enter(self, session: Session) -> None:
@@ -181,13 +189,25 @@ class Rounds:
         await self._asked(lambda s: self._end(s, attempt, "given up"))
 
     async def advance(
-        self, attempt: Attempt, state: State, kept: bytes | None, status: Status
+        self,
+        attempt: Attempt,
+        state: State,
+        kept: bytes | None,
+        status: Status,
+        out: Collection[str] = (),
     ) -> None:
-        """The next state and the end of this round, together or not at all."""
+        """The next state and the end of this round, together or not at all. Devices that
+        are `out` sit out the rest."""
         packed = pack_state(state.packed())
 
         def work(session: Session) -> None:
             self._end(session, attempt, status)
+            for device in out:
+                session.run(
+                    "INSERT INTO sits_out VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    self.name,
+                    device,
+                )
             session.run(
                 "DELETE FROM joined WHERE task = ? AND round <= ?",
                 self.name,

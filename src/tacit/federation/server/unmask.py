@@ -1,4 +1,5 @@
-"""From the aggregator's sums to what a round releases: masks off, range checked, off the grid.
+"""From the aggregator's sums to what a round releases: masks off, this server's own noise
+on, range checked, off the grid.
 
 A device past its clip is invisible in a masked sum unless the total is out of any honest
 range. Such a round is *spoilt*: what it released is taken as nothing at all (zeros, with
@@ -20,13 +21,14 @@ from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.report import heard
-from tacit.federation.agreed.scheme import Attempt, Bare, Told
+from tacit.federation.agreed.scheme import Attempt, Bare, Told, with_noise
 from tacit.federation.protocol.masks import mask
 from tacit.federation.protocol.wire import (
     Layout,
     Section,
     Sum,
     integers,
+    payload_size,
     sections,
     unpack,
 )
@@ -40,17 +42,41 @@ class Opened:
 
     released: Mapping[str, Released]
     spoilt: bool = False
+    """Whether nothing of it was in range."""
     kept: bytes | None = None
     """What the scheme keeps of it, where the round was one of its own."""
+    out: tuple[str, ...] = ()
+    """The devices of groups that were out of range, where others were not."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One sum of the aggregator's answer: who is in it, and its parts, still masked."""
+
+    arrived: tuple[str, ...]
+    totals: list[Section]
 
 
 @dataclass(frozen=True)
 class Summed:
-    """The aggregator's answer: who is in the sums, and the sums, still masked."""
+    """The aggregator's answer."""
 
-    arrived: tuple[str, ...]
+    groups: list[Group]
     layouts: tuple[Layout, ...]
-    totals: list[Section]
+
+    @property
+    def arrived(self) -> tuple[str, ...]:
+        """All who are in a sum."""
+        return tuple(name for group in self.groups for name in group.arrived)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """The integers of one group, part by part, and whether an honest one could give them."""
+
+    arrived: int
+    exact: dict[str, NDArray[np.int64]]
+    fine: bool
 
 
 def unmask(
@@ -62,55 +88,131 @@ def unmask(
     people: float,
 ) -> Opened:
     """The releases of a round. `key` gives a device's mask key, `people` how many the sums
-    stand for."""
+    stand for.
+
+    Of several groups those that are out of range are left out: each is a release of its own,
+    so this is made of what was released.
+    """
     sums = _read(made, attempt, found)
-    masked = not all(layout.report for layout in sums.layouts)
-    keys = {name: key(name) for name in sums.arrived} if masked else {}
     round_ = made.round(attempt.index)
-    out = dict[str, Released]()
-    spoilt = False
-    for place, part in enumerate(round_.parts):
-        layout, total = sums.layouts[place], sums.totals[place]
-        if layout.report:
-            event = made.events.get(f"{round_.name}/{part.name}")
-            out[part.name] = heard(part, event, total.words)
-            continue
-        bare = _bare(attempt, told, layout, total, keys)
-        if bare.kept is not None:
-            return Opened(nothing(round_.parts), kept=bare.kept)
-        exact = integers(bare.words, layout.bits)
-        spoilt = spoilt or bool((np.abs(exact) > made.span(round_, part)).any())
-        out[part.name] = _released(
-            made, round_, part, exact, len(sums.arrived), people
+    if all(layout.report for layout in sums.layouts):
+        return Opened(_reported(made, round_, sums))
+    exact = list[_Sums]()
+    for group in sums.groups:
+        keys = {name: key(name) for name in group.arrived}
+        one = _exact(made, attempt, told, sums.layouts, group, keys)
+        if isinstance(one, bytes):
+            return Opened(nothing(round_.parts), kept=one)
+        exact.append(one)
+    good = [each for each in exact if each.fine]
+    out = {
+        part.name: _released(made, round_, part, good or exact, people)
+        for part in round_.parts
+    }
+    if not good:
+        return Opened(
+            {name: _nothing(each) for name, each in out.items()}, True
         )
-    if spoilt:
-        out = {name: _nothing(each) for name, each in out.items()}
-    return Opened(out, spoilt)
+    left = [
+        name
+        for group, each in zip(sums.groups, exact, strict=True)
+        if not each.fine
+        for name in group.arrived
+    ]
+    return Opened(out, out=tuple(left))
+
+
+def _reported(
+    made: Assembled, round_: Round, sums: Summed
+) -> dict[str, Released]:
+    """The releases of a round of randomized reports, which have no mask."""
+    (group,) = sums.groups
+    return {
+        part.name: heard(
+            part, made.events.get(f"{round_.name}/{part.name}"), total.words
+        )
+        for part, total in zip(round_.parts, group.totals, strict=True)
+    }
+
+
+def _exact(
+    made: Assembled,
+    attempt: Attempt,
+    told: Told,
+    layouts: tuple[Layout, ...],
+    group: Group,
+    keys: Mapping[str, bytes],
+) -> _Sums | bytes:
+    """The sums of a group with this server's own noise; or what the scheme keeps instead."""
+    round_ = made.round(attempt.index)
+    out = dict[str, NDArray[np.int64]]()
+    fine = True
+    for place, part in enumerate(round_.parts):
+        layout = layouts[place]
+        bare = _bare(attempt, told, layout, group.totals[place], keys)
+        if bare.kept is not None:
+            return bare.kept
+        # with this server's own noise before anything is made of it: what is public must
+        # tell the aggregator, which knows its own, nothing that was not paid for
+        noisy = with_noise(layout, Section(None, bare.words))
+        exact = integers(noisy.words, layout.bits)
+        most = made.span(round_, part, _counted(made, group))
+        fine = fine and not bool((np.abs(exact) > most).any())
+        out[part.name] = exact
+    return _Sums(len(group.arrived), out, fine)
+
+
+def _counted(made: Assembled, group: Group) -> int | None:
+    """How many devices the range of a sum is for: a full cohort, where there is one group."""
+    return None if made.task.groups == 1 else len(group.arrived)
 
 
 def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
     """The aggregator's answer, if it is one to this attempt: over distinct devices, all of
-    which joined, and not fewer than the least cohort."""
+    which joined, and in no group fewer than the least cohort."""
     header, payload = unpack(Sum, found)
     asked = (made.task.name, attempt.index, attempt.number)
     if (header.task, header.round, header.attempt) != asked:
         raise Failure("the aggregator answered for another round")
-    names = tuple(
-        bytes(payload[16 * k : 16 * k + 16]).hex() for k in range(header.cohort)
-    )
-    if (
-        len(set(names)) != header.cohort
-        or header.cohort < made.task.least
-        or not set(names) <= set(attempt.joined)
-    ):
-        raise Failure("the aggregator's cohort is not one of this round")
+    sizes = header.cohorts or (header.cohort,)
     # each device gives one report, so there are as many as devices
     layouts = tuple(
         each.model_copy(update={"size": header.cohort}) if each.report else each
         for each in made.layouts(attempt.index)
     )
-    totals = sections(layouts, header.rows, payload[16 * header.cohort :])
-    return Summed(names, layouts, totals)
+    groups = list[Group]()
+    for size, part in zip(sizes, _cut(layouts, sizes, payload), strict=True):
+        names = tuple(
+            bytes(part[16 * k : 16 * k + 16]).hex() for k in range(size)
+        )
+        totals = sections(layouts, header.rows, part[16 * size :])
+        groups.append(Group(names, totals))
+    listed = [name for group in groups for name in group.arrived]
+    if (
+        len(set(listed)) != header.cohort
+        or sum(sizes) != header.cohort
+        or len(sizes) > made.task.groups
+        or min(sizes) < made.task.least
+        or not set(listed) <= set(attempt.joined)
+    ):
+        raise Failure("the aggregator's cohort is not one of this round")
+    return Summed(groups, layouts)
+
+
+def _cut(
+    layouts: tuple[Layout, ...], sizes: tuple[int, ...], payload: memoryview
+) -> list[memoryview]:
+    """The payload of each group."""
+    if len(sizes) == 1:
+        return [payload]
+    words = payload_size(layouts, ())
+    ends = np.cumsum([16 * size + words for size in sizes]).tolist()
+    if ends[-1] != len(payload):
+        raise Failure("the aggregator's answer has another length than it says")
+    return [
+        payload[end - 16 * size - words : end]
+        for size, end in zip(sizes, ends, strict=True)
+    ]
 
 
 def _bare(
@@ -135,15 +237,17 @@ def _released(
     made: Assembled,
     round_: Round,
     part: Part,
-    exact: NDArray[np.int64],
-    arrived: int,
+    sums: list[_Sums],
     people: float,
 ) -> Released:
-    """A sum as an estimate for all people. Where the method counts who came, it stays as it
-    is: how many they are is in the state."""
-    deviation = (
-        made.noise_sd(f"{round_.name}/{part.name}", arrived) / part.bound.steps
+    """The sum of these groups as an estimate for all people. Where the method counts who
+    came, it stays as it is: how many they are is in the state."""
+    arrived = sum(each.arrived for each in sums)
+    exact = sum(
+        (each.exact[part.name] for each in sums[1:]), sums[0].exact[part.name]
     )
+    path = f"{round_.name}/{part.name}"
+    deviation = made.noise_sd(path, arrived, len(sums)) / part.bound.steps
     found = Released(
         off_grid(part, exact),
         deviation,

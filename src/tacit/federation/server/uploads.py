@@ -1,16 +1,18 @@
 """What the aggregator's store knows: attempts at rounds, masked contributions, and the one
 sum of a round that is ever revealed.
 
-Guarantee: of all attempts at a round at most one sum is revealed, once and for all, over at
-least as many devices as every device in it was promised; an attempt that was given up is
+Guarantee: of all attempts at a round at most one is revealed, once and for all, and each sum
+of it (one, or one for each of several groups) is over at least as many devices as every device
+in it was promised; an attempt that was given up is
 never revealed. A contribution counts once, however often it is sent. Each method is one
 transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from random import SystemRandom
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +36,7 @@ MIGRATIONS = (
     (*statements("devices"), *statements("aggregator")),
     *printed_tables(),
     statements("rotations"),
+    statements("enrolment"),
 )
 """The steps that make the store's tables."""
 AT_ONCE = 64 << 20
@@ -174,8 +177,9 @@ class Uploads:
         if give_up or other or len(who) < needed:
             _give_up(session, key)
             return None
-        parts = unpack(Opening, bytes(found.opening))[0].parts
-        revealed = _sum(session, key, parts, [row[0] for row in who])
+        opening = unpack(Opening, bytes(found.opening))[0]
+        groups = _groups([row[0] for row in who], opening, needed)
+        revealed = _sum(session, key, opening.parts, groups)
         session.run(
             "UPDATE round SET status = 'revealed', sum = ? "
             "WHERE task = ? AND round = ? AND attempt = ?",
@@ -183,6 +187,42 @@ class Uploads:
             *key,
         )
         return revealed
+
+
+class Standing(NamedTuple):
+    """Where the rounds of a task stand at an aggregator, for its operator."""
+
+    task: str
+    round: int
+    """The last one that was opened."""
+    open: int
+    revealed: int
+    given_up: int
+    uploads: int
+    """That are kept now."""
+
+
+def standing(session: Session) -> list[Standing]:
+    """All tasks of an aggregator's store: counts, and no device."""
+    rows = session.run(
+        "SELECT task, MAX(round), "
+        "SUM(CASE WHEN status = 'open' THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN status = 'revealed' THEN 1 ELSE 0 END), "
+        "SUM(CASE WHEN status = 'given up' THEN 1 ELSE 0 END) "
+        "FROM round GROUP BY task ORDER BY task"
+    )
+    kept = dict(session.run("SELECT task, COUNT(*) FROM upload GROUP BY task"))
+    return [
+        Standing(
+            task=row[0],
+            round=int(row[1]),
+            open=int(row[2]),
+            revealed=int(row[3]),
+            given_up=int(row[4]),
+            uploads=int(kept.get(row[0], 0)),
+        )
+        for row in rows
+    ]
 
 
 def _is_revealed(session: Session, task: str, round_: int) -> bool:
@@ -232,73 +272,107 @@ def _give_up(session: Session, key: Key) -> None:
     )
 
 
+def _groups(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
+    """Those who arrived, cut by chance into as many groups as were asked for and can be
+    filled: nobody chooses whom she is summed with. What is not a plain sum is one group."""
+    plain = not any(
+        part.sparse or part.report or part.printed for part in opening.parts
+    )
+    count = min(opening.groups, len(who) // needed) if plain else 1
+    if count <= 1:
+        return [who]
+    order = SystemRandom().sample(who, len(who))
+    return [sorted(order[first::count]) for first in range(count)]
+
+
 def _sum(
-    session: Session, key: Key, parts: tuple[Layout, ...], who: list[str]
+    session: Session,
+    key: Key,
+    parts: tuple[Layout, ...],
+    groups: list[list[str]],
 ) -> bytes:
-    """The sum over these devices, as it is revealed."""
+    """The sums over these groups of devices, as they are revealed: each is a release of its
+    own, with a noise of its own."""
     scheme = scheme_of_layouts(parts)
-    total = [
-        scheme.summed(session, key.task, part, section)
-        for part, section in zip(
-            parts, _total(parts, _bodies(session, key)), strict=True
-        )
-    ]
+    place = {device: k for k, group in enumerate(groups) for device in group}
+    totals = [_Total(parts) for _ in groups]
+    for device, body in _bodies(session, key):
+        totals[place[device]].add(body)
+    rows, payload = list[int](), list[bytes]()
+    for group, total in zip(groups, totals, strict=True):
+        payload += [bytes.fromhex(device) for device in group]
+        for part, section in zip(parts, total.sections(), strict=True):
+            found = scheme.summed(session, key.task, part, section)
+            if found.rows is not None:
+                rows.append(len(found.rows))
+                payload.append(found.rows.astype("<u4").tobytes())
+            payload.append(found.words.tobytes())
     header = Sum(
         task=key.task,
         round=key.round,
         attempt=key.attempt,
-        cohort=len(who),
-        rows=tuple(len(rows) for rows, _ in total if rows is not None),
+        cohort=len(place),
+        cohorts=tuple(len(group) for group in groups),
+        rows=tuple(rows),
     )
-    payload = [bytes.fromhex(device) for device in who]
-    for rows, words in total:
-        payload.append(b"" if rows is None else rows.astype("<u4").tobytes())
-        payload.append(words.tobytes())
     return pack(header, b"".join(payload))
 
 
-def _bodies(session: Session, key: tuple[str, int, int]) -> Iterator[bytes]:
-    """The uploads of a round in the order of their devices, about `AT_ONCE` bytes of them
-    in memory at most."""
+def _bodies(
+    session: Session, key: tuple[str, int, int]
+) -> Iterator[tuple[str, bytes]]:
+    """The uploads of a round in the order of their devices, each with its device, about
+    `AT_ONCE` bytes of them in memory at most."""
     sql = (
         "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? "
         "AND device > ? ORDER BY device LIMIT ?"
     )
     last, many = "", 1
     while rows := session.run(sql, *key, last, many):
-        yield from (bytes(body) for _, body in rows)
+        yield from ((device, bytes(body)) for device, body in rows)
         last = rows[-1][0]
         longest = max(len(body) for _, body in rows)
         many = max(1, min(MOST_ROWS, AT_ONCE // longest))
 
 
-def _total(parts: tuple[Layout, ...], bodies: Iterable[bytes]) -> list[Section]:
+class _Total:
     """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
     listed, not summed."""
-    sums = [
-        np.zeros((part.size, part.width), f"<u{part.word}") for part in parts
-    ]
-    seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
-    reports: list[list[Any]] = [[] for _ in parts]
-    for body in bodies:
+
+    def __init__(self, parts: tuple[Layout, ...]) -> None:
+        self.parts = parts
+        self._sums = [
+            np.zeros((part.size, part.width), f"<u{part.word}")
+            for part in parts
+        ]
+        self._seen = [
+            np.zeros(part.size if part.sparse else 0, bool) for part in parts
+        ]
+        self._reports: list[list[Any]] = [[] for _ in parts]
+
+    def add(self, body: bytes) -> None:
+        """One more upload."""
         message, payload = unpack(Upload, body)
-        for place, (rows, words) in enumerate(
-            sections(parts, message.rows, payload)
-        ):
-            if parts[place].report:
-                reports[place].append(words)
+        found = sections(self.parts, message.rows, payload)
+        for place, (rows, words) in enumerate(found):
+            if self.parts[place].report:
+                self._reports[place].append(words)
             elif rows is None:
-                sums[place] += words
+                self._sums[place] += words
             else:
-                sums[place][rows] += words  # rows of one device are distinct
-                seen[place][rows] = True
-    out: list[Section] = []
-    for place, part in enumerate(parts):
+                # rows of one device are distinct
+                self._sums[place][rows] += words
+                self._seen[place][rows] = True
+
+    def sections(self) -> list[Section]:
+        """The sums, part by part."""
+        return [self._section(place) for place in range(len(self.parts))]
+
+    def _section(self, place: int) -> Section:
+        part = self.parts[place]
         if part.report:
-            out.append(Section(None, np.concatenate(reports[place])))
-        elif part.sparse:
-            rows = np.flatnonzero(seen[place]).astype(np.uint32)
-            out.append(Section(rows, sums[place][rows]))
-        else:
-            out.append(Section(None, sums[place]))
-    return out
+            return Section(None, np.concatenate(self._reports[place]))
+        if part.sparse:
+            rows = np.flatnonzero(self._seen[place]).astype(np.uint32)
+            return Section(rows, self._sums[place][rows])
+        return Section(None, self._sums[place])

@@ -8,6 +8,7 @@
 | sampled Gaussian | Renyi at integer orders, or the figure without the coin where that is less |
 | too many different pure events | Renyi, or basic composition where that is less |
 | Skellam (noise in shares) | Renyi at integer orders, with all the rest |
+| Tuning (the best of some trials) | Renyi, with all the rest; pure trials as one pure event |
 | `verify=True` | privacy loss distributions (dp-accounting), slower and independent of all
 the above |
 
@@ -86,14 +87,14 @@ def epsilon_of(total: Cost, delta: float, *, verify: bool = False) -> float:
     if delta == 0:
         return (
             inf
-            if total.mu2 or total.sampled or total.renyi
+            if total.mu2 or total.sampled or total.by_orders
             else total.pure_epsilon
         )
     if verify and VERIFIER.supports(total):
         return VERIFIER.epsilon(total, delta) + slack
     found = accountant(total).epsilon(total, delta) + slack
     if (
-        total.sampled and not total.renyi
+        total.sampled and not total.by_orders
     ):  # the figure without the coin may be less
         return min(found, epsilon_of(total.everyone, delta))
     return found
@@ -106,13 +107,13 @@ def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
     if total.unbounded:
         return 1.0
     left = max(0.0, epsilon - PER_DRAW * total.draws)
-    private_alone = not total.mu2 and not total.sampled and not total.renyi
+    private_alone = not (total.mu2 or total.sampled or total.by_orders)
     if private_alone and left >= total.pure_epsilon:
         return 0.0
     if verify and VERIFIER.supports(total):
         return VERIFIER.delta(total, left)
     found = accountant(total).delta(total, left)
-    if total.sampled and not total.renyi:
+    if total.sampled and not total.by_orders:
         return min(found, delta_of(total.everyone, epsilon))
     return found
 

@@ -40,7 +40,7 @@ class ClosedForm:
 
     def supports(self, total: Cost) -> bool:
         """No pure, sampled or shared noise."""
-        return not (total.pure or total.sampled or total.renyi)
+        return not (total.pure or total.sampled or total.by_orders)
 
     def epsilon(self, total: Cost, delta: float) -> float:
         """By inverting the closed form."""
@@ -56,7 +56,7 @@ class Composed:
 
     def supports(self, total: Cost) -> bool:
         """Few enough different losses, and nothing sampled or shared."""
-        if total.sampled or total.renyi:
+        if total.sampled or total.by_orders:
             return False
         return _losses(total) is not None
 
@@ -90,7 +90,7 @@ class Divergences:
     def epsilon(self, total: Cost, delta: float) -> float:
         """The least of what the orders, basic composition and the figure without a coin say."""
         pure = total.pure_epsilon
-        if not (total.sampled or total.renyi):
+        if not (total.sampled or total.by_orders):
             return min(renyi(total).epsilon(delta), _basic(total, delta))
         found = renyi(total, pure=False).epsilon(delta) + pure
         if pure:
@@ -101,7 +101,7 @@ class Divergences:
         """The least of what the orders say, with the pure part inside or taken off first."""
         pure = total.pure_epsilon
         bounds = [renyi(total).delta(epsilon)]
-        if epsilon > pure and (total.mu2 or total.sampled or total.renyi):
+        if epsilon > pure and (total.mu2 or total.sampled or total.by_orders):
             bounds.append(renyi(total, pure=False).delta(epsilon - pure))
         return min(1.0, *bounds)
 
@@ -111,8 +111,8 @@ class LossDistributions:
     independent of all the others."""
 
     def supports(self, total: Cost) -> bool:
-        """All but noise in shares, whose loss in many dimensions is not known."""
-        return not (total.unbounded or total.renyi)
+        """All but noise in shares and tuning, of whose loss only divergences are known."""
+        return not (total.unbounded or total.by_orders)
 
     def epsilon(self, total: Cost, delta: float) -> float:
         """From the composed distribution."""

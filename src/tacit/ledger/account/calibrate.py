@@ -9,9 +9,11 @@ from math import inf, isfinite, log, sqrt
 
 from tacit.errors import SettingError
 from tacit.ledger.account.account import epsilon_of
-from tacit.ledger.account.cost import Cost
+from tacit.ledger.account.cost import Cost, Tuned
 from tacit.ledger.account.gaussian import epsilon_at, log_delta
 
+LEAST_RHO = 1e-12
+"""Of a trial: below this nothing is learned."""
 _SAFE = 1 - 1e-12
 """Covers the rounding of shares, scales and sums that are derived from a calibrated value."""
 
@@ -81,6 +83,22 @@ def response_epsilon(k: int, epsilon: float, delta: float) -> float:
         return epsilon_of(Cost(pure={each: k}), delta) <= epsilon
 
     return _largest(fits, start=epsilon / k * _SAFE, digits=1e-10) * _SAFE
+
+
+def tuning_rho(epsilon: float, delta: float, eta: float, gamma: float) -> float:
+    """The largest rho of each trial whose selection (`Tuning`) is (epsilon, delta)-private."""
+    _check(epsilon, delta, above=0.0)
+
+    def fits(rho: float) -> bool:
+        total = Cost(tuned={Tuned(rho, eta, gamma): 1})
+        return epsilon_of(total, delta) <= epsilon
+
+    if not fits(LEAST_RHO):
+        raise SettingError(
+            f"so many trials alone cost more than epsilon {epsilon:g} at delta {delta:g}",
+            remedy="ask for a larger epsilon, or for fewer --trials",
+        )
+    return _largest(fits, start=LEAST_RHO, digits=1e-10) * _SAFE
 
 
 def remaining(spent: Cost, epsilon: float, delta: float) -> float:

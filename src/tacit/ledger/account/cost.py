@@ -16,14 +16,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import exp, expm1, fsum, inf, log, log1p
+from math import exp, expm1, fsum, inf, log, log1p, sqrt
+from typing import NamedTuple
 
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event
 from tacit.units import Unit
 
+_ABOVE = 1 + 1e-12
+"""On a divergence that was computed in floating point."""
 RESERVE_DRAWS = 10**12
 """Draws that an envelope of Gaussian rounds stands for; they cost less than 1e-20 of epsilon."""
+
+
+class Tuned(NamedTuple):
+    """The best of a secret number of trials, each of them `rho`-concentrated private."""
+
+    rho: float
+    eta: float
+    gamma: float
+
+    @property
+    def expected(self) -> float:
+        """How many trials there are in the mean."""
+        if self.eta == 0:
+            return (1 / self.gamma - 1) / log(1 / self.gamma)
+        more = -expm1(self.eta * log(self.gamma))
+        return self.eta * (1 - self.gamma) / (self.gamma * more)
+
+    def divergence(self, order: float) -> float:
+        """At most this, at any order above 1 (docs/proofs/tune.md, theorem 1).
+
+        order rho + (1 + eta)((b - 1) rho + log(1/gamma)/b) + log(expected)/(order - 1), for
+        every b >= 1; the best b is the root of log(1/gamma)/rho, or 1.
+        """
+        many = log(1 / self.gamma)
+        other = max(1.0, sqrt(many / self.rho))
+        both = (other - 1) * self.rho + many / other
+        found = order * self.rho + (1 + self.eta) * both
+        return (found + log(self.expected) / (order - 1)) * _ABOVE
 
 
 @dataclass(frozen=True)
@@ -43,6 +74,13 @@ class Cost:
     renyi: float = 0.0
     """Of Skellam releases: their Renyi divergence at every integer order a > 1 is at most
     a/2 times this."""
+    tuned: Mapping[Tuned, int] = field(default_factory=dict)
+    """Selections among a secret number of trials -> how often."""
+
+    @property
+    def by_orders(self) -> bool:
+        """Whether only Renyi divergences bound some of it."""
+        return bool(self.renyi or self.tuned)
 
     @property
     def everyone(self) -> Cost:
@@ -115,6 +153,7 @@ def total(costs: Iterable[Cost]) -> Cost:
     renyi = 0.0
     pure: dict[float, int] = {}
     sampled: dict[tuple[float, float], int] = {}
+    tuned: dict[Tuned, int] = {}
     for each in costs:
         mu2 += each.mu2
         draws += each.draws
@@ -124,7 +163,9 @@ def total(costs: Iterable[Cost]) -> Cost:
             pure[epsilon] = pure.get(epsilon, 0) + count
         for pair, rounds in each.sampled.items():
             sampled[pair] = sampled.get(pair, 0) + rounds
-    return Cost(mu2, draws, pure, sampled, unbounded, renyi)
+        for one, often in each.tuned.items():
+            tuned[one] = tuned.get(one, 0) + often
+    return Cost(mu2, draws, pure, sampled, unbounded, renyi, tuned)
 
 
 def _price(event: Event, unit: Unit, steps: int) -> Cost:
@@ -156,11 +197,31 @@ def _price(event: Event, unit: Unit, steps: int) -> Cost:
             )
         assert event.epsilon is not None
         return Cost(pure={steps * event.epsilon: event.times})
+    if event.kind == "tuning":
+        if event.rho is not None:
+            one = Tuned(steps * steps * event.rho, event.shape, event.stop)
+            return Cost(tuned={one: event.times})
+        assert event.epsilon is not None
+        each = (2 + event.shape) * steps * event.epsilon
+        return Cost(pure={each: event.times})
     if event.kind == "response":
         return Cost(pure={steps * event.epsilon: event.reports * event.times})
     if event.kind == "choice":
         return Cost(pure={steps * event.epsilon: event.times})
     return Cost(pure={amplified(steps * event.epsilon, chance): event.times})
+
+
+def concentrated(price: Cost) -> float | None:
+    """The least rho of which this much is rho-concentrated private: its divergence at order a
+    is at most a rho. None where it has no such bound.
+
+    Gaussian releases: mu^2/2 (the discrete law has no more than the continuous one: Canonne,
+    Kamath & Steinke 2020, theorem 4). Pure ones: epsilon^2/2 (Bun & Steinke 2016).
+    """
+    if price.unbounded or price.sampled or price.renyi or price.tuned:
+        return None
+    pure = fsum(each * each * often for each, often in price.pure.items())
+    return (price.mu2 + pure) / 2
 
 
 def amplified(epsilon: float, chance: float) -> float:
@@ -189,5 +250,6 @@ def _covers(lead: Cost, other: Cost) -> bool:
         pure
         and lead.mu2 >= other.mu2
         and lead.renyi >= other.renyi
+        and lead.tuned == other.tuned
         and lead.unbounded >= other.unbounded
     )

@@ -190,6 +190,46 @@ class Reserve(_Event):
         return self
 
 
+class Tuning(_Event):
+    """The best of a secret number of independent trials, one of `candidates` drawn for each.
+
+    Each trial is a whole private run with its score, and is bounded by exactly one of `rho`
+    (zero-concentrated privacy: its Renyi divergence at every order a is at most a rho) and
+    `epsilon` (pure). The number of trials has the truncated negative binomial law with shape
+    `eta` = eta[0]/eta[1] above -1 and at most 1 (1: geometric, 0: logarithmic) and `gamma` =
+    gamma[0]/gamma[1] (Papernot & Steinke 2022; docs/proofs/tune.md). Only the best trial is
+    released. Never amplified by sampling.
+    """
+
+    kind: Literal["tuning"] = "tuning"
+    rho: float | None = Field(default=None, gt=0)
+    epsilon: float | None = Field(default=None, gt=0)
+    eta: tuple[int, int] = (1, 1)
+    gamma: tuple[int, int]
+    candidates: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _is_a_law(self) -> Tuning:
+        if (self.rho is None) == (self.epsilon is None):
+            raise ValueError(
+                "a Tuning event takes exactly one of rho and epsilon"
+            )
+        (a, b), (c, d) = self.eta, self.gamma
+        if not (b > 0 and -b < a <= b and 0 < c < d):
+            raise ValueError("no law has these eta and gamma")
+        return self
+
+    @property
+    def shape(self) -> float:
+        """eta."""
+        return self.eta[0] / self.eta[1]
+
+    @property
+    def stop(self) -> float:
+        """gamma."""
+        return self.gamma[0] / self.gamma[1]
+
+
 class Unbounded(_Event):
     """Noise as a paper prints it: a claim that no theorem here backs."""
 
@@ -198,7 +238,13 @@ class Unbounded(_Event):
     claimed_delta: float = Field(default=0.0, ge=0)
     reason: str
     noise: Literal[
-        "laplace", "gaussian", "knorm", "response", "masked", "none"
+        "laplace",
+        "gaussian",
+        "knorm",
+        "response",
+        "masked",
+        "masked item",
+        "none",
     ] = "none"
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
@@ -226,6 +272,7 @@ Event = Annotated[
     | Choice
     | Selection
     | Reserve
+    | Tuning
     | Unbounded
     | Evaluation,
     Field(discriminator="kind"),

@@ -96,6 +96,11 @@ def renyi(total: Cost, *, pure: bool = True) -> Renyi:
                 found, sampled_gaussian(multiplier, chance), strict=True
             )
         ]
+    for best, often in total.tuned.items():
+        found = [
+            r + often * best.divergence(a)
+            for a, r in zip(orders, found, strict=True)
+        ]
     return Renyi(orders, tuple(found))
 
 

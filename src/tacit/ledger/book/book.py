@@ -19,6 +19,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
@@ -88,6 +89,7 @@ class Book:
         relation: Relation | None = None,
         token: str | None = None,
         starts: Iterable[tuple[str, int]] = (),
+        apart: Apart | None = None,
     ) -> Receipt:
         """Charge `events` before they happen. What is reserved counts as spent for ever.
 
@@ -128,6 +130,7 @@ class Book:
                 "relation": relation,
                 "token": token,
                 "starts": tuple(starts) or None,
+                "apart": apart,
             }
             if state.evaluation is not None and all(
                 event.kind == "evaluation" for event in asked

@@ -33,7 +33,7 @@ from tacit.errors import BookError, SettingError, StorageError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, cost
 from tacit.ledger.account.event import Event
-from tacit.units import Unit
+from tacit.units import UNITS, Unit
 
 HEADER = 4096
 PRICES = 15
@@ -120,7 +120,7 @@ class DeviceBooks:
                 steps,
             )
             if (
-                price.unbounded
+                price.unbounded or price.tuned
             ):  # the book cannot count it, and then a device does not answer
                 return asked[:0]
             rows = np.array(self._table[asked])
@@ -268,6 +268,23 @@ class DeviceBooks:
         table = np.zeros((self.people, _WORDS), np.uint32)
         table[:, PRICES] = _check(table)
         return self._header() + table.tobytes()
+
+
+def known_book(path: Path) -> DeviceBooks:
+    """The book of a file, under the cap and for the people that it was made for."""
+    try:
+        content = path.read_bytes()[:HEADER]
+    except OSError as error:
+        raise StorageError(
+            f"a device's book cannot be opened: {error.strerror}"
+        ) from None
+    (_, people, cap, fleet, unit), _ = _header_of(content, path)
+    if unit not in UNITS or len(cap) != 2:
+        raise BookError(
+            "this is no device book, or a damaged one", place=str(path)
+        )
+    own = next(each for each in UNITS if each == unit)
+    return DeviceBooks(people, (cap[0], cap[1]), path, fleet=fleet, unit=own)
 
 
 def _header_of(

@@ -272,6 +272,7 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
         or used.draws > envelope.draws
         or used.renyi
         > 0  # an envelope promises Gaussian or pure rounds, and Skellam noise is neither
+        or used.tuned
     ):
         raise BudgetError(
             f"the rounds that were run exceed the envelope of entry {reserved.number}: "

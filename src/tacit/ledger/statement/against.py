@@ -64,10 +64,11 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
                 "be certified"
             ),
         )
-    if not same or (entry.unit, entry.method, entry.budget) != (
+    if not same or (entry.unit, entry.method, entry.budget, entry.apart) != (
         statement.unit,
         statement.method,
         promise,
+        statement.apart,
     ):
         return (
             False,

@@ -41,6 +41,7 @@ def registry_record(
         "trust_model": {
             "engine": statement.engine,
             "description": statement.trust,
+            "who_must_be_honest": list(statement.honest),
         },
         "accounting": accounting(statement),
         "mechanisms": [
@@ -74,6 +75,11 @@ def accounting(statement: Statement) -> str:
     """Which accountant composes the events of a statement, in words."""
     if statement.certified != "certified":
         return "none: " + (statement.reason or "nothing is certified")
+    if any(event.kind == "tuning" for event in statement.events):
+        return (
+            "Renyi accounting of the best of a secret number of trials (Papernot & Steinke "
+            "2022); pure trials as one pure release"
+        )
     gaussian = any(_is_gaussian(event) for event in statement.events)
     pure = any(not _is_gaussian(event) for event in statement.events)
     if statement.unit == "user" and any(

@@ -20,12 +20,14 @@ from pydantic import (
     model_validator,
 )
 
+from tacit.data.apart import Apart
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
+from tacit.ledger.statement.honest import Honesty
 from tacit.shown import one_line
 from tacit.units import Unit
 
@@ -87,6 +89,8 @@ class Statement(BaseModel):
     unit: Unit
     neighbours: str
     trust: str
+    honest: tuple[str, ...] = ()
+    """Of a federation: who must be honest for this to hold, one line each."""
     epsilon: float | None = None
     delta: float | None = None
     profile: tuple[tuple[float, float], ...] = ()
@@ -103,8 +107,12 @@ class Statement(BaseModel):
     not_protected: tuple[str, ...] = words.NOT_PROTECTED
     joint: str
     purpose: str = ""
+    apart: Apart | None = None
+    """Which ratings the fit was not shown."""
+    published: str = "model"
+    """What the promise is about: a model, or figures about one."""
     artefact: str | None = None
-    """SHA-256 of the model that this is about."""
+    """SHA-256 of the model, or of the figures, that this is about."""
     signer: str | None = None
     """Public key of the book that was charged."""
     signature: str | None = None
@@ -202,6 +210,7 @@ def build_statement(
     like: str = "",
     outside: Iterable[str] = (),
     trust: str = "",
+    honest: Honesty | None = None,
     calibration: Calibration = "sound",
     budget: tuple[float, float] | None = None,
     per_person: Iterable[str] = (),
@@ -209,6 +218,8 @@ def build_statement(
     public: Iterable[str] = (),
     not_protected: Iterable[str] = (),
     purpose: str = "",
+    apart: Apart | None = None,
+    published: str = "model",
     receipt: Receipt | None = None,
     real_noise: bool = True,
     local: bool = True,
@@ -225,7 +236,7 @@ def build_statement(
     `like` and `trust` are for an engine of another package: the engine whose neighbouring
     data sets it has, and who must be trusted. `real_noise` is False where noise was switched
     off or its bits were injected by a test, `local` is False where simulated devices share
-    their noise.
+    their noise. `honest` is what a federation assumes of whom.
     """
     known = engine if engine in words.ENGINES else like
     if known not in words.ENGINES or (known != engine and not trust):
@@ -250,6 +261,9 @@ def build_statement(
         unit=unit,
         neighbours=words.neighbours(known, unit, local),
         trust=words.trust(engine) if known == engine else trust,
+        honest=honest.lines(listed, unit, budget[1])
+        if honest is not None and sound and budget
+        else (),
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
         profile=tuple(profile(paid, unit=unit)) if sound else (),
@@ -264,8 +278,10 @@ def build_statement(
             *((words.VALUES_ONLY,) if unit == "value" else ()),
             *not_protected,
         ),
-        joint=words.joint(unit),
+        joint=words.joint(unit) if published == "model" else words.FIGURES,
         purpose=one_line(purpose),
+        apart=apart,
+        published=published,
         relation=words.relation(unit) if sound else None,
         total=total if sound else None,
         starts=tuple(starts),

@@ -50,15 +50,16 @@ def tell(statement: Statement) -> str:
 
 def _promise(s: Statement) -> str:
     unit = f"the unit `{s.unit}` ({words.UNIT_WORDS[s.unit]})"
+    are = f"{s.published} {'are' if s.published.endswith('s') else 'is'}"
     if s.certified == "certified":
         if s.checked is None:
             return (
-                f"It says that the published model is ({s.epsilon:g}, {s.delta:g})-"
+                f"It says that the published {are} ({s.epsilon:g}, {s.delta:g})-"
                 f"differentially private for {unit}. Whoever made this folder could write "
                 "that: `tacit verify` checks it against a book (--ledger) or a key (--key)."
             )
         return (
-            f"The published model is ({s.epsilon:g}, {s.delta:g})-differentially "
+            f"The published {are} ({s.epsilon:g}, {s.delta:g})-differentially "
             f"private for {unit}."
         )
     if s.certified == "claimed":
@@ -92,6 +93,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         told.append([f"All of these hold at once: {pairs}."])
     if s.certified != "not private":
         told.append([f"Trust. {s.trust}"])
+    if s.honest:
+        told.append(["Who must be honest for this to hold:", *s.honest])
     told.append(
         [
             f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."

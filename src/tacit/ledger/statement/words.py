@@ -3,6 +3,7 @@ engine, unit and event."""
 
 from __future__ import annotations
 
+from tacit.ledger.account.cost import Tuned
 from tacit.ledger.account.event import (
     Choice,
     Event,
@@ -13,6 +14,7 @@ from tacit.ledger.account.event import (
     Response,
     Selection,
     Skellam,
+    Tuning,
     Unbounded,
 )
 from tacit.units import Unit
@@ -46,11 +48,10 @@ _TRUST = {
     "threads": "A trusted curator holds the ratings on one machine and adds the noise "
     "after the sum.",
     "spark": "A trusted curator holds the ratings on a cluster and adds the noise after the sum.",
-    "federated": "No one holds the ratings. Every device adds a share of the noise. A "
-    "recommender and an aggregator "
-    "must not collude; neither sees a contribution, and both see who takes part. The "
-    "promise holds if enough honest "
-    "shares arrive.",
+    "federated": "No one holds the ratings. A recommender and an aggregator must not "
+    "collude; neither sees a contribution, and both see who takes part. The noise comes from "
+    "each server, from every device as a share, or from both, as said below with who must be "
+    "honest for it.",
     "local": "Nobody is trusted. Every device adds enough noise for itself alone.",
     "simulate": "Devices and servers were simulated in one process, which saw every "
     "rating: the promise covers what "
@@ -97,6 +98,13 @@ NOT_PROTECTED = (
     ),
 )
 VALUES_ONLY = "which items each person rated"
+
+
+FIGURES = (
+    "Nobody is shown anything but these figures: they are sums over all people, and each "
+    "person's part in them was computed from the published model and that person's own "
+    "ratings alone."
+)
 
 
 def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
@@ -183,8 +191,8 @@ def _noise(event: Event) -> str:
         )
     if isinstance(event, Skellam):
         return (
-            f"Skellam noise in shares, of variance {event.variance / unit**2:.6g} from "
-            "the honest shares that suffice, "
+            f"Skellam noise, of variance {event.variance / unit**2:.6g} from the honest "
+            "shares that suffice, or from each server by itself, "
             f"on {count(event.draws, 'number')} (sensitivity L2 "
             f"{event.sensitivity / unit:.6g}, L1 "
             f"{event.l1 / unit:.6g})"
@@ -222,6 +230,19 @@ def _noise(event: Event) -> str:
             else f"epsilon {event.epsilon:.6g}"
         )
         return f"rounds shaped by earlier releases, within {size} together"
+    if isinstance(event, Tuning):
+        size = (
+            f"rho {event.rho:.6g} (zero-concentrated)"
+            if event.rho is not None
+            else f"epsilon {event.epsilon:.6g}"
+        )
+        expected = Tuned(1.0, event.shape, event.stop).expected
+        return (
+            f"the best of a secret number of trials, {expected:.4g} in the mean "
+            f"(truncated negative binomial, eta {event.shape:g}, gamma {event.stop:.6g}), "
+            f"each a fit and a score of one of {count(event.candidates, 'candidate')} "
+            f"within {size}"
+        )
     if isinstance(event, Unbounded):
         noise = (
             "no noise"

@@ -77,6 +77,17 @@ class FederatedSettings(BaseSettings):
     """Whoever is online, in `simulate`: chance of coming online between rounds."""
     leave: float = Field(0.01, ge=0, le=1)
     """The same of going offline."""
+    online: float | None = Field(None, gt=0, le=1)
+    """Whoever is online, in `simulate`: share of the people who are there at the beginning,
+    which the paper calls much smaller than the share of those who are not; unset, as many
+    as one round takes (`cohort`)."""
+    pieces: Literal["variance", "deviation"] = "variance"
+    """`paper`, in `simulate`: what N(0, 1/k) of equation 12 has: the variance 1/k, with which
+    k pieces add up to one noise, or the standard deviation, with which it shrinks."""
+    people: Literal["trained", "solved"] = "trained"
+    """`paper`, in `evaluate` and `reproduce`: predict from the profiles that the training
+    left with people (section 5), or solve each anew against the published items with lambda
+    (section 3.3), as every published model does."""
     project: int | None = Field(None, ge=8)
     """`sound`: project the items onto so many random directions, which shrinks what a device sends.
     """

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from tacit.methods.base import Form, Public
+from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import FactorMethod, FactorSettings, Forms
 from tacit.methods.factorization.noisy import factors_from_noisy
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.state import ValueState
+from tacit.methods.factorization.told import BerliozSettings
 from tacit.methods.factorization.value import (
     input_round,
     item_sums,
@@ -88,6 +90,7 @@ class InputSGD(FactorMethod):
     units: ClassVar[tuple[Unit, ...]] = ("value",)
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
+    Settings: ClassVar[type[BaseSettings]] = BerliozSettings
     forms: ClassVar[Forms] = {
         "sound": NoisyDescent,
         "paper": "tacit.methods.factorization.printed.descent:PreprocessedDescent",
@@ -104,6 +107,7 @@ class InputALS(FactorMethod):
     units: ClassVar[tuple[Unit, ...]] = ("value",)
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
+    Settings: ClassVar[type[BaseSettings]] = BerliozSettings
     forms: ClassVar[Forms] = {
         "sound": NoisyLeastSquares,
         "paper": "tacit.methods.factorization.printed.least_squares:PreprocessedOutput",

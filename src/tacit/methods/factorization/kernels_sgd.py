@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Singles = NDArray[np.float32]
+Numbers = NDArray[np.float32] | NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint32]
 
@@ -113,12 +114,12 @@ def noisy_epoch(
 def full_gradient(
     ptr: Ints,
     item: Codes,
-    base: Singles,
-    own: Singles,
-    factors: Singles,
+    base: Numbers,
+    own: Numbers,
+    factors: Numbers,
     most: int,
-    own_step: Singles,
-    step: Singles,
+    own_step: Numbers,
+    step: Numbers,
 ) -> float:
     """Sum of -1/2 the gradient of squared error over each person's first `most` ratings;
     gives the squared error.

@@ -9,7 +9,6 @@ from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
     FactorMethod,
-    FactorSettings,
     Forms,
     factor_plan,
     rule_width,
@@ -17,15 +16,16 @@ from tacit.methods.factorization.base import (
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import FactorState
+from tacit.methods.factorization.told import HuaSettings
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 
-class ObjectiveSettings(FactorSettings):
+class ObjectiveSettings(HuaSettings):
     """What `mf-objective` can be told."""
 
-    noise: Literal["knorm", "laplace"] = "knorm"
+    law: Literal["knorm", "laplace"] = "knorm"
     """In `paper`: K-norm noise (Theorem 1) or independent Laplace noise (Lemma 1)."""
 
 

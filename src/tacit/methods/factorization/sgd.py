@@ -7,9 +7,12 @@ the mean of the chain.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from tacit.methods.base import Form, Public
+from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import (
     FactorMethod,
     FactorSettings,
@@ -30,6 +33,40 @@ CHANCE = 0.8
 STEPS = 3
 LANGEVIN_STEPS = 5
 """Rounds of gradients, unless said."""
+
+
+class LangevinSettings(FactorSettings):
+    """What `mf-langevin` can be told. All but factors and epochs are for `paper` alone; what
+    is left unset there is a value of section 5.1 of Wang & Tang, which its statement tells."""
+
+    rate: float | None = Field(None, gt=0)
+    """`paper`: eta_1; unset 8e-6 (section 5.1: 2e-9, 2e-8, 8e-7, 8e-6)."""
+    ridge: float | None = Field(None, ge=0)
+    """`paper`: lambda; unset .05 (section 5.1: .02, .05, .1, .2)."""
+    temperature: float | None = Field(None, gt=0)
+    """`paper`: rho; unset 6e-4 (section 5.1: 1e-4, 6e-4, 4e-3, 3e-2)."""
+    falling: float | None = Field(None, ge=0, le=1)
+    """`paper`: xi, by which steps fall; unset .3."""
+    most: int | None = Field(None, ge=1)
+    """`paper`: tau, random ratings of a person that are kept; unset 200."""
+    times: Literal["ratings", "one"] | None = None
+    """`paper`: what multiplies the drift; unset the number of ratings, as in the authors'
+    published program."""
+    biases: Literal["raw", "none"] | None = None
+    """`paper`: whether biases are taken out first, which is not printed; unset, as they are."""
+    people: Literal["trained", "folded"] | None = None
+    """`paper`, in `evaluate` and `reproduce`: predict from both sides of the chain (unset),
+    or from its items and everybody's exact ratings."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what was not said: a sound model has none of it."""
+        plain = FactorSettings.model_fields
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if value is not None or name in plain
+        }
 
 
 def taking_part(public: Public) -> Participation:
@@ -113,6 +150,7 @@ class LangevinMF(FactorMethod):
     source = "DPPS-MF in Wang & Tang; Liu, Wang & Smola 2015"
     calibrations = ("sound", "paper", "none")
     paper_unit = "user"
+    Settings: ClassVar[type[BaseSettings]] = LangevinSettings
     forms: ClassVar[Forms] = {
         "sound": LangevinSteps,
         "paper": "tacit.methods.factorization.printed.langevin:LangevinSample",

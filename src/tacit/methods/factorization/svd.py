@@ -40,6 +40,7 @@ from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.sides import BothSides, implicit_from_people
 from tacit.methods.factorization.state import FactorState, ValueState
+from tacit.methods.factorization.told import ImplicitSettings, XianSettings
 from tacit.methods.factorization.value import input_round, item_sums
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -62,14 +63,6 @@ SIDE_FACTORS = 5
 """Of noisy solves: as the paper has it."""
 MOST_SIDE_FACTORS = 14
 """K-norm noise is exact on the grid up to 15 columns, one of which is a person's level."""
-
-
-class ImplicitSettings(FactorSettings):
-    """What the methods of SVD++ can be told."""
-
-    implicit: Literal["learned", "scalar"] | None = None
-    """What having rated says: factors learned for each item (Koren 2008), or one number as
-    Xian et al. print it; unset, the number in `paper` and learned factors elsewhere."""
 
 
 class SoundSVD(Form):
@@ -223,6 +216,7 @@ class XianMethod(FactorMethod):
     units: ClassVar[tuple[Unit, ...]] = ("value", "user")
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
+    Settings: ClassVar[type[BaseSettings]] = XianSettings
     where: ClassVar[Where]
 
     @property

@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ from tacit.methods.item_item.matrix import (
     published,
 )
 from tacit.methods.item_item.pair import pair_round
-from tacit.methods.item_item.plan import MatrixSettings, matrix_plan
+from tacit.methods.item_item.papers import PAPER_ONLY, McSherrySettings
+from tacit.methods.item_item.plan import RANK, matrix_plan
 from tacit.methods.item_item.rows import (
     OFFSET,
     Floats,
@@ -63,30 +64,27 @@ TOGETHER = 3.0
 """How many times the scatter of an entry counts, as the entries of a row share people: it
 matters where there is little noise or none (seen on ML-1M: 3 takes the twin from .848 to
 .842, and changes nothing at epsilon 20 and below)."""
+NEIGHBOURS = 50
+"""Own ratings that a prediction uses, unless told."""
 FINE_PURE = 2**28
 """Steps of a grid on which so many rounded entries stay small in L1."""
 
 Forms = Mapping[Calibration, type[Form] | str]
 
 
-class CovarianceSettings(MatrixSettings):
+class CovarianceSettings(McSherrySettings):
     """What both methods can be told."""
 
     cleaning: Literal["spectrum", "paper", "none"] = "spectrum"
     """Of the noisy matrix: noise-aware row regressions, the paper's shrinking to the
-    average, or neither."""
-    theta: float | None = Field(None, gt=0)
-    """`paper`: the paper's one parameter of noise (it uses .15); from epsilon and delta
-    unless given."""
-    noise: Literal["gaussian", "laplace"] = "gaussian"
-    """`paper`: the law of the noise."""
+    average, or neither. In `paper` the paper's, or none."""
 
 
 class CovarianceKNNSettings(CovarianceSettings):
     """What the neighbourhoods can be told."""
 
-    neighbours: int = Field(50, ge=1)
-    """Own ratings that a prediction uses; 20 in `paper`."""
+    neighbours: int | None = Field(None, ge=1)
+    """Own ratings that a prediction uses: 50 unless given; 20 in `paper`."""
     keep: int | None = Field(None, ge=1)
     """Neighbours published for each item, instead of the rank-k factor: for small devices.
     Not in `paper`."""
@@ -111,6 +109,18 @@ class CovarianceForm(Form):
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
         return MatrixState()
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """Without what only `paper` looks at."""
+        asked = super().used(public)
+        asked["rank"] = self.settings.rank or RANK
+        if "neighbours" in asked:
+            asked["neighbours"] = asked["neighbours"] or NEIGHBOURS
+        return {
+            name: value
+            for name, value in asked.items()
+            if name not in PAPER_ONLY
+        }
 
     @abstractmethod
     def finish(self, public: Public, state: MatrixState) -> Shared:
@@ -138,7 +148,7 @@ class NeighbourForm(CovarianceForm):
         keep = self.settings.keep
         numbers = {
             "noise": NOISE,
-            "neighbours": float(self.settings.neighbours),
+            "neighbours": float(self.settings.neighbours or NEIGHBOURS),
         }
         learned = state.learned
         arrays = first_arrays(public, state)
@@ -163,6 +173,7 @@ class CovarianceMethod(Method):
     source = "McSherry & Mironov 2009"
     calibrations = ("sound", "paper", "none")
     paper_unit = "rating"
+    paper_units = ("user",)
 
 
 class CovarianceSVD(CovarianceMethod):
@@ -179,7 +190,8 @@ class CovarianceSVD(CovarianceMethod):
 
 class CovarianceKNN(CovarianceMethod):
     """Bell & Koren's neighbourhood weights: ridge over a person's ratings that covary most
-    with an item, once the person's level is taken off; in `paper` both at once, as printed."""
+    with an item, once the person's level is taken off; in `paper` over those that were rated
+    together with it most often."""
 
     name = "covariance-knn"
     Settings: ClassVar[type[BaseSettings]] = CovarianceKNNSettings
@@ -249,10 +261,11 @@ def _cleaned(
         variance=ENTRY_VARIANCE,
         offset=OFFSET,
     )
+    rank = settings.rank or RANK
     if settings.cleaning == "none":
-        plain = shrink_spectrum(matrix, 0.0, settings.rank).loadings
+        plain = shrink_spectrum(matrix, 0.0, rank).loadings
         return plain / known.weight[:, None], np.zeros(len(head))
     fitted = fit_loadings(
-        matrix, noisy.sd, known, rank_max=settings.rank, together=TOGETHER
+        matrix, noisy.sd, known, rank_max=rank, together=TOGETHER
     )
     return fitted.mean, fitted.spread

@@ -15,12 +15,14 @@ Read on in `plan` (how the budget is divided), `rows` (what one person adds) and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from importlib import import_module
+from typing import ClassVar, cast
 
 import numpy as np
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
+from tacit.errors import SettingError
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
@@ -33,6 +35,7 @@ from tacit.methods.item_item.matrix import (
     published,
 )
 from tacit.methods.item_item.plan import (
+    RANK,
     MatrixSettings,
     divided,
     first_rounds,
@@ -61,6 +64,8 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
+PRINTED = "tacit.methods.item_item.printed.plain"
+"""Where the paper's own baselines are."""
 BUSY = 1.5
 """The raters of an item rate so many times more than the average person: a public rule."""
 LEAST_NOISE = 3.0
@@ -78,6 +83,10 @@ class KNNSettings(MatrixSettings):
     floor: float = Field(1.0, gt=0)
     """Least total similarity that predictions divide by: little evidence moves a prediction little.
     """
+    neighbours: int | None = Field(None, ge=1)
+    """`none` alone: PCC and COS as Wang & Tang compare with them (equation 2 with raw means
+    and similarities), with so many neighbours (900 on ML-100K, 1300 on ML-1M); unset, the
+    twin of `sound`."""
 
 
 class ItemKNN(Method):
@@ -93,6 +102,23 @@ class ItemKNN(Method):
         "sound": "tacit.methods.item_item.knn:GramForm",
         "none": "tacit.methods.item_item.twin:KNNTwin",
     }
+
+    @property
+    def chosen(self) -> KNNSettings:
+        """The settings, by their own class."""
+        return cast("KNNSettings", self.settings)
+
+    def form(self, calibration: Calibration) -> Form:
+        """PCC or COS of the paper where its neighbours are asked for."""
+        if self.chosen.neighbours is None:
+            return super().form(calibration)
+        if calibration != "none":
+            raise SettingError(
+                "neighbours is a setting of the paper's non-private baseline",
+                remedy="say --calibration none, or keep=N for the private one",
+            )
+        made: Form = import_module(PRINTED).PlainForm(self)
+        return made
 
 
 class GramForm(Form):
@@ -138,7 +164,7 @@ class GramForm(Form):
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
             cleaned = shrink_spectrum(
-                matrix, noisy.sd, self.settings.rank
+                matrix, noisy.sd, self.settings.rank or RANK
             ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
             return state.after(near=strongest(alike, self.settings.keep))

@@ -60,7 +60,7 @@ def published(
     numbers: Mapping[str, float],
 ) -> Shared:
     """The shared model of a method, and the name of the personal model that uses it."""
-    settings = method.settings.model_dump()
+    settings = method.used(public)
     return Shared(
         method.name,
         personal,

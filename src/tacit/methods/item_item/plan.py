@@ -35,6 +35,8 @@ COVERED = {"user": 0.07, "rating": 0.3}
 LEAST_COVERED = 50
 WEIGHTS, EFFECTS = 0.31, 0.69
 """Of what matrix and level leave: item weights, and all sweeps of item effects."""
+RANK = 60
+"""Factors at most, unless told."""
 SWEEPS = 2
 FIRST_STORY = (
     "First-order statistics take the rest: level, item weights and two sweeps of item "
@@ -51,8 +53,8 @@ class MatrixSettings(BaseSettings):
     items: int | None = Field(None, ge=2)
     """How many of the most rated items the matrix covers; by rule from people and noise
     unless given."""
-    rank: int = Field(60, ge=1, le=500)
-    """At most this many factors."""
+    rank: int | None = Field(None, ge=1, le=500)
+    """At most this many factors: 60 unless given; 20 where McSherry & Mironov print it."""
 
 
 @dataclass(frozen=True)

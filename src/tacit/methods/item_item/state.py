@@ -54,3 +54,11 @@ class PrintedState(State):
     """The same of ones: how many pairs an entry of the covariance has."""
     parameters: Floats = NOT_YET
     """Shrinkage of the diagonal and of the rest, and ridge: fitted on the raw probe error."""
+
+
+@dataclass(frozen=True)
+class PlainState(State):
+    """Raw item means and raw similarities of all pairs: PCC and COS of Wang & Tang."""
+
+    baseline: Floats = NOT_YET
+    similarity: Floats = NOT_YET

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.methods.base import Public
 from tacit.methods.first_order.state import Floats
 from tacit.methods.item_item.covariance import (
+    NEIGHBOURS,
     CovarianceKNNSettings,
     CovarianceSettings,
 )
@@ -20,6 +21,7 @@ from tacit.methods.item_item.matrix import (
     neighbour_lists,
     published,
 )
+from tacit.methods.item_item.plan import RANK as TASTES
 from tacit.methods.item_item.plan import whole_budget
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.noiseless.twin import (
@@ -49,7 +51,7 @@ class CovarianceTwin(GaussianTwin):
 
     def width(self, public: Public) -> int:
         """A person's level, and the rank at most."""
-        return min(super().width(public), 1 + self.settings.rank)
+        return min(super().width(public), 1 + (self.settings.rank or TASTES))
 
 
 class EaseTwin(OnePiece):
@@ -158,7 +160,7 @@ class CovarianceNeighbourTwin(CovarianceTwin):
         }
         numbers = {
             "noise": CAUTION * made.numbers["noise"],
-            "neighbours": float(self.settings.neighbours),
+            "neighbours": float(self.settings.neighbours or NEIGHBOURS),
         }
         personal = "factor-neighbours"
         if self.settings.keep is None:

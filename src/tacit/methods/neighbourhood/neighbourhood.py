@@ -36,9 +36,10 @@ class Settings(BaseSettings):
     """What both methods can be told."""
 
     neighbours: int = Field(500, ge=1, le=5000)
-    """N_k: similarities kept for each item."""
-    start: Literal["cosine", "pearson"] = "cosine"
-    """First similarities of `none` and `paper`; `sound` starts from its own released covariance."""
+    """N_k: similarities kept for each item; in `paper` the largest, after all were learned."""
+    start: Literal["random", "cosine", "pearson"] | None = None
+    """First similarities: `random` in `paper`, `cosine` in `none` unless said; `sound`
+    starts from its own released covariance."""
     rounds: int | None = Field(None, ge=0, le=500)
     """K: gradient rounds (`sound`, `paper`) or passes (`none`); unset, a rule of each
     calibration chooses."""
@@ -48,34 +49,46 @@ class Settings(BaseSettings):
     sampled: float = Field(1.0, gt=0, le=1)
     """Chance of each person to take part in a gradient round (`sound`)."""
     batch: float = Field(1.0, gt=0, le=1)
-    """gamma: share of the ratings in each step of `paper`."""
+    """gamma: share of the ratings in each step of `paper`; not printed, so all."""
+    least: int = Field(20, ge=0)
+    """`paper` trains on people with more ratings than this."""
+    reading: Literal["printed", "code"] = "printed"
+    """Steps of `paper`: as the paper prints them, or as the authors' published program takes
+    them."""
 
 
 class SGDSettings(Settings):
     """What `pnbm-sgd` can be told."""
 
     rate: float | None = Field(None, gt=0)
-    """eta; unset, .5 in `sound`, in `paper` .4 below epsilon 5 and .1 from there on (section 5.1).
-    """
-    decay: float = Field(0.05, ge=0)
-    """lambda of `paper`."""
+    """eta; unset, .5 in `sound` and .4 in `paper` (section 5.1 has .1 and .4)."""
+    decay: float = Field(0.005, ge=0)
+    """lambda of `paper` (section 5.1: .05 and .005)."""
     rescale: float = Field(10.0, gt=0)
-    """beta of `paper`."""
+    """beta of `paper` (section 5.1: 10 and 20)."""
     floor: float | None = Field(None, gt=0)
-    """C of `paper`; unset, 15 below epsilon 5 and 10 from there on (figure 2)."""
+    """C of `paper`; unset, 10 (section 5.1: 10 and 15)."""
+    paranoid: Literal["left-out", "kept"] = "left-out"
+    """In `paper`: neighbours further from a prediction than the width of the scale."""
 
 
 class LangevinSettings(Settings):
     """What `pnbm-langevin` can be told."""
 
     rate: float | None = Field(None, gt=0)
-    """eta_1; unset, .3 in `sound` and 8e-6 in `paper`."""
+    """eta_1; unset, .3 in `sound` and 8e-6 in `paper` (section 5.1: 8e-8, 4e-7, 8e-6)."""
     decay: float = Field(0.02, ge=0)
     """lambda: pull back to the start (`sound`) or to zero (`paper`)."""
-    temperature: float = Field(0.09, gt=0)
-    """Of `paper`; in `sound` it follows from the noise that the budget demands."""
+    temperature: float = Field(0.006, gt=0)
+    """Of `paper` (section 5.1: .001, .006, .09); in `sound` it follows from the noise that
+    the budget demands."""
     falling: float = Field(0.3, ge=0, le=1)
     """xi: steps fall as t^-xi."""
+    most: int = Field(200, ge=1)
+    """tau: `paper` keeps so many random ratings of a person."""
+    times: Literal["ratings", "one"] = "ratings"
+    """What multiplies the drift of `paper`: the number of ratings, as in the authors'
+    program, where printed step sizes do something; or nothing."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +155,7 @@ class Neighborhood(Method):
             numbers,
             public.schema,
             public.catalogue,
-            self.settings.model_dump(),
+            self.used(public),
         )
 
 

@@ -27,8 +27,19 @@ class PairState(FirstState):
 
 
 @dataclass(frozen=True)
+class AllPairsState(State):
+    """Of the printed algorithms: raw, with a similarity for every pair of items."""
+
+    baseline: Floats = NOT_YET
+    counts: Floats = NOT_YET
+    """Ratings of each item."""
+    similarity: Floats = NOT_YET
+    """Of row to column."""
+
+
+@dataclass(frozen=True)
 class RowState(State):
-    """Of the printed algorithms and of the twin: one row an item, raw."""
+    """Of the twin: one row an item, raw."""
 
     baseline: Floats = NOT_YET
     neighbour: Floats = NOT_YET
@@ -36,7 +47,6 @@ class RowState(State):
     similarity: Floats = NOT_YET
     """Of these neighbours."""
     doubt: Floats = NOT_YET
-    """Mean variance of an item's similarities; of the printed algorithms its number of
-    ratings."""
+    """Mean variance of an item's similarities."""
     noise: Floats = NOT_YET
     """Variance of a rating around item means, the same in every row."""

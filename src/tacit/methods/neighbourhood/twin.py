@@ -1,7 +1,7 @@
 """Learned neighbourhoods without noise: raw item means, raw similarities, and gradient
 descent row by row.
 
-`none` uses all of it; `paper` starts from the raw means and similarities, as the paper does.
+`none` uses all of it; `paper` its raw means, and raw similarities where it is told to.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
+from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.neighbourhood import (
@@ -89,6 +90,11 @@ class TwinForm(Form):
         items = public.items
         threads = self.method.threads
         neighbours = max(1, min(self.settings.neighbours, items - 1))
+        if self.settings.start == "random":
+            raise SettingError(
+                "the twin starts from similarities of the ratings",
+                remedy="say start=cosine or start=pearson, or --calibration paper",
+            )
         pearson = self.settings.start == "pearson"
         given = self.settings.rounds
         epochs = EPOCHS if given is None else max(1, given)

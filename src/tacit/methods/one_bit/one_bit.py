@@ -37,15 +37,21 @@ class OneBitSettings(BaseSettings):
     """Factors of the descent."""
     rounds: int = Field(10, ge=1, le=1000)
     """Rounds k of the descent. `paper` runs one more, as printed."""
+    loop: Literal["k+1", "k"] = "k+1"
+    """Rounds of `paper`: its loops print `while iter <= k` from 0, which is k + 1; its text
+    says k."""
     each: int | None = Field(None, ge=1)
-    """In how many rounds of the descent each person takes part: all in `paper`, else one
-    with the whole budget."""
+    """In how many rounds of the descent each person takes part: one with the whole budget
+    unless said. In `paper` all, so it may not be said there."""
     correction: Literal["one", "k", "k2"] = "k2"
     """The correction factor f_k of the descent: 1, k or k squared, as printed."""
     rate: float = Field(1.0, gt=0)
-    """Learning rate of the items at step 1; it falls like 1/t."""
+    """Learning rate gamma_1 of the items; gamma_t = gamma_1/t. The paper prints O(1/t)."""
     own_rate: float = Field(0.1, gt=0)
-    """Learning rate of a person's own factors at step 1."""
+    """The same of a person's own factors. The paper has one rate for both."""
+    own_mean: Literal["own", "people"] = "own"
+    """What divides a person's own gradient (equation 4, where M is not known): the number of
+    her ratings, or n, the number of people, by which the paper replaces M."""
     ridge: float = Field(1e-8, ge=0)
     """Both regularizations, as printed."""
 
@@ -56,14 +62,26 @@ class ProjectedSettings(OneBitSettings):
     bits: int = Field(7, ge=1, le=7)
     """The most bits of an answer: which of 2^bits directions is nearest. Fewer are used
     where they do as well."""
-    projection: int = Field(2700, ge=1)
-    """Rows q of the projection of the descent (at most the number of items)."""
+    projection: int | None = Field(None, ge=1)
+    """Rows q of the projection of the descent (at most the number of items); unset, a share
+    of the items."""
+    share: float = Field(0.1, gt=0, le=1)
+    """q as a share of the items, where `projection` does not say it: the paper's q of 2,700
+    is a tenth of its 26,744 items."""
     entries: Literal["gaussian", "sign"] = "gaussian"
     """Entries of that projection."""
     recover: Literal["gradient", "ratings"] = "gradient"
     """What is recovered from the projection: the gradient, by the pseudo-inverse (Algorithm
     2), or each person's own ratings, by descent on the projected factors and an l1 problem
     on the device (equations 9 and 10)."""
+
+
+class NaiveSettings(OneBitSettings):
+    """What the simple solution can be told besides."""
+
+    protects: Literal["entire", "single"] = "entire"
+    """`paper`: all items and ratings of a person (p and sigma divided among the m items), or
+    one item alone."""
 
 
 class OneBitMF(Method):
@@ -125,4 +143,5 @@ class NaiveLocalMF(OneBitMF):
 
     name = "one-bit-naive"
     source = "Shin, Kim, Shin & Xiao 2018, section 4.1"
+    Settings: ClassVar[type[BaseSettings]] = NaiveSettings
     way = "naive"

@@ -32,7 +32,7 @@ class AnswersState(State):
 class DescentState(State):
     """Where the descent of Shin et al. has come to."""
 
-    gradient: NDArray[np.float32] = NOT_YET
-    """Of the last step, from all answers together."""
+    gradients: NDArray[np.float32] = later(grows=True)
+    """One a step, from all answers together."""
     path: NDArray[np.float32] = later(derived=True)
-    """Item factors before the first step and after each: everybody adds up the gradients."""
+    """Item factors before the first step and after each: everybody takes the same steps."""

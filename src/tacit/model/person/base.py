@@ -139,6 +139,10 @@ class PersonalModel(ABC):
                 out[cells.ask_ptr[row] : cells.ask_ptr[row + 1]] = mean[ask]
         return out
 
+    def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
+        """`predict_cells`, and the standard errors where they come with it at no cost."""
+        return self.predict_cells(cells), None
+
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
@@ -197,7 +201,7 @@ PERSONAL = {
     "mean": "mean:OwnMean",
     "gaussian": "gaussian_personal:GaussianPersonal",
     "ease": "ease:EasePersonal",
-    "weighted-neighbours": "weighted_neighbours:WeightedNeighbours",
+    "centred": "centred:CentredNeighbours",
     "factor-neighbours": "staged_neighbours:FactorNeighbours",
     "kept-neighbours": "staged_neighbours:KeptNeighbours",
     "neighbourhood": "neighbours:Neighbourhood",

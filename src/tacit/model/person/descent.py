@@ -30,6 +30,7 @@ class Descent(PersonalModel):
         "ridge": Number(),
         "middle": Number(),
         "unit_width": Number(low=LEAST_NOISE),
+        "over": Number(low=0.0, optional=True),
     }
 
     @classmethod
@@ -63,7 +64,17 @@ class Descent(PersonalModel):
         rating = n["middle"] + n["unit_width"] * value
         own = np.zeros((len(ptr) - 1, self.path.shape[2] + 1))
         start = np.full(self.path.shape[2], n["start"])
-        advance(ptr, item, rating, self.path, start, n["rate"], n["ridge"], own)
+        advance(
+            ptr,
+            item,
+            rating,
+            self.path,
+            start,
+            n["rate"],
+            n["ridge"],
+            n.get("over", 0.0),
+            own,
+        )
         return np.nan_to_num(own[:, :-1], nan=0.0, posinf=0.0, neginf=0.0)
 
     def _inner(self, raw: Floats) -> Floats:
@@ -84,7 +95,7 @@ class Descent(PersonalModel):
         """The steps are linear in the ratings, so each rating's share is exact (before the
         ends of the scale)."""
         n = self.numbers
-        count = max(len(own.items), 1)
+        count = n.get("over", 0.0) or max(len(own.items), 1)
         width = self.path.shape[2]
         factors = np.full(width, n["start"])
         slope = np.zeros((width, len(own.items)))

@@ -17,7 +17,6 @@ from tacit.model.person.base import (
     Own,
     PersonalModel,
     Reason,
-    people_of,
 )
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import GaussianModel
@@ -103,6 +102,16 @@ class GaussianPersonal(PersonalModel):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
+        return self._answers(cells)[0]
+
+    def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
+        """As `predict`, compiled; models that add neighbours to this one answer for
+        themselves."""
+        if type(self) is not GaussianPersonal:
+            return super().predict_cells_error(cells)
+        return self._answers(cells)
+
+    def _answers(self, cells: Cells) -> tuple[Floats, Floats]:
         if cells.time is not None and cells.ask_time is not None:
             return gaussian.predict_cells_by_day(
                 self.model,
@@ -113,8 +122,8 @@ class GaussianPersonal(PersonalModel):
                 cells.ask_ptr,
                 cells.ask_item,
                 cells.ask_time,
-            )[0]
-        mean, _ = gaussian.predict_cells(
+            )
+        return gaussian.predict_cells(
             self.model,
             cells.ptr,
             cells.item,
@@ -122,17 +131,28 @@ class GaussianPersonal(PersonalModel):
             cells.ask_ptr,
             cells.ask_item,
         )
-        return mean
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict` without times, one row a person."""
-        means = [
-            gaussian.fold_in(self.model, own.items, own.values).mean
-            for own in people_of(ptr, item, value)
-        ]
-        return self.model.baseline + np.array(means) @ self.model.loadings.T
+        from tacit.kernels.personal import posterior_means
+
+        model = self.model
+        means = np.empty((len(ptr) - 1, model.loadings.shape[1]))
+        residual = value - model.baseline[item]
+        posterior_means(
+            ptr,
+            item,
+            residual,
+            model.loadings,
+            model.precision,
+            model.each,
+            means,
+        )
+        scores: Floats = means @ model.loadings.T
+        scores += model.baseline  # in place: rows are long
+        return scores
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""

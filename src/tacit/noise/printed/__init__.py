@@ -44,10 +44,11 @@ def masked(
 ) -> NDArray[np.float64]:
     """The simple solution of Shin et al. (4.1), summed over some devices: every number
     noised, and every item's presence answered by randomized response, half of the claimed
-    epsilon each; on a grid of integers.
+    epsilon each; on a grid of integers. The claim is about all items, or about one of them.
     """
     width = whole.shape[1]
-    each = event.claimed_epsilon / 2 / size
+    among = size if event.noise == "masked" else 1
+    each = event.claimed_epsilon / 2 / among
     keep = expm1(each) / (exp(each) + 1)  # 1 - p
     plain = event.model_copy(update={"noise": "laplace"})
     total = np.zeros((size, width))

@@ -14,8 +14,18 @@ LOG = logging.getLogger("tacit.serving")
 """Of all servers of Tacit."""
 
 
+BUCKETS = {
+    "phase_seconds": (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600),
+    "round_devices": (2, 5, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6),
+    "upload_bytes": (256, 1024, 4096, 2**14, 2**16, 2**18, 2**20, 2**22, 2**25),
+    "sum_bytes": (256, 1024, 4096, 2**14, 2**16, 2**18, 2**20, 2**22, 2**25),
+    "sum_seconds": (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100),
+}
+"""Upper edges of the histograms, by name: about half a decade apart over what was seen."""
+
+
 class Metrics:
-    """Counters and gauges, printed as Prometheus text.
+    """Counters, gauges and histograms, printed as Prometheus text.
 
     Counters only grow while the process lives; their names end in `_total`. `role` is the
     server's name and the first word of every metric after `tacit`.
@@ -25,10 +35,35 @@ class Metrics:
         self.role = role
         self.counts: defaultdict[tuple[str, str], float] = defaultdict(float)
         self.gauges = dict[str, float]()
+        self.seen: dict[tuple[str, str], list[float]] = {}
+        """Of histograms: the count of each bucket, of all, and the sum."""
 
     def add(self, name: str, amount: float = 1, label: str = "") -> None:
         """Count something; `label` is in the words of Prometheus."""
         self.counts[name, label] += amount
+
+    def observe(self, name: str, value: float, label: str = "") -> None:
+        """Add a value to a histogram, which has its edges in `BUCKETS`."""
+        edges = BUCKETS[name]
+        found = self.seen.setdefault((name, label), [0.0] * (len(edges) + 2))
+        for place, edge in enumerate(edges):
+            found[place] += value <= edge
+        found[-2] += 1
+        found[-1] += value
+
+    def _histograms(self) -> list[str]:
+        lines = []
+        for (name, label), found in sorted(self.seen.items()):
+            full, comma = f"tacit_{self.role}_{name}", "," if label else ""
+            edges = [*(f"{edge:g}" for edge in BUCKETS[name]), "+Inf"]
+            for edge, count in zip(edges, found[:-1], strict=True):
+                lines.append(
+                    f'{full}_bucket{{{label}{comma}le="{edge}"}} {count:g}'
+                )
+            braced = f"{{{label}}}" if label else ""
+            lines.append(f"{full}_count{braced} {found[-2]:g}")
+            lines.append(f"{full}_sum{braced} {found[-1]:g}")
+        return lines
 
     def text(self, **more: float) -> str:
         """All of them, and `more` gauges."""
@@ -37,6 +72,7 @@ class Metrics:
             lines.append(
                 f"tacit_{self.role}_{name}_total{'{' + label + '}' if label else ''} {value:g}"
             )
+        lines += self._histograms()
         lines += [
             f"tacit_{self.role}_{name} {value:g}"
             for name, value in sorted((self.gauges | more).items())

@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '9004bbaed1a536e1';
+const VERSION = '87f9e7f666e61231';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',
@@ -22,6 +22,7 @@ const FILES = [
   'js/interval.js',
   'js/ledger.js',
   'js/model/catalogue.js',
+  'js/model/centred.js',
   'js/model/check.js',
   'js/model/descent.js',
   'js/model/ease.js',
@@ -45,7 +46,6 @@ const FILES = [
   'js/model/staged.js',
   'js/model/statement.js',
   'js/model/systems.js',
-  'js/model/weighted.js',
   'js/net.js',
   'js/offline.js',
   'js/person/csv.js',

@@ -4,6 +4,7 @@ Algorithm 1), and the same after noisy averages (Berlioz et al. 2015: PSGD; DPSG
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,18 +12,17 @@ from numpy.typing import NDArray
 
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.biases import (
-    AVERAGES_SHARE,
     Biases,
     averages_draws,
     noisy_averages,
     raw_biases,
 )
+from tacit.methods.factorization.printed.constants import PaperConstants
 from tacit.methods.factorization.printed.form import (
-    STOP,
-    PaperConstants,
+    TRAINED,
     PrintedFactors,
     epsilon_of,
-    random_sides,
+    first_sides,
     sizes_of,
     table,
 )
@@ -30,12 +30,30 @@ from tacit.methods.factorization.svd import XianMethod
 from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
-ERROR_LIMIT = 2.0
-"""Noisy errors are clamped to +-this."""
 ERROR_SPAN = 4.0
 """How far one rating moves an error."""
-RESIDUAL_SPAN = 2.0
-"""The same of a residual that was clamped to +-1."""
+DESCENT = (
+    "factors",
+    "epochs",
+    "rate",
+    "ridge",
+    "error_limit",
+    "update",
+    "stop",
+    "start",
+    "first",
+    "people",
+)
+RAW = ("item_shrink", "own_shrink", "lift", "implicit_shrink", "lifted")
+AVERAGES = (
+    "global_share",
+    "item_share",
+    "own_share",
+    "averages_shrink",
+    "averages_most",
+    "residual",
+)
+"""What a statement names of them."""
 
 
 class NoisyErrors(PrintedFactors):
@@ -46,6 +64,8 @@ class NoisyErrors(PrintedFactors):
     """
 
     method: XianMethod
+    keeps_people = True
+    constants_used = (*DESCENT, *RAW)
     reason = (
         "Mean and biases are computed from raw ratings and needed to predict, so "
         "publishing them bounds nothing; "
@@ -70,8 +90,10 @@ class NoisyErrors(PrintedFactors):
 
 class PreprocessedDescent(PrintedFactors):
     """PSGD: private averages, then gradient steps on clamped residuals with noise on every
-    error, as in DPSS but for half the span, because residuals are clamped to +-1."""
+    error, as in DPSS but for the span of a clamped residual."""
 
+    keeps_people = True
+    constants_used = (*DESCENT, *AVERAGES)
     reason = (
         "The noise is sized for the value of one rating with all counts public, and the "
         "clamp to +-2 comes after the "
@@ -89,10 +111,9 @@ class PreprocessedDescent(PrintedFactors):
         printed = self.constants(public)
         items = public.items
         epsilon = epsilon_of(public)
-        biases = noisy_averages(block, items, epsilon, draws)
-        scale = (
-            printed.epochs * RESIDUAL_SPAN / (epsilon * (1 - AVERAGES_SHARE))
-        )
+        biases = noisy_averages(block, items, epsilon, draws, printed)
+        left = epsilon * (1 - printed.averages_share)
+        scale = printed.epochs * 2 * printed.residual / left
         rest = draws[averages_draws(items, sizes_of(public).people) :]
         return descend(block, biases, printed, items, scale, rest)
 
@@ -103,13 +124,8 @@ class WangTangDescent(PreprocessedDescent):
 
     def constants(self, public: Public) -> PaperConstants:
         """15 factors, 30 epochs, a slower rate and a smaller ridge."""
-        return PaperConstants(
-            self.settings.factors or 15,
-            self.settings.epochs or 30,
-            self.method.seed,
-            rate=6e-4,
-            ridge=0.02,
-        )
+        usual = PaperConstants(15, 30, self.method.seed, rate=6e-4, ridge=0.02)
+        return usual.told(self.settings)
 
 
 def with_implicit(
@@ -133,48 +149,84 @@ def descend(
 ) -> Floats:
     """Algorithm 1: noise of `scale` on every error of every epoch, clamped, then the two steps.
 
-    Ends early when the training error, which the paper reads without noise, settles.
+    People's biases and factors are left with them. May end early when the training error,
+    which the paper reads without noise, settles.
     """
-    from tacit.methods.factorization.kernels_sgd import noisy_epoch
-    from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch
+    sides = first_sides(len(block.ptr) - 1, items, printed)
+    if printed.learned:
+        return _descend_learned(block, biases, printed, sides, scale, draws)
+    from tacit.methods.factorization.printed.kernels import noisy_epoch
 
-    own, factors = random_sides(len(block.ptr) - 1, items, printed)
-    implicit = np.zeros_like(factors)
-    base = biases.rest.astype(np.float32)
-    lift = biases.lift.astype(np.float32)
-    cells = len(base)
+    own, factors = sides
     before = np.inf
-    for epoch in range(printed.epochs):
-        added = scale * draws[epoch * cells : (epoch + 1) * cells]
-        if printed.learned:
-            total = noisy_plus_epoch(
-                ptr=block.ptr,
-                item=block.item,
-                base=base,
-                own=own,
-                factors=factors,
-                implicit=implicit,
-                rate=printed.rate,
-                ridge=printed.ridge,
-                limit=ERROR_LIMIT,
-                noise=added,
-            )
-        else:
-            total = noisy_epoch(
-                ptr=block.ptr,
-                item=block.item,
-                base=base,
-                lift=lift,
-                own=own,
-                factors=factors,
-                rate=printed.rate,
-                ridge=printed.ridge,
-                limit=ERROR_LIMIT,
-                noise=added,
-            )
-        error = float(np.sqrt(total / max(cells, 1)))
-        if abs(before - error) < STOP:
+    for added in _by_epoch(draws, len(biases.rest), printed):
+        total = noisy_epoch(
+            ptr=block.ptr,
+            item=block.item,
+            base=biases.rest,
+            lift=biases.lift,
+            own=own,
+            factors=factors,
+            rate=printed.rate,
+            ridge=printed.ridge,
+            limit=printed.error_limit,
+            lifted=printed.lifted,
+            in_turn=printed.update == "in turn",
+            noise=scale * added,
+        )
+        error = float(np.sqrt(total / max(len(biases.rest), 1)))
+        if abs(before - error) < printed.stop:
             break
         before = error
-    learned = np.hstack([factors, implicit]) if printed.learned else factors
-    return table(biases.mean, biases.item, learned)
+    leave(block, biases, own)
+    return table(biases.mean, biases.item, factors)
+
+
+def leave(block: Block, biases: Biases, own: Floats) -> None:
+    """People's biases and vectors stay on their side."""
+    if TRAINED in block.personal:
+        block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
+
+
+def _by_epoch(
+    draws: Floats, cells: int, printed: PaperConstants
+) -> Iterator[Floats]:
+    return (
+        draws[epoch * cells : (epoch + 1) * cells]
+        for epoch in range(printed.epochs)
+    )
+
+
+def _descend_learned(
+    block: Block,
+    biases: Biases,
+    printed: PaperConstants,
+    sides: tuple[Floats, Floats],
+    scale: float,
+    draws: Floats,
+) -> Floats:
+    """The same with implicit factors of Koren 2008, which the paper does not print; in single
+    precision, as the twin learns them."""
+    from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch
+
+    own, factors = (side.astype(np.float32) for side in sides)
+    implicit = np.zeros_like(factors)
+    before = np.inf
+    for added in _by_epoch(draws, len(biases.rest), printed):
+        total = noisy_plus_epoch(
+            ptr=block.ptr,
+            item=block.item,
+            base=biases.rest.astype(np.float32),
+            own=own,
+            factors=factors,
+            implicit=implicit,
+            rate=printed.rate,
+            ridge=printed.ridge,
+            limit=printed.error_limit,
+            noise=scale * added,
+        )
+        error = float(np.sqrt(total / max(len(biases.rest), 1)))
+        if abs(before - error) < printed.stop:
+            break
+        before = error
+    return table(biases.mean, biases.item, np.hstack([factors, implicit]))

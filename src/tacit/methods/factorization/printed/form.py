@@ -1,17 +1,18 @@
 """What the printed forms of factorizations have in common: claimed, not certified.
 
 Each runs as one round of a sequential epoch that is handed unit Laplace (or normal) draws
-and scales them as its paper prints. Only item arrays are published; a person's own side is
-folded in from her own ratings (her trained vector would be personal). What is wrong with
-each claim is said in its `reason`; docs/proofs/mf.md says more.
+and scales them as its paper prints. Only item arrays are published, and a person's own side
+is folded in from her own ratings: her trained vector is personal. Where a paper publishes it
+all the same, it is kept on the people's side (`TRAINED`) and used by the owner's evaluation
+alone (`printed/trained.py`). What is wrong with each claim is said in its `reason`;
+docs/proofs/mf.md says more.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,51 +20,29 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorSettings
-from tacit.methods.factorization.implicit import LIFT_SHRINK
+from tacit.methods.factorization.printed.constants import (
+    PaperConstants as PaperConstants,
+)
+from tacit.methods.factorization.printed.trained import TrainedPeople
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
+from tacit.model.person.base import PersonalModel
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import STEPWISE, Claim, Epoch, EpochKind
-from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.round import Block, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
-OWN_SHRINK = 25.0
-"""lambda_2 of Xian et al.: so many ratings halve what a person's own mean says."""
-STOP = 1e-4
-"""Iterations end when the training error changes by less."""
+TRAINED = "trained"
+"""Where people's biases and vectors are kept, on their side."""
 NOISE = 0.7
 """Variance of a rating around the model: sets the scale of the published loadings, not the
 predictions."""
+LEAST_SHRINK = 1e-6
+"""Stands for a person's bias without any shrinking."""
 MOST_ENTRY = 1e3
 """What has diverged is cut at +-this."""
-START = 0.1
-"""Standard deviation of the first, random factors."""
-
-
-@dataclass(frozen=True)
-class PaperConstants:
-    """Constants of a paper. The inner scale has width 4, as their 1 to 5 has, so they carry
-    over."""
-
-    factors: int = 5
-    epochs: int = 20
-    seed: int = 0
-    rate: float = 0.001
-    ridge: float = 0.125
-    own_ridge: float = 1.0
-    """Ridge of a person's fold-in beside `ridge` for each of her ratings."""
-    lift: bool = False
-    """Whether SVD++'s scalar implicit term, as printed, is added to every factor of a person."""
-    learned: bool = False
-    """Whether implicit factors are learned for each item instead (Koren 2008), from the
-    same noisy errors."""
-
-    @property
-    def columns(self) -> int:
-        """Of what is published for each item: mean, bias, factors and implicit factors."""
-        return 2 + self.factors * (2 if self.learned else 1)
 
 
 class PrintedFactors(Form):
@@ -76,15 +55,22 @@ class PrintedFactors(Form):
 
     settings: FactorSettings
     reason: ClassVar[str]
+    constants_used: ClassVar[tuple[str, ...]] = (
+        "factors",
+        "epochs",
+        "rate",
+        "ridge",
+    )
+    """The constants that a statement names."""
+    keeps_people: ClassVar[bool] = False
+    """Whether the paper publishes people's vectors: `train` then writes each person's bias
+    and factors, side by side, to `block.personal[TRAINED]`."""
     noise: ClassVar[Literal["laplace", "gaussian"]] = "laplace"
     kind: ClassVar[EpochKind] = STEPWISE
 
     def constants(self, public: Public) -> PaperConstants:
-        """Those of Xian et al., unless a paper has its own."""
-        factors = self.settings.factors or 5
-        return PaperConstants(
-            factors, self.settings.epochs or 20, self.method.seed
-        )
+        """Those of Xian et al., unless a paper has its own or something else was said."""
+        return PaperConstants(seed=self.method.seed).told(self.settings)
 
     @abstractmethod
     def draws(self, public: Public) -> int:
@@ -98,6 +84,7 @@ class PrintedFactors(Form):
     def plan(self, public: Public) -> Plan:
         """One round, which is the whole training."""
         items = public.items
+        printed = self.constants(public)
 
         def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
             from threadpoolctl import threadpool_limits
@@ -116,14 +103,25 @@ class PrintedFactors(Form):
             "items",
             items,
             CellClip(1.0),
-            width=self.constants(public).columns,
+            width=printed.columns,
             printed=Epoch(self.kind, claim, max(self.draws(public), 1)),
         )
-        round_ = Round("printed", (part,), contribute, absorb)
+        kept = (
+            (Personal(TRAINED, 1 + printed.factors),)
+            if self.keeps_people
+            else ()
+        )
+        round_ = Round("printed", (part,), contribute, absorb, personal=kept)
         story = (
             f"As printed, for comparison: claimed, not certified. {self.reason}"
         )
         return Plan(public.unit, (round_,), (story,))
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """The constants of the paper, as they are used."""
+        printed = self.constants(public)
+        told = {name: getattr(printed, name) for name in self.constants_used}
+        return self.settings.model_dump() | told
 
     def first_state(self, public: Public) -> State:
         """Nothing is trained yet."""
@@ -136,7 +134,10 @@ class PrintedFactors(Form):
         last = 2 + printed.factors
         # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / printed.own_ridge)
-        level = np.full((len(table), 1), np.sqrt(NOISE / OWN_SHRINK))
+        level = np.full(
+            (len(table), 1),
+            np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)),
+        )
         factors = np.clip(table[:, 2:last], -MOST_ENTRY, MOST_ENTRY)
         arrays = {
             "baseline": table[:, 0] + table[:, 1],
@@ -150,11 +151,32 @@ class PrintedFactors(Form):
         if printed.lift:
             lift = np.full(printed.factors, 1 / scale)
             arrays["lift"] = np.concatenate([[0.0], lift])
-            numbers["lift_shrink"] = LIFT_SHRINK
+            numbers["lift_shrink"] = printed.implicit_shrink
         if printed.learned:
             implicit = np.clip(table[:, last:], -MOST_ENTRY, MOST_ENTRY)
             arrays["implicit"] = np.hstack([0 * level, implicit / scale])
         return shared_model(self.method, public, "factors", arrays, numbers)
+
+    def trained(
+        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+    ) -> PersonalModel | None:
+        """The paper's own predictions, from both sides as they were trained."""
+        printed = self.constants(public)
+        if TRAINED not in kept or printed.people == "folded":
+            return None
+        if printed.learned:  # not printed: there is no step for it in the paper
+            return None
+        own = kept[TRAINED]
+        lift = np.zeros(len(own))
+        if printed.lift and public.pattern is not None:
+            counts = np.diff(public.pattern.ptr)
+            lift = lifts(counts, printed.implicit_shrink)
+        return TrainedPeople(
+            state.items[:, 0] + state.items[:, 1],
+            own[:, 0],
+            own[:, 1:] + lift[:, None],
+            state.items[:, 2 : 2 + printed.factors],
+        )
 
 
 class Sizes(NamedTuple):
@@ -180,11 +202,26 @@ def epsilon_of(public: Public) -> float:
 def random_sides(
     people: int, items: int, printed: PaperConstants
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """`first_sides` in single precision."""
+    own, factors = first_sides(people, items, printed)
+    return own.astype(np.float32), factors.astype(np.float32)
+
+
+def first_sides(
+    people: int, items: int, printed: PaperConstants
+) -> tuple[Floats, Floats]:
     """First vectors of people and items, from the public seed."""
     rng = np.random.default_rng(printed.seed)
-    own = rng.standard_normal((people, printed.factors)) * START
-    factors = rng.standard_normal((items, printed.factors)) * START
-    return own.astype(np.float32), factors.astype(np.float32)
+    draw = rng.standard_normal if printed.first == "normal" else rng.random
+    own = draw((people, printed.factors)) * printed.start
+    return own, draw((items, printed.factors)) * printed.start
+
+
+def lifts(counts: NDArray[np.int64], shrink: float) -> Floats:
+    """The implicit term of equations 2 and 4: n^-1/2 n/(n + lambda_3), one number a person,
+    added to each of her factors."""
+    lift: Floats = np.sqrt(counts) / np.maximum(counts + shrink, 1e-300)
+    return lift
 
 
 def table(mean: float, bias: Floats, factors: NDArray[np.floating]) -> Floats:

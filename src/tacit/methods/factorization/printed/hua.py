@@ -5,16 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.bound import Rows
 from tacit.bound.fixed import FixedPoint
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.federated import FederatedSettings
+from tacit.methods.factorization.printed.hua_steps import (
+    FACTORS,
+    NOISE,
+    OFFSET,
+    ROUNDS,
+    SPAN,
+    StepWeights,
+    items_step,
+    published,
+    trained_people,
+    weights_of,
+)
 from tacit.methods.factorization.state import ProfileState
+from tacit.model.person.base import PersonalModel
 from tacit.model.shared import Shared
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Plan
@@ -22,22 +36,23 @@ from tacit.rounds.printed import Claim, Scheme
 from tacit.rounds.round import Block, Part, Personal, Released, Round
 from tacit.rounds.state import State
 
+Floats = NDArray[np.float64]
+Numbers = tuple[float, float, float, float]
 GRID = 2**10
 """Steps per unit of a gradient: the sum over 10^5 raters and its noise stay inside 32 bits."""
 LIMIT = 2.0**15
 """The most that a number of a gradient may be on its grid."""
-OFFSET = 3.0
-"""The printed factorization is of ratings from 1 to 5; inside, mid-scale is 0."""
-SPAN = 4.0
-"""Of the inner scale, whatever the data's is."""
-FACTORS = 50
-ROUNDS = 100
+FINE_GRID = 2**26
+FINE_LIMIT = 2.0**30
+"""The same in one process, where a block of people is summed before it is put on the grid:
+64 bits hold it, and what the grid takes away is far below single precision."""
+PROFILE = "profile"
+"""A person's own profile, on her side."""
 DYNAMIC_ROUNDS = 10_000
 """Of S3, where few are online at a time."""
 DYNAMIC_COHORT = 100
-NOISE = 0.8
-OWN_RIDGE = 4.0
-"""Of the published fold-in: u = argmin |r - V u|^2 + ridge |u - start|^2."""
+TWIN_RIDGE = 4.0
+"""Of the twin's fold-in, which no paper prints: u = argmin |r - V u|^2 + ridge |u - start|^2."""
 REASON = (
     "the recommender knows the mixing numbers, so to it the noise is Gaussian; the claim "
     "is for one round of many; "
@@ -46,22 +61,14 @@ REASON = (
 COHORT_REASON = "the size of an item's cohort is visible, as printed"
 
 
-class StepWeights(NamedTuple):
-    """Of a step over n gradients: it is divided by `each` n + `over`, and its ridge weighs
-    `kept` n + `pull`."""
-
-    each: float
-    over: float
-    kept: float
-    pull: float
-
-
 class VisibleGradients(Form):
     """Rounds of: every device that is there sends a gradient for each item it rated, and
     moves its own profile.
 
     In `paper` the sums get pieces of noise as the scheme deals them (the engine's business);
-    in `none` they get none.
+    in `none` they get none. Over a wire numbers are those that travel: profiles in single
+    precision, gradients on a grid of 32 bits. In one process `paper` computes in double
+    precision.
     """
 
     settings: FederatedSettings
@@ -76,6 +83,10 @@ class VisibleGradients(Form):
         """Whether devices come and go."""
         return self.settings.scheme == "S3"
 
+    def travels(self, public: Public) -> bool:
+        """Whether numbers are those of a wire: the twin is compared with one bit for bit."""
+        return public.budget is None or self.method.engine == "federated"
+
     def first_state(self, public: Public) -> State:
         """Random item profiles of length 1, from the public seed."""
         from tacit.methods.factorization.kernels_turns import first_profile
@@ -83,7 +94,8 @@ class VisibleGradients(Form):
         rows = np.empty((public.items, self.width))
         for item in range(public.items):
             first_profile(self.method.seed + 1, item, rows[item])
-        return ProfileState(items=rows.astype(np.float32))
+        kind = np.float32 if self.travels(public) else np.float64
+        return ProfileState(items=rows.astype(kind))
 
     def plan(self, public: Public) -> Plan:
         """All steps; in S3 a round without ratings first, in which the noise is dealt."""
@@ -93,9 +105,7 @@ class VisibleGradients(Form):
             DYNAMIC_ROUNDS if self.dynamic else ROUNDS
         )
         rounds = [
-            self.step(
-                parts, weights, self.turn(k, count), public.budget is not None
-            )
+            self.step(parts, weights, self.turn(k, count), public)
             for k in range(count)
         ]
         if self.dynamic and public.budget is not None:
@@ -110,7 +120,12 @@ class VisibleGradients(Form):
         join = given.join if self.dynamic else 0.0
         leave = given.leave if self.dynamic else 0.0
         scheme: Scheme = given.scheme if given.third_party else "direct"
-        return Turns(index, count + 1, cohort, join, leave, printed=scheme)
+        if given.pieces == "deviation":
+            scheme = "S3 thin" if self.dynamic else "S2 thin"
+        online = given.online if self.dynamic else None
+        return Turns(
+            index, count + 1, cohort, join, leave, online, printed=scheme
+        )
 
     def parts(self, public: Public) -> tuple[Part, Part]:
         """Gradients, and how many devices sent one: each for every item."""
@@ -122,6 +137,9 @@ class VisibleGradients(Form):
             silent = Claim("none", 0.0, epsilon, 0.0, COHORT_REASON)
         bound = FixedPoint(LIMIT, GRID)
         one = FixedPoint(1.0, 1)
+        if not self.travels(public):
+            bound = FixedPoint(FINE_LIMIT, FINE_GRID)
+            one = FixedPoint(FINE_LIMIT, 1)
         return (
             Part(
                 "gradient", public.items, bound, self.width, 0.5, printed=noisy
@@ -134,12 +152,50 @@ class VisibleGradients(Form):
         parts: tuple[Part, Part],
         weights: StepWeights,
         turn: Turns,
-        noisy: bool,
+        public: Public,
     ) -> Round:
         """One step: each device's half moves its own profile and sends gradients, the
         recommender's half moves the items."""
         given = self.settings
-        bounded = noisy if given.bounded is None else given.bounded
+        how = weights.numbers
+        bounded = self.bounds(public)
+        contribute = (
+            self.each_sends(how, bounded)
+            if self.travels(public)
+            else self.block_sends(how, bounded)
+        )
+
+        def absorb(
+            state: ProfileState, released: Mapping[str, Released]
+        ) -> ProfileState:
+            # The recommender's half of a step: items move against the sum of gradients.
+            raters = np.round(released["raters"].value)
+            weigh = weights
+            if given.step == "scaled":  # equation 1 for those who are here
+                here = raters.sum()
+                weigh = weights._replace(over=given.ridge * here, pull=here)
+            moved = items_step(
+                state.items.astype(np.float64),
+                released["gradient"].value,
+                raters,
+                weigh,
+                given.rate,
+                given.ridge,
+            )
+            return state.after(items=moved.astype(state.items.dtype))
+
+        profile = Personal(PROFILE, self.width)
+        name = f"step {turn.index}"
+        return Round(name, parts, contribute, absorb, turn, (profile,))
+
+    def bounds(self, public: Public) -> bool:
+        """Whether people's profiles are kept within length 1."""
+        given = self.settings.bounded
+        return public.budget is not None if given is None else given
+
+    def each_sends(self, weights: Numbers, bounded: bool) -> Any:
+        """What devices send: a row for each rating, of which the wire shows the item."""
+        given = self.settings
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             from tacit.methods.factorization.kernels_turns import take_step
@@ -151,11 +207,11 @@ class VisibleGradients(Form):
                 block.item,
                 block.value + OFFSET,
                 np.asarray(state.items, np.float32),
-                block.personal["profile"],
+                block.personal[PROFILE],
                 self.method.seed,
                 given.rate,
                 given.ridge,
-                (weights.each, weights.over, weights.kept, weights.pull),
+                weights,
                 bounded,
                 out,
             )
@@ -165,26 +221,43 @@ class VisibleGradients(Form):
                 "raters": Rows(block.ptr, block.item, ones),
             }
 
-        def absorb(
-            state: ProfileState, released: Mapping[str, Released]
-        ) -> ProfileState:
-            # The recommender's half of a step: items move against the sum of gradients.
-            raters = np.round(released["raters"].value)
-            items = state.items.astype(np.float64)
-            weigh = weights
-            if given.step == "scaled":  # equation 1 for those who are here
-                here = raters.sum()
-                weigh = weights._replace(over=given.ridge * here, pull=here)
-            some = np.maximum(raters, 1)
-            pull = 2 * given.ridge * (weigh.kept * some + weigh.pull) * items
-            gradient = released["gradient"].value + pull
-            change = gradient / (weigh.each * some + weigh.over)
-            moved = np.where(raters > 0, items - given.rate * change, items)
-            return state.after(items=moved.astype(np.float32))
+        return contribute
 
-        profile = Personal("profile", self.width)
-        name = f"step {turn.index}"
-        return Round(name, parts, contribute, absorb, turn, (profile,))
+    def block_sends(self, weights: Numbers, bounded: bool) -> Any:
+        """The same rows, added up for a block of devices: an item's row is listed under the
+        first of them."""
+        given = self.settings
+
+        def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
+            from tacit.methods.factorization.printed.kernels import summed_step
+
+            total = np.zeros(state.items.shape)
+            raters = np.zeros((len(total), 1))
+            summed_step(
+                people=block.people,
+                ptr=block.ptr,
+                item=block.item,
+                rating=block.value + OFFSET,
+                items=np.asarray(state.items, np.float64),
+                own=block.personal[PROFILE],
+                seed=self.method.seed,
+                rate=given.rate,
+                ridge=given.ridge,
+                weights=weights,
+                bounded=bounded,
+                moves=True,
+                total=total,
+                raters=raters,
+            )
+            ptr = np.full(len(block.people) + 1, len(total))
+            ptr[0] = 0
+            index = np.arange(len(total), dtype=np.uint32)
+            return {
+                "gradient": Rows(ptr, index, total),
+                "raters": Rows(ptr, index, raters),
+            }
+
+        return contribute
 
     def initialise(self, part: Part, turn: Turns) -> Round:
         """A round in which nobody's ratings enter, so that everybody holds pieces of noise
@@ -210,37 +283,65 @@ class VisibleGradients(Form):
                 "equation 13 is of S2 and has no servers here",
                 remedy="use --engine simulate",
             )
-        if given.step == "mean":
-            return StepWeights(1.0, 0.0, 1.0, 0.0)
-        if given.step == "sum":
-            return StepWeights(0.0, 1.0, 0.0, 1.0)
-        if public.pattern is None:
+        wire = self.method.engine == "federated"
+        if given.pieces == "deviation" and (wire or not given.third_party):
             raise SettingError(
-                f"step={given.step} weighs the ridge with the number of ratings, which is "
-                "not public here",
-                remedy="use --calibration paper and --engine simulate",
+                "pieces of standard deviation 1/k are of S2 and S3 in one process",
+                remedy="use --engine simulate, and leave third_party alone",
             )
-        everything = float(max(1, len(public.pattern.item)))
-        if given.step == "objective":
-            return StepWeights(0.0, everything, 0.0, everything)
-        return StepWeights(1.0, given.ridge * everything, 0.0, everything)
+        everything = 0.0
+        if given.step in ("objective", "scaled"):
+            if public.pattern is None:
+                raise SettingError(
+                    f"step={given.step} weighs the ridge with the number of ratings, which is "
+                    "not public here",
+                    remedy="use --calibration paper and --engine simulate",
+                )
+            everything = float(max(1, len(public.pattern.item)))
+        return weights_of(given.step, given.ridge, everything)
 
     def finish(self, public: Public, state: ProfileState) -> Shared:
-        """The fold-in as the personal Gaussian model says it: loadings scaled, and the
-        baseline what somebody without ratings would give, by the profile that comes nearest
-        to mid-scale everywhere."""
-        items = np.asarray(state.items, np.float32)
-        items = np.nan_to_num(
-            items, posinf=0.0, neginf=0.0
-        )  # it may have diverged
-        wide = items.astype(np.float64)
+        """Item profiles, and lambda for everybody's own ridge regression (section 3.3)."""
+        items = np.asarray(state.items, np.float64)
+        if public.calibration == "none":
+            return self.twin(public, items)
+        how = self.weights(public)
+        return published(self.method, public, items, how, self.settings.ridge)
+
+    def trained(
+        self, public: Public, state: ProfileState, kept: Mapping[str, Floats]
+    ) -> PersonalModel | None:
+        """With the profiles that the steps left with people."""
+        printed = public.calibration == "paper" and PROFILE in kept
+        if not printed or self.settings.people == "solved":
+            return None
+        return trained_people(
+            kept[PROFILE], np.asarray(state.items, np.float64)
+        )
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """With what is printed for whatever was left unset."""
+        turn = self.turn(0, 1)
+        usual = DYNAMIC_ROUNDS if self.dynamic else ROUNDS
+        told = {
+            "factors": self.width,
+            "rounds": self.settings.rounds or usual,
+            "cohort": turn.cohort,
+            "bounded": self.bounds(public),
+        }
+        return self.settings.model_dump() | told
+
+    def twin(self, public: Public, items: Floats) -> Shared:
+        """The plain factorization beside the sound form: its fold-in has a stronger ridge,
+        toward the profile that comes nearest to mid-scale everywhere."""
+        wide = np.nan_to_num(items, posinf=0.0, neginf=0.0)  # it may diverge
         start = np.linalg.lstsq(
             wide, np.full(public.items, OFFSET), rcond=1e-3
         )[0]
         arrays = {
             "baseline": (wide @ start - OFFSET).astype(np.float32),
             "variance": np.zeros(public.items, np.float32),
-            "loadings": items * np.float32(sqrt(NOISE / OWN_RIDGE)),
+            "loadings": (wide * sqrt(NOISE / TWIN_RIDGE)).astype(np.float32),
         }
         return Shared(
             self.method.name,

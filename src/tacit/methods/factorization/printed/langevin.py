@@ -1,99 +1,236 @@
-"""Langevin dynamics as Wang & Tang print it for factorizations (DPPS-MF; Liu, Wang & Smola
-2015): one sample of a posterior that they hold to be private."""
+"""Posterior sampling of factors as Wang & Tang compare with it (DPPS-MF; Liu, Wang & Smola
+2015): claimed, not certified.
+
+Wang & Tang print its settings (section 5.1) and no update; it is read as their own
+Algorithm 2, as `pnbm-langevin` is: the printed first step, whatever epsilon is, over at
+most tau random ratings of a person, with the drift multiplied by the number of ratings as
+in the authors' published program. The owner's evaluation predicts from both sides of the
+chain, as that program does; what is published are item arrays alone, from which a person's
+own side is the ridge solution of her own ratings. `tests/printed/wang_tang_factors.py` is a
+second implementation.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.base import Public
-from tacit.methods.factorization.printed.biases import raw_biases
-from tacit.methods.factorization.printed.form import (
-    PaperConstants,
-    PrintedFactors,
-    epsilon_of,
-    random_sides,
-    table,
-)
-from tacit.rounds.printed import POSTERIOR
-from tacit.rounds.round import Block
+from tacit.bound import CellClip, Rows
+from tacit.methods.base import Form, Public
+from tacit.methods.factorization.printed.form import TRAINED
+from tacit.methods.factorization.printed.trained import TrainedPeople
+from tacit.methods.factorization.publish import shared_model
+from tacit.methods.factorization.sgd import LangevinSettings
+from tacit.methods.factorization.state import TableState
+from tacit.model.person.base import PersonalModel
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.printed import POSTERIOR, Claim, Epoch, trimmed
+from tacit.rounds.round import Block, Part, Personal, Released, Round
+from tacit.rounds.state import State
 
 Floats = NDArray[np.float64]
-MOST_RATINGS = 200
-"""tau: a person is trimmed to so many ratings."""
-LOSS = 16.0 * MOST_RATINGS
-"""B of the paper: (r_max - r_min)^2 tau."""
-TEMPERATURE = 1e-3
-STEP_DECAY = 0.3
-"""rho, and the power by which steps shorten."""
-FIRST_STEP = 3e-4
-"""eps/(4B) x eta_1/2 x (number of ratings): with it eta_1 lies in the range that Wang &
-Tang searched, at any eps."""
+SPAN = 4.0
+"""r_max - r_min on the inner scale."""
+FACTORS, STEPS = 10, 300
+"""d of section 5.1, and the steps of the authors' published program; K is not printed."""
+RATE, RIDGE, TEMPERATURE, FALLING = 8e-6, 0.05, 6e-4, 0.3
+"""eta_1, lambda, rho and xi: of the values in section 5.1."""
+MOST = 200
+"""tau."""
+FIRST = 0.1
+"""Standard deviation of the first, random factors: not printed."""
+ITEM_SHRINK, OWN_SHRINK = 10.0, 25.0
+"""Ratings at which biases are believed by half (Koren 2008); biases are not printed."""
+NOISE = 0.7
+"""Variance of a rating around the model: sets the scale of published loadings alone."""
+LARGEST = 1e3
+"""What has diverged is cut at +-this."""
+REASON = (
+    "The temperature makes the stationary law sharper than the claim by a factor of "
+    "1/(4 rho), the loss is not clamped, the distance of a finite run from that law "
+    "(delta) is not proved, and the biases are exact."
+)
+"""Why the claim is not certified."""
 
 
-class LangevinSample(PrintedFactors):
+@dataclass(frozen=True)
+class Constants:
+    """As they are used."""
+
+    factors: int
+    epochs: int
+    rate: float
+    ridge: float
+    temperature: float
+    falling: float
+    most: int
+    times: str
+    biases: str
+    people: str
+
+
+class LangevinSample(Form):
     """The last state of a chain, as if it had reached its stationary law."""
 
-    reason = (
-        "The temperature makes the stationary law sharper than the claim by a factor "
-        "of 1/(4 rho), the loss is not "
-        "clamped, the distance of a finite run from that law (delta) is not proved, "
-        "and the biases are exact."
-    )
-    noise = "gaussian"
-    kind = POSTERIOR
+    settings: LangevinSettings
 
-    def constants(self, public: Public) -> PaperConstants:
-        """Wang & Tang's settings for this baseline."""
-        return PaperConstants(
-            self.settings.factors or 10,
-            self.settings.epochs or 50,
-            self.method.seed,
-            ridge=0.05,
+    @property
+    def constants(self) -> Constants:
+        """What was said, and the paper's where nothing was."""
+        told = self.settings
+        return Constants(
+            told.factors or FACTORS,
+            told.epochs or STEPS,
+            told.rate or RATE,
+            RIDGE if told.ridge is None else told.ridge,
+            told.temperature or TEMPERATURE,
+            FALLING if told.falling is None else told.falling,
+            told.most or MOST,
+            told.times or "ratings",
+            told.biases or "raw",
+            told.people or "trained",
         )
 
+    def used(self, public: Public) -> dict[str, Any]:
+        """All constants of the chain."""
+        return vars(self.constants).copy()
+
+    def plan(self, public: Public) -> Plan:
+        """One round, which is the whole chain."""
+        assert public.budget is not None
+        items = public.items
+        printed = self.constants
+
+        def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
+            made = self.train(public, block, block.draws["items"])
+            return {"items": Rows(np.array([0, items]), np.arange(items), made)}
+
+        def absorb(
+            state: TableState, released: Mapping[str, Released]
+        ) -> TableState:
+            return state.after(items=released["items"].value)
+
+        claim = Claim("gaussian", 1.0, public.budget.epsilon, 0.0, REASON)
+        part = Part(
+            "items",
+            items,
+            CellClip(1.0),
+            width=2 + printed.factors,
+            printed=Epoch(POSTERIOR, claim, self.draws(public)),
+        )
+        kept = (Personal(TRAINED, 1 + printed.factors),)
+        round_ = Round("printed", (part,), contribute, absorb, personal=kept)
+        story = f"As printed, for comparison: claimed, not certified. {REASON}"
+        return Plan(public.unit, (round_,), (story,))
+
     def draws(self, public: Public) -> int:
-        """For both sides in every epoch. The people are as declared, which may be too few:
+        """For both sides in every step. The people are as declared, which may be too few:
         twice as many draws are asked for, and `train` repeats them if it must."""
-        printed = self.constants(public)
+        printed = self.constants
         people = public.schema.users or 1
         return printed.epochs * (2 * people + public.items) * printed.factors
 
+    def first_state(self, public: Public) -> State:
+        """Nothing is trained yet."""
+        return TableState()
+
     def train(self, public: Public, block: Block, draws: Floats) -> Floats:
-        """theta <- theta + (eps/4B)(eta/2)(L x sum of gradients - ridge theta) + N(0, rho
-        eta), eta = eta_1 t^-.3."""
+        """theta <- theta - (eps/4B)(eta_t/2) L (gradient + lambda theta) + N(0, rho eta_t),
+        eta_t = eta_1 t^-xi. Mean, item bias and factors side by side."""
+        assert public.budget is not None
         from tacit.methods.factorization.kernels_sgd import full_gradient
 
-        printed = self.constants(public)
-        biases = raw_biases(block, public.items, printed)
-        own, factors = random_sides(len(block.ptr) - 1, public.items, printed)
+        printed = self.constants
+        seed = self.method.seed
+        used = trimmed(block, 0, printed.most, seed)
+        biases = biased(used, public.items, printed.biases == "raw")
+        rng = np.random.default_rng(seed)
+        width = printed.factors
+        own = rng.standard_normal((len(used.ptr) - 1, width)) * FIRST
+        factors = rng.standard_normal((public.items, width)) * FIRST
         own_step = np.empty_like(own)
         step = np.empty_like(factors)
-        base = biases.rest.astype(np.float32)
-        cells = max(len(block.value), 1)
-        scale = epsilon_of(public) / (4 * LOSS)
-        first = FIRST_STEP * 2 / (scale * cells)
+        cells = len(used.value)
+        share = public.budget.epsilon / (4 * SPAN**2 * printed.most)
+        times = cells if printed.times == "ratings" else 1
         for t, drawn in enumerate(np.array_split(draws, printed.epochs), 1):
-            rate = first * t**-STEP_DECAY
+            rate = printed.rate * t**-printed.falling
             full_gradient(
-                ptr=block.ptr,
-                item=block.item,
-                base=base,
+                ptr=used.ptr,
+                item=used.item,
+                base=biases.rest,
                 own=own,
                 factors=factors,
-                most=MOST_RATINGS,
+                most=cells,
                 own_step=own_step,
                 step=step,
             )
-            noise = drawn * np.sqrt(TEMPERATURE * rate)
+            noise = drawn * np.sqrt(printed.temperature * rate)
             for side, move in ((factors, step), (own, own_step)):
-                side += (
-                    scale
-                    * rate
-                    / 2
-                    * (cells * move - printed.ridge * cells * side)
-                )
+                drift = times * (move - printed.ridge * side)
+                side += share * rate / 2 * drift
                 # People's own noise may repeat, where fewer were declared than came.
                 side += np.resize(noise, side.size).reshape(side.shape)
                 noise = noise[side.size :] if len(noise) > side.size else noise
-        return table(biases.mean, biases.item, factors)
+                np.clip(side, -LARGEST, LARGEST, out=side)
+        if TRAINED in block.personal:
+            block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
+        means = np.full((public.items, 1), biases.mean)
+        return np.hstack([means, biases.item[:, None], factors])
+
+    def trained(
+        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+    ) -> PersonalModel | None:
+        """Predictions from both sides of the chain's last state."""
+        if TRAINED not in kept or self.constants.people == "folded":
+            return None
+        own = kept[TRAINED]
+        baseline = state.items[:, 0] + state.items[:, 1]
+        return TrainedPeople(
+            baseline, own[:, 0], own[:, 1:], state.items[:, 2:]
+        )
+
+    def finish(self, public: Public, state: TableState) -> Shared:
+        """Item arrays; a person solves for her level and vector with the ridges of the
+        chain."""
+        table = state.items
+        # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
+        scale = np.sqrt(NOISE / max(self.constants.ridge, 1e-9))
+        level = np.full((len(table), 1), np.sqrt(NOISE / OWN_SHRINK))
+        arrays = {
+            "baseline": table[:, 0] + table[:, 1],
+            "variance": np.zeros(len(table)),
+            "loadings": np.hstack([level, scale * table[:, 2:]]),
+        }
+        return shared_model(
+            self.method, public, "factors", arrays, {"noise": NOISE}
+        )
+
+
+class Biases(NamedTuple):
+    """What was subtracted, and what is left of each rating."""
+
+    mean: float
+    item: Floats
+    own: Floats
+    rest: Floats
+
+
+def biased(block: Block, items: int, raw: bool) -> Biases:
+    """Mean of all, then shrunk biases of items and of people; the mean alone unless `raw`."""
+    mean = float(block.value.mean()) if len(block.value) else 0.0
+    rest = block.value - mean
+    counts = np.diff(block.ptr)
+    if not raw:
+        return Biases(mean, np.zeros(items), np.zeros(len(counts)), rest)
+    count = np.bincount(block.item, minlength=items)
+    bias = np.bincount(block.item, rest, items) / (ITEM_SHRINK + count)
+    rest = rest - bias[block.item]
+    person = np.repeat(np.arange(len(counts)), counts)
+    own = np.bincount(person, rest, len(counts)) / (OWN_SHRINK + counts)
+    return Biases(mean, bias, own, rest - own[person])

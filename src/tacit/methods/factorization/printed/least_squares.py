@@ -12,22 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
+from tacit.kernels.order import ItemOrder
 from tacit.methods.base import Public
 from tacit.methods.factorization.printed.biases import (
-    AVERAGES_SHARE,
     Biases,
     averages_draws,
     noisy_averages,
     raw_biases,
 )
-from tacit.methods.factorization.printed.descent import with_implicit
+from tacit.methods.factorization.printed.constants import PaperConstants
+from tacit.methods.factorization.printed.descent import (
+    AVERAGES,
+    leave,
+    with_implicit,
+)
 from tacit.methods.factorization.printed.form import (
-    STOP,
-    PaperConstants,
     PrintedFactors,
     epsilon_of,
+    first_sides,
     knorm_rows,
-    random_sides,
+    lifts,
     sizes_of,
     table,
 )
@@ -37,16 +41,22 @@ from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-SLACK = 2.0
-"""C of Algorithm 2."""
 OBJECTIVE_SPAN = 2.0
 """Of the linear term in Algorithm 2, before it is divided by epsilon and the ratings."""
-OWN_MOST = 0.4
-ITEM_MOST = 0.5
-"""p_max and q_max: the norms that Algorithm 3 assumes."""
 ERROR_SPAN = 4.0
-RESIDUAL_SPAN = 2.0
-"""How far one rating moves an error: of plain ratings, and of residuals clamped to +-1."""
+"""How far one rating moves an error."""
+SOLVES = (
+    "factors",
+    "epochs",
+    "ridge",
+    "stop",
+    "start",
+    "first",
+    "people",
+)
+RAW = ("solve", "item_shrink", "own_shrink", "lift", "implicit_shrink")
+MOST = ("own_most", "item_most", "enforce", "item_noise")
+"""What a statement names of them."""
 
 
 class Added(NamedTuple):
@@ -66,6 +76,7 @@ class NoisySolves(PrintedFactors):
     """A paper of Xian et al. whose solves have no step for learned implicit factors."""
 
     method: XianMethod
+    keeps_people = True
 
     def constants(self, public: Public) -> PaperConstants:
         """Those of Xian et al., with what is implicit."""
@@ -94,6 +105,7 @@ class NoisyObjective(NoisySolves):
     epsilon is left for the noise.
     """
 
+    constants_used = (*SOLVES, *RAW, "slack", "over")
     reason = (
         "The loss is a sum but only the noise is divided by the number of ratings, the "
         "derivative of the loss and the "
@@ -106,17 +118,19 @@ class NoisyObjective(NoisySolves):
         printed = self.constants(public)
         epsilon = epsilon_of(public)
         cells = sizes_of(public).cells
+        over = cells if printed.over == "ratings" else sizes_of(public).people
 
         def added(own: bool, counts: Ints) -> Added:
-            ratio = SLACK / (cells * printed.ridge)
+            ratio = printed.slack / (cells * printed.ridge)
             left = epsilon - log(1 + 2 * ratio + ratio**2)
             # What the Jacobian of the perturbation costs; a larger ridge, if it costs too much.
             extra = 0.0
             if left <= 0:
                 left = epsilon / 2
-                extra = SLACK / (cells * (exp(epsilon / 4) - 1)) - printed.ridge
-            scale = np.full(len(counts), OBJECTIVE_SPAN / left / cells)
-            return Added(scale, max(extra, 0.0))
+                room = cells * (exp(epsilon / 4) - 1)
+                extra = printed.slack / room - printed.ridge
+            scale = np.full(len(counts), OBJECTIVE_SPAN / left / over)
+            return Added(scale, extra)
 
         biases = raw_biases(block, public.items, printed)
         return alternate(block, biases, printed, draws, added, inside=True)
@@ -126,6 +140,7 @@ class NoisyOutput(NoisySolves):
     """DPSAOut: a random vector added to every solution, sized by how far one rating would
     move it if both sides had the norms that the paper assumes."""
 
+    constants_used = (*SOLVES, *RAW, *MOST)
     reason = (
         "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing "
         "enforces (the noise alone exceeds "
@@ -143,6 +158,8 @@ class NoisyOutput(NoisySolves):
 class PreprocessedOutput(PrintedFactors):
     """PALS: private averages, then output perturbation on clamped residuals."""
 
+    keeps_people = True
+    constants_used = (*SOLVES, *MOST, *AVERAGES)
     reason = "The sensitivity of a solve assumes factors of norm .4 and .5 that nothing enforces."
 
     def draws(self, public: Public) -> int:
@@ -154,9 +171,9 @@ class PreprocessedOutput(PrintedFactors):
         """Averages, then solves."""
         printed = self.constants(public)
         epsilon = epsilon_of(public)
-        biases = noisy_averages(block, public.items, epsilon, draws)
-        left = epsilon * (1 - AVERAGES_SHARE)
-        scales = output_scales(printed, left, RESIDUAL_SPAN)
+        biases = noisy_averages(block, public.items, epsilon, draws, printed)
+        left = epsilon * (1 - printed.averages_share)
+        scales = output_scales(printed, left, 2 * printed.residual)
         rest = draws[averages_draws(public.items, sizes_of(public).people) :]
         return alternate(block, biases, printed, rest, scales, inside=False)
 
@@ -173,8 +190,11 @@ def output_scales(
     """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
     def added(own: bool, counts: Ints) -> Added:
-        most = ITEM_MOST if own else OWN_MOST
-        per = 2 * most * span / (np.maximum(counts, 1) * printed.ridge)
+        most = printed.item_most if own else printed.own_most
+        ridge = printed.ridge
+        if not own and printed.item_noise == "lambda_1":
+            ridge = printed.item_shrink
+        per = 2 * most * span / (np.maximum(counts, 1) * ridge)
         return Added(per * 2 * printed.epochs / epsilon)
 
     return added
@@ -192,16 +212,15 @@ def alternate(
     """k rounds of solving people, then items, each with its noise (`inside`: in the
     right-hand side; else after).
 
-    `added` gives the noise of each row by side and counts. Ends early when the training
-    error, which the paper reads without noise, settles.
+    `added` gives the noise of each row by side and counts. People's biases and vectors are
+    left with them. May end early when the training error, which the paper reads without
+    noise, settles.
     """
     from tacit.kernels.order import by_item
 
     people = len(block.ptr) - 1
     items = len(biases.item)
-    own, factors = (
-        s.astype(np.float64) for s in random_sides(people, items, printed)
-    )
+    own, factors = first_sides(people, items, printed)
     order = by_item(block.ptr, block.item, items)
     user = np.repeat(np.arange(people), np.diff(block.ptr))
     of_people = 2 * printed.factors * people
@@ -214,24 +233,44 @@ def alternate(
         side = Side(block.ptr, block.item, biases.rest - lifted)
         noise = added(True, np.diff(side.ptr))
         _solve(side, factors, printed, noise, given, own, inside=inside)
-        shown = own + biases.lift[:, None]
-        side = Side(order.ptr, order.person, biases.rest[order.cell])
+        _cut(own, printed.own_most, printed)
+        side, shown = _items_side(order, biases, own, printed)
         noise = added(False, np.diff(side.ptr))
-        _solve(
-            side,
-            shown,
-            printed,
-            noise,
-            given[of_people:],
-            factors,
-            inside=inside,
+        rest = given[of_people:]
+        _solve(side, shown, printed, noise, rest, factors, inside=inside)
+        _cut(factors, printed.item_most, printed)
+        told = np.einsum(
+            "nd,nd->n", (own + biases.lift[:, None])[user], factors[block.item]
         )
-        told = np.einsum("nd,nd->n", shown[user], factors[block.item])
         error = float(np.sqrt(np.mean((biases.rest - told) ** 2)))
-        if not np.isfinite(error) or abs(before - error) < STOP:
+        if not np.isfinite(error) or abs(before - error) < printed.stop:
             break
         before = error
+    leave(block, biases, own)
     return table(biases.mean, biases.item, np.nan_to_num(factors))
+
+
+def _items_side(
+    order: ItemOrder, biases: Biases, own: Floats, printed: PaperConstants
+) -> tuple[Side, Floats]:
+    """What items are solved from: the minimum of equation 11, whose regressors are p_u and
+    the implicit term; or equation 19, which has p_u alone and takes off, in its place, the
+    term of the item's own count times P'P."""
+    value = biases.rest[order.cell]
+    if printed.solve == "objective" or not printed.lift:
+        side = Side(order.ptr, order.person, value)
+        return side, own + biases.lift[:, None]
+    counts = np.diff(order.ptr)
+    lift = np.repeat(lifts(counts, printed.implicit_shrink), counts)
+    told = lift * own.sum(axis=1)[order.person]
+    return Side(order.ptr, order.person, value - told), own
+
+
+def _cut(rows: Floats, most: float, printed: PaperConstants) -> None:
+    """Vectors no longer than the paper assumes, where that is enforced."""
+    if printed.enforce:
+        length = np.sqrt((rows**2).sum(axis=1))
+        rows *= np.minimum(1.0, most / np.maximum(length, 1e-300))[:, None]
 
 
 @dataclass(frozen=True)
@@ -272,9 +311,10 @@ def _solve(
         stop=len(counts),
         out=out,
     )
-    out += (
-        through(side.ptr, side.index, other, ridge, noise) if inside else noise
-    )
+    if inside:  # equations 18 and 19: less b/N, before the inverse
+        out -= through(side.ptr, side.index, other, ridge, noise)
+    else:
+        out += noise
 
 
 def through(

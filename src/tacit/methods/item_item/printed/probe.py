@@ -9,24 +9,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.rows import FICTITIOUS
+from tacit.methods.item_item.papers import McSherrySettings
+from tacit.methods.item_item.printed.averages import averaged, factor
 from tacit.methods.item_item.state import PrintedState
-from tacit.methods.refine.spectrum import paper_clean
-from tacit.model.person.gaussian import GaussianModel, predict_cells
+from tacit.model.person.base import Cells
+from tacit.model.person.centred import CentredNeighbours
 from tacit.rounds.round import Block
 
 LATEST = 9
 """Of each person's ratings, those that may be held back."""
 CHANCE = 1 / 3
 """With which each of them is."""
-RANK = 20
-"""k."""
 START = (25.0, 25.0, 1.0)
 """Shrinkage of the diagonal and of the rest, in average pairs; ridge."""
+PARAMETERS = len(START)
 RIDGE = 2
 """Place of the ridge among these."""
 FACTORS = (4.0, 2.0, 1.4)
 """Steps of the descent, up and down in turn on each parameter."""
+REPEATED = 3
+"""As often a step that helped is taken again."""
 MOST = 3000
 """People whose probe ratings are looked at."""
 MIDDLE = 3.0
@@ -69,8 +71,8 @@ def _words(
         ^ item.astype(np.uint64)
         ^ np.uint64(seed * 0x9E37 + 1)
     )
-    for shift, factor in ROUNDS_OF_MIXING:
-        word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
+    for shift, multiple in ROUNDS_OF_MIXING:
+        word = (word ^ (word >> np.uint64(shift))) * np.uint64(multiple)
     return word
 
 
@@ -93,106 +95,116 @@ def _first(block: Block, people: int) -> Block:
     )
 
 
-def printed_loadings(
-    state: PrintedState, parameters: Floats, clean: bool
-) -> Floats:
-    """[level | rank-k factor]: a level with the paper's fictitious ratings, and the cleaned
-    (or plain) average."""
-    found = paper_clean(
-        state.covariance,
-        state.weights,
-        state.count if clean else np.ones(len(state.weights)),
-        rank=RANK,
-        shrink_diagonal=float(parameters[0]) if clean else 0.0,
-        shrink_off=float(parameters[1]) if clean else 0.0,
-    )
-    level = np.full(
-        (len(found), 1), np.sqrt(float(parameters[RIDGE]) / FICTITIOUS)
-    )
-    return np.ascontiguousarray(
-        np.concatenate([level, found], axis=1), np.float64
-    )
+@dataclass(frozen=True)
+class Probe:
+    """Shrinkage and ridge: given, or found by a descent on the error of the probe set."""
 
+    settings: McSherrySettings
+    clean: bool
+    rank: int
+    neighbours: int
+    """Own ratings that a prediction uses; 0 for the SVD."""
 
-def fit_parameters(
-    state: PrintedState,
-    kept: Block,
-    probe: Block,
-    *,
-    clean: bool,
-    neighbours: int,
-) -> Floats:
-    """Coordinate descent on the logarithms of the parameters."""
-    parameters = np.array(START)
-    people = min(MOST, len(kept.people))
-    asked = _first(probe, people)
-    if not len(asked.value):
+    @property
+    def _asked(self) -> tuple[float | None, float | None, float | None]:
+        told = self.settings
+        return told.shrink_diagonal, told.shrink_off, told.ridge
+
+    @property
+    def _open(self) -> list[int]:
+        """The parameters that are to be found. Without cleaning nothing shrinks."""
+        places = range(PARAMETERS) if self.clean else (RIDGE,)
+        return [place for place in places if self._asked[place] is None]
+
+    @property
+    def needed(self) -> bool:
+        """Whether anything is to be found, and so a probe set to be held back."""
+        return bool(self._open)
+
+    @property
+    def given(self) -> Floats:
+        """Those that were given, and the start for the others; 0 where nothing shrinks."""
+        found = [
+            start if asked is None else asked
+            for asked, start in zip(self._asked, START, strict=True)
+        ]
+        if not self.clean:
+            found[:RIDGE] = [0.0] * RIDGE
+        return np.array(found)
+
+    def fitted(self, state: PrintedState, kept: Block, probe: Block) -> Floats:
+        """Coordinate descent on the logarithms of the open parameters."""
+        parameters = self.given
+        people = min(MOST, len(kept.people))
+        asked = _first(probe, people)
+        if not len(asked.value):
+            return parameters
+        error = _Error(self, state, _first(kept, people), asked)
+        best = error.of(parameters)
+        for step in FACTORS:
+            for place in self._open:
+                for way in (step, 1 / step):
+                    helped = False
+                    for _ in range(REPEATED):
+                        tried = parameters.copy()
+                        tried[place] *= way
+                        if (now := error.of(tried)) >= best:
+                            break
+                        best = now
+                        parameters = tried
+                        helped = True
+                    if helped:
+                        break
         return parameters
-    error = _Error(state, _first(kept, people), asked, neighbours)
-    found = printed_loadings(state, parameters, clean)
-    best = error.of(parameters, found)
-    for factor in FACTORS:
-        for place in range(0 if clean else RIDGE, len(parameters)):
-            for way in (factor, 1 / factor):
-                tried = parameters.copy()
-                tried[place] *= way
-                other = found
-                if place != RIDGE:
-                    other = printed_loadings(state, tried, clean)
-                if (now := error.of(tried, other)) < best:
-                    best = now
-                    parameters = tried
-                    found = other
-                    break
-    return parameters
 
 
-@dataclass(frozen=True, eq=False)
 class _Error:
     """The root mean square error on the probe, of one choice of parameters after another."""
 
-    state: PrintedState
-    kept: Block
-    probe: Block
-    neighbours: int
-
-    @property
-    def baseline(self) -> Floats:
-        return np.asarray(self.state.item + self.state.again - MIDDLE)
-
-    def of(self, tried: Floats, found: Floats) -> float:
-        """With the loadings `found`, whose level follows the ridge that is tried."""
-        rows = found.copy()
-        rows[:, 0] = np.sqrt(tried[RIDGE] / FICTITIOUS)
-        predict = self._by_neighbours if self.neighbours else self._by_factor
-        made = predict(rows, float(tried[RIDGE]))
-        left = np.clip(made, -2.0, 2.0) - self.probe.value
-        return float(np.sqrt(np.mean(left**2)))
-
-    def _by_neighbours(self, rows: Floats, ridge: float) -> Floats:
-        from tacit.kernels.neighbours import predict_neighbours
-
-        kept, probe = self.kept, self.probe
-        baseline = self.baseline
-        out = np.empty(len(probe.value))
-        predict_neighbours(
-            kept.ptr,
-            kept.item,
-            kept.value - baseline[kept.item],
-            probe.ptr,
-            probe.item,
-            rows,
-            np.full(len(rows), ridge),
-            self.neighbours,
-            np.asarray(self.state.weights, np.float32),
-            out,
+    def __init__(
+        self, probe: Probe, state: PrintedState, kept: Block, asked: Block
+    ) -> None:
+        self.how = probe
+        self.state = state
+        self.truth = asked.value
+        self.cells = Cells(
+            kept.ptr, kept.item, kept.value, asked.ptr, asked.item
         )
-        return np.asarray(baseline[probe.item] + out)
+        self._known: dict[tuple[float, ...], dict[str, Floats]] = {}
 
-    def _by_factor(self, rows: Floats, ridge: float) -> Floats:
-        kept, probe = self.kept, self.probe
-        model = GaussianModel(self.baseline, np.zeros(len(rows)), rows, ridge)
-        made, _ = predict_cells(
-            model, kept.ptr, kept.item, kept.value, probe.ptr, probe.item
+    def of(self, tried: Floats) -> float:
+        """With a matrix that is made once for each shrinkage."""
+        how = self.how
+        settings = how.settings
+        numbers = {
+            "level_prior": settings.person_prior,
+            "level_mean": self.state.again,
+            "clamp": settings.clamp if settings.residuals == "clamped" else 0.0,
+            "ridge": float(tried[RIDGE]),
+            "neighbours": float(how.neighbours),
+        }
+        model = CentredNeighbours(self._arrays(tried[:RIDGE]), numbers)
+        made = np.clip(model.predict_cells(self.cells), -2.0, 2.0)
+        return float(np.sqrt(np.mean((made - self.truth) ** 2)))
+
+    def _arrays(self, shrinkage: Floats) -> dict[str, Floats]:
+        place = tuple(float(each) for each in shrinkage)
+        if place not in self._known:
+            self._known = {place: self._made(shrinkage)}
+        return self._known[place]
+
+    def _made(self, shrinkage: Floats) -> dict[str, Floats]:
+        how, state = self.how, self.state
+        least = how.settings.least_weight
+        arrays = {"baseline": np.asarray(state.item - MIDDLE)}
+        if how.neighbours:
+            arrays["similarity"] = np.asarray(state.weights, np.float64)
+        if how.neighbours and not how.clean:
+            arrays["covariance"] = averaged(state, np.zeros(2), least)
+            return arrays
+        # Roughly: only which parameters are better is asked.
+        rows = factor(
+            state, shrinkage, how.clean, how.rank, least, roughly=True
         )
-        return made
+        arrays["loadings"] = rows
+        return arrays

@@ -1,27 +1,27 @@
 """Algorithms 1 and 2 of Wang & Tang as printed: claimed, not certified.
 
-What breaks the claims (docs/proofs/pnbm.md): item means and first similarities are raw; the
-bound of Algorithm 1 covers one number of the gradient while one rating moves a whole row
-and more; sampling ratings does not amplify; Algorithm 2's temperature divides its epsilon
-and nothing bounds the distance of a finite chain from its limit.
+What breaks the claims (docs/proofs/pnbm.md): item means are raw, and so are first
+similarities where they are made from ratings; the bound of Algorithm 1 covers one number
+of the gradient while one rating moves a whole row and more; sampling ratings does not
+amplify; Algorithm 2's temperature divides its epsilon and nothing bounds the distance of a
+finite chain from its limit.
 
 Here are the paper's formulas; `algorithm` has what both algorithms do alike, `forms` each of
-them as a plan.
+them as a plan, `kernels` the gradient over all pairs of items. `tests/printed/wang_tang.py`
+is a second implementation that shares no code with this one.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.methods.first_order.state import Floats
-from tacit.rounds.round import Block
 
 SPAN = 4.0
 """phi = r_max - r_min on the inner scale."""
-MOST_RATINGS = 200
-"""tau: Algorithm 2 keeps at most this many ratings of a person."""
-BOUND = SPAN**2 * MOST_RATINGS
-"""B, the largest loss of a person."""
+MIDDLE = 3.0
+"""Of the paper's scale from 1 to 5, whose width the inner scale has."""
 
 
 def error_limit(turn: int) -> float:
@@ -34,22 +34,27 @@ def printed_sensitivity(turn: int, floor: float) -> float:
     return 2.0 * error_limit(turn) * SPAN / floor
 
 
+def loss_bound(most: int) -> float:
+    """B, the largest loss of a person with at most `most` (tau) ratings."""
+    return SPAN**2 * most
+
+
 def langevin_step(
     value: Floats,
     gradient: Floats,
     prior: Floats,
     *,
-    epsilon: float,
+    share: float,
     step: float,
     noise: Floats | float,
 ) -> Floats:
-    """Line 5 of Algorithm 2. At epsilon = 4B the factor is 1: plain stochastic gradient
+    """Line 5 of Algorithm 2, with share = epsilon/4B: at 1 plain stochastic gradient
     Langevin dynamics."""
-    return np.asarray(
-        value
-        - epsilon / (4.0 * BOUND) * step / 2.0 * (gradient + prior)
-        + noise
-    )
+    moved = gradient + prior
+    moved *= -share * step / 2.0
+    moved += value
+    moved += noise
+    return moved
 
 
 def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:
@@ -60,20 +65,14 @@ def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:
     return share * (1.0 - share) ** max(batch * total - 1.0, 0.0), total
 
 
-def busy(block: Block, least: int, most: int | None, seed: int) -> Block:
-    """The people with more than `least` ratings; at most `most` of them each, at random."""
-    counts = np.diff(block.ptr)
-    person = np.repeat(np.arange(len(counts)), counts)
-    keep_cell = counts[person] > least
-    if most is not None:
-        order = np.lexsort(
-            (np.random.default_rng(seed).random(len(person)), person)
-        )
-        rank = np.empty(len(person), np.int64)
-        rank[order] = np.arange(len(person)) - np.repeat(block.ptr[:-1], counts)
-        keep_cell &= rank < most
-    kept = np.bincount(person[keep_cell], minlength=len(counts))
-    ptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    return Block(
-        block.people, ptr, block.item[keep_cell], block.value[keep_cell]
-    )
+def most_similar(
+    similarity: Floats, neighbours: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """The `neighbours` other items of largest similarity to each item, ascending by item:
+    section 5.2, *after* training."""
+    others = similarity.copy()
+    np.fill_diagonal(others, -np.inf)
+    count = max(1, min(neighbours, len(others) - 1))
+    best = np.argsort(-others, axis=1, kind="stable")[:, :count]
+    index = np.sort(best, axis=1).astype(np.int64)
+    return index, np.take_along_axis(similarity, index, axis=1)

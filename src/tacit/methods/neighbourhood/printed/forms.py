@@ -1,15 +1,22 @@
-"""Algorithms 1 and 2 of Wang & Tang as plans: claimed, not certified."""
+"""Algorithms 1 and 2 of Wang & Tang as plans: claimed, not certified.
+
+All pairs of items are learned; the N most similar of each item are kept afterwards. Where
+the text leaves a choice, it is a setting; `reading=code` takes the steps of the program
+that the authors published instead of those that are printed.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from math import sqrt
+from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 
 from tacit.bound import Rows
 from tacit.methods.base import Form, Public
+from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.neighbourhood import (
     LangevinSettings,
     Learned,
@@ -18,15 +25,16 @@ from tacit.methods.neighbourhood.neighbourhood import (
     SGDSettings,
 )
 from tacit.methods.neighbourhood.printed import (
-    MOST_RATINGS,
     SPAN,
     error_limit,
     inclusion,
     langevin_step,
+    loss_bound,
+    most_similar,
     printed_sensitivity,
 )
 from tacit.methods.neighbourhood.printed.algorithm import Algorithm
-from tacit.methods.neighbourhood.state import RowState
+from tacit.methods.neighbourhood.state import AllPairsState
 from tacit.methods.neighbourhood.twin import as_rows
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
@@ -37,16 +45,16 @@ from tacit.rounds.state import State
 
 NO_FLOOR = 1e-9
 """C of Algorithm 2, which has none: stands for a positive divisor."""
-LOW_EPSILON = 5.0
-"""Below it section 5.1 and figure 2 take the first of the two values that follow."""
-RATE_LOW, RATE_HIGH = 0.4, 0.1
-"""eta of Algorithm 1."""
-FLOOR_LOW, FLOOR_HIGH = 15.0, 10.0
-"""C of Algorithm 1."""
-DESCENT_MOST, LANGEVIN_STEPS = 20, 20
-"""K: of Algorithm 1 at most, fewer where less may be spent (section 5.1); of Algorithm 2."""
-LANGEVIN_RATE = 8e-6
-"""eta_1 of Algorithm 2."""
+NOISE = 0.9
+"""Variance of a rating that the statement of a prediction's error assumes: the paper has none."""
+RATE, FLOOR, STEPS = 0.4, 10.0, 10
+"""eta, C and K of Algorithm 1: in the ranges of section 5.1, and those of the authors'
+published program."""
+LANGEVIN_RATE, LANGEVIN_STEPS = 8e-6, 300
+"""eta_1 of Algorithm 2: the largest of section 5.1. Its K is not printed; the authors'
+program runs 300."""
+HELD = 40
+"""In the authors' program steps of Algorithm 2 begin to fall after so many."""
 ALGORITHM_1 = "the noise covers one number of the gradient; one rating moves whole rows of it"
 """Why Algorithm 1 is not certified."""
 ALGORITHM_2 = (
@@ -70,16 +78,22 @@ class PrintedForm(Form):
     def step(self, algorithm: Algorithm, turn: int) -> Round:
         """Step `turn` of the algorithm."""
 
-    def floor(self, epsilon: float) -> float:
+    @property
+    def floor(self) -> float:
         """C, the least total similarity that predictions divide by."""
         return NO_FLOOR
+
+    @property
+    def published(self) -> bool:
+        """Whether steps are those of the authors' program."""
+        return self.settings.reading == "code"
 
     def story(self, epsilon: float) -> tuple[str, ...]:
         """What the paper says of its epsilon."""
         return ()
 
     def plan(self, public: Public) -> Plan:
-        """The raw start, then the steps."""
+        """The start, then the steps."""
         algorithm = self.algorithm(public)
         turns = range(1, algorithm.rounds + 1)
         steps = (self.step(algorithm, turn) for turn in turns)
@@ -88,23 +102,35 @@ class PrintedForm(Form):
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
-        return RowState()
+        return AllPairsState()
 
-    def finish(self, public: Public, state: RowState) -> Shared:
-        """The neighbours over item means alone: the paper's predictor knows no levels."""
+    def finish(self, public: Public, state: AllPairsState) -> Shared:
+        """The most similar neighbours over item means alone: the paper's predictor knows no
+        levels."""
         items = public.items
-        noise = float(state.noise[0, 0])
+        learned = state.similarity
+        if self.published:
+            learned = (learned + learned.T) / 2
         arrays = {
             "baseline": state.baseline[:, 0],
             "variance": np.zeros(items),
             "loadings": np.zeros((items, 1)),
             "doubt": np.zeros(items),
-            **compress(state.neighbour.astype(np.int64), state.similarity),
+            **compress(*most_similar(learned, self.settings.neighbours)),
         }
-        floor = self.floor(_epsilon(public))
         return self.method.published(
-            public, Learned(arrays, noise, noise, floor)
+            public, Learned(arrays, NOISE, NOISE, self.floor)
         )
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """Settings as they are used; those that the paper has no use for are left out."""
+        algorithm = self.algorithm(public)
+        told = self.settings.model_dump(exclude={"items", "sampled"})
+        return told | {
+            "neighbours": max(1, min(told["neighbours"], public.items - 1)),
+            "start": algorithm.start_from,
+            "rounds": algorithm.rounds,
+        }
 
     def _algorithm(
         self,
@@ -119,14 +145,15 @@ class PrintedForm(Form):
         settings = self.settings
         return Algorithm(
             items=public.items,
-            neighbours=max(1, min(settings.neighbours, public.items - 1)),
-            pearson=settings.start == "pearson",
+            start_from=settings.start or "random",
             rescale=rescale,
-            batch=settings.batch,
+            batch=1.0 if self.published else settings.batch,
+            least=settings.least,
             most=most,
+            published=self.published,
             kind=kind,
             epsilon=_epsilon(public),
-            rounds=settings.rounds or rounds,
+            rounds=rounds if settings.rounds is None else settings.rounds,
             seed=self.method.seed,
             threads=self.method.threads,
         )
@@ -137,45 +164,95 @@ class DescentForm(PrintedForm):
 
     settings: SGDSettings
 
+    @property
+    def floor(self) -> float:
+        """C, of figure 2."""
+        return self.settings.floor or FLOOR
+
+    @property
+    def rate(self) -> float:
+        """Eta."""
+        return self.settings.rate or RATE
+
     def algorithm(self, public: Public) -> Algorithm:
-        """Fewer steps where less may be spent (section 5.1)."""
-        steps = int(np.clip(np.ceil(2 * _epsilon(public)), 1, DESCENT_MOST))
+        """K steps from similarities times beta."""
         return self._algorithm(
-            public, STEPWISE, steps, rescale=self.settings.rescale
+            public, STEPWISE, STEPS, rescale=self.settings.rescale
         )
 
-    def floor(self, epsilon: float) -> float:
-        """C, of figure 2."""
-        ruled = FLOOR_LOW if epsilon < LOW_EPSILON else FLOOR_HIGH
-        return self.settings.floor or ruled
+    def used(self, public: Public) -> dict[str, Any]:
+        """With eta and C."""
+        return {
+            **super().used(public),
+            "rate": self.rate,
+            "floor": self.floor,
+        }
 
     def step(self, algorithm: Algorithm, turn: int) -> Round:
         """Step t: S <- S - eta (beta (G + Laplace(gamma K dF/epsilon)) + lambda S)."""
-        epsilon = algorithm.epsilon
-        ruled = RATE_LOW if epsilon < LOW_EPSILON else RATE_HIGH
-        rate = self.settings.rate or ruled
-        floor = self.floor(epsilon)
+        sensitivity = printed_sensitivity(turn, self.floor)
+        scale = (
+            algorithm.batch * algorithm.rounds * sensitivity / algorithm.epsilon
+        )
+        move = self._move
+        if self.published:
+            # Its Laplace numbers have that standard deviation instead of that scale.
+            scale /= sqrt(2)
+            move = self._published_move
 
-        def contribute(block: Block, state: RowState) -> Mapping[str, Rows]:
-            limit = error_limit(turn)
-            slope = algorithm.gradient(
-                block, state, turn, floor=floor, clamp=limit, reach=SPAN
-            )
-            slope += block.draws["similarity"].reshape(slope.shape)
-            moved = state.similarity - rate * (
-                algorithm.rescale * slope
-                + self.settings.decay * state.similarity
-            )
-            return {
-                "similarity": as_rows(
-                    np.where(state.neighbour >= 0, moved, 0.0)
-                )
-            }
+        def contribute(
+            block: Block, state: AllPairsState
+        ) -> Mapping[str, Rows]:
+            noise = block.draws["similarity"].reshape(state.similarity.shape)
+            moved = move(algorithm, block, state, turn, noise)
+            return {"similarity": as_rows(moved)}
 
-        sensitivity = printed_sensitivity(turn, floor)
-        scale = algorithm.batch * algorithm.rounds * sensitivity / epsilon
         claim = Claim("laplace", scale, algorithm.claimed, 0.0, ALGORITHM_1)
         return algorithm.step(turn, claim, contribute)
+
+    def _move(
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        turn: int,
+        noise: Floats,
+    ) -> Floats:
+        """Lines 5 to 7."""
+        settings = self.settings
+        slope = algorithm.gradient(
+            block,
+            state,
+            turn,
+            floor=self.floor,
+            clamp=error_limit(turn),
+            reach=SPAN if settings.paranoid == "left-out" else inf,
+        )
+        moved = state.similarity - self.rate * (
+            settings.rescale * (slope + noise)
+            + settings.decay * state.similarity
+        )
+        np.fill_diagonal(moved, 0.0)
+        return np.asarray(moved)
+
+    def _published_move(
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        turn: int,
+        noise: Floats,
+    ) -> Floats:
+        """Of symmetric similarities, beta times the pull to zero as well."""
+        value = (state.similarity + state.similarity.T) / 2
+        slope = algorithm.published_gradient(
+            block, state.after(similarity=value), floor=self.floor
+        )
+        settings = self.settings
+        pull = settings.decay * value
+        return np.asarray(
+            value - self.rate * settings.rescale * (slope + pull + noise)
+        )
 
 
 class LangevinForm(PrintedForm):
@@ -183,47 +260,100 @@ class LangevinForm(PrintedForm):
 
     settings: LangevinSettings
 
+    @property
+    def rate(self) -> float:
+        """eta_1."""
+        return self.settings.rate or LANGEVIN_RATE
+
     def algorithm(self, public: Public) -> Algorithm:
-        """A fixed number of steps, over at most `MOST_RATINGS` ratings of a person."""
+        """A fixed number of steps, over at most tau random ratings of a person."""
         return self._algorithm(
-            public, POSTERIOR, LANGEVIN_STEPS, most=MOST_RATINGS
+            public, POSTERIOR, LANGEVIN_STEPS, most=self.settings.most
         )
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """With eta_1."""
+        return {**super().used(public), "rate": self.rate}
 
     def story(self, epsilon: float) -> tuple[str, ...]:
         """The paper quotes a mean over a person's ratings."""
-        each = epsilon / MOST_RATINGS
-        quoted = f"{each:g} x {MOST_RATINGS}: a mean over a person's ratings."
+        most = self.settings.most
+        quoted = f"{epsilon / most:g} x {most}: a mean over a person's ratings."
         return (f"The paper quotes this epsilon as {quoted}",)
 
+    def length(self, turn: int) -> float:
+        """eta_t = eta_1 t^-xi."""
+        if self.published and turn <= HELD:
+            return self.rate
+        since = turn - 1 if self.published else turn
+        return float(self.rate * since**-self.settings.falling)
+
     def step(self, algorithm: Algorithm, turn: int) -> Round:
-        """Step t, with eta_t = eta_1 t^-xi and noise of variance temperature x eta_t."""
-        settings = self.settings
-        step = (settings.rate or LANGEVIN_RATE) * turn**-settings.falling
+        """Step t, with noise of variance temperature x eta_t."""
+        step = self.length(turn)
+        share = algorithm.epsilon / (4 * loss_bound(self.settings.most))
+        spread = sqrt(self.settings.temperature * step)
+        move = self._published_move if self.published else self._move
 
-        def contribute(block: Block, state: RowState) -> Mapping[str, Rows]:
-            value = state.similarity
-            slope = algorithm.gradient(block, state, turn, floor=NO_FLOOR)
-            part, _ = inclusion(state.doubt[:, 0], algorithm.batch)
-            chance = (
-                1.0 - part[:, None] * part[state.neighbour.astype(np.int64)]
-            )
-            moved = langevin_step(
-                value,
-                slope / algorithm.batch,
-                settings.decay * value / chance,
-                epsilon=algorithm.epsilon,
-                step=step,
-                noise=block.draws["similarity"].reshape(value.shape),
-            )
-            return {
-                "similarity": as_rows(
-                    np.where(state.neighbour >= 0, moved, 0.0)
-                )
-            }
+        def contribute(
+            block: Block, state: AllPairsState
+        ) -> Mapping[str, Rows]:
+            noise = block.draws["similarity"].reshape(state.similarity.shape)
+            moved = move(algorithm, block, state, turn, share, noise)
+            return {"similarity": as_rows(moved)}
 
-        spread = sqrt(settings.temperature * step)
         claim = Claim("gaussian", spread, algorithm.claimed, 0.0, ALGORITHM_2)
         return algorithm.step(turn, claim, contribute)
+
+    def _move(
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        turn: int,
+        share: float,
+        noise: Floats,
+    ) -> Floats:
+        """Line 5, with H of equation 12."""
+        settings = self.settings
+        value = state.similarity
+        slope = algorithm.gradient(block, state, turn, floor=NO_FLOOR)
+        part, total = inclusion(state.counts[:, 0], algorithm.batch)
+        prior = np.outer(part, part)
+        np.subtract(1.0, prior, out=prior)
+        np.divide(value, prior, out=prior)
+        times = total if settings.times == "ratings" else 1.0
+        slope *= times / algorithm.batch
+        prior *= times * settings.decay
+        moved = langevin_step(
+            value,
+            slope,
+            prior,
+            share=share,
+            step=self.length(turn),
+            noise=noise,
+        )
+        np.fill_diagonal(moved, 0.0)
+        return moved
+
+    def _published_move(
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        turn: int,
+        share: float,
+        noise: Floats,
+    ) -> Floats:
+        """Noise first, then symmetry, then a whole step along the drift, H = 1."""
+        value = state.similarity + noise
+        value = (value + value.T) / 2
+        slope = algorithm.published_gradient(
+            block, state.after(similarity=value), floor=NO_FLOOR
+        )
+        drift = slope + self.settings.decay * value
+        times = float(state.counts.sum())
+        return np.asarray(value - self.length(turn) * share * times * drift)
 
 
 def _epsilon(public: Public) -> float:

@@ -8,14 +8,15 @@ people of their own, and an answer has the whole budget. Where people answer mor
 delta buys the exact composition of their bits. The twin takes exact gradients.
 
 Not printed, and chosen here: the start (all products at mid-scale), the learning rates, and
-that a person's own step averages over her own ratings.
+that a person's own step averages over her own ratings. Where the text leaves a choice it is
+a setting. `tests/printed/shin.py` is a second implementation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +27,28 @@ from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.one_bit.one_bit import (
+    NaiveSettings,
     OneBitMF,
     OneBitSettings,
     ProjectedSettings,
     Way,
 )
-from tacit.methods.one_bit.printed.projection import Projection
+from tacit.methods.one_bit.printed.projection import (
+    Projection,
+    reduced_rows,
+)
 from tacit.methods.one_bit.state import DescentState
 from tacit.model.shared import Shared, single
 from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
 from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
-from tacit.rounds.state import NOT_YET, State
+from tacit.rounds.state import State, known
 
 Floats = NDArray[np.float64]
 Factors = NDArray[np.float32]
+Hidden = Literal["masked", "masked item"]
+"""How section 4.1 hides presence: of all items together, or of one."""
 LARGEST = 1e3
 """Item factors are kept within this, and a step that is not finite is not taken: the naive
 method diverges."""
@@ -80,7 +87,7 @@ class OneBitDescentForm(Form):
         descent = self._descent(public)
         personal = "descent"
         arrays: dict[str, NDArray[Any]] = {
-            "path": single(np.asarray(state.path[1:]))
+            "path": single(np.asarray(descent.path(state)[1:]))
         }
         if descent.project is not None and descent.project.transposed:
             personal = "sparse-descent"
@@ -92,6 +99,8 @@ class OneBitDescentForm(Form):
             "middle": public.schema.middle,
             "unit_width": public.schema.unit_width,
         }
+        if descent.over:
+            numbers["over"] = descent.over
         return Shared(
             self.method.name,
             personal,
@@ -99,8 +108,19 @@ class OneBitDescentForm(Form):
             numbers,
             public.schema,
             public.catalogue,
-            self.settings.model_dump(),
+            self.used(public),
         )
+
+    def used(self, public: Public) -> dict[str, Any]:
+        """With the form that it is, and the q that is used."""
+        told = self.settings.model_dump() | {"form": "descent"}
+        if isinstance(self.settings, ProjectedSettings):
+            told["projection"] = reduced_rows(public.items, self.settings)
+            told["share"] = told["projection"] / public.items
+            del told["bits"]
+        if public.calibration == "paper":
+            del told["each"]
+        return told
 
     def _descent(self, public: Public) -> PrintedDescent:
         return PrintedDescent(
@@ -129,6 +149,8 @@ class PrintedDescent:
         self.way = way
         self.exact = public.budget is None
         self.rank = settings.rank
+        self.over = public.people if settings.own_mean == "people" else 0.0
+        """What divides a person's own gradient; 0: the number of her ratings."""
         schema = public.schema
         middle = max(abs(schema.middle), SMALLEST * (schema.high - schema.low))
         self.level = np.sqrt(middle / self.rank)
@@ -179,8 +201,9 @@ class PrintedDescent:
         """Who takes part in each round, and the name of its part."""
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
-            more = 1 if self.public.calibration == "paper" else 0
-            return [Turn(i, Everyone(), "bits") for i in range(rounds + more)]
+            return [
+                Turn(i, Everyone(), "bits") for i in range(rounds + self._more)
+            ]
         each = self.settings.each or 1
         if rounds % each:
             raise SettingError(
@@ -196,6 +219,18 @@ class PrintedDescent:
             for i in range(rounds)
         ]
 
+    @property
+    def _more(self) -> int:
+        """Rounds beyond k: one in `paper`, as its loops are printed."""
+        if self.public.calibration != "paper":
+            return 0
+        if self.settings.each is not None:
+            raise SettingError(
+                "each is not for `paper`, where everybody answers in every round",
+                remedy="leave it out, or use --calibration sound --set form=descent",
+            )
+        return int(self.settings.loop == "k+1")
+
     def contribute(
         self, block: Block, state: DescentState, *, key: np.uint64, name: str
     ) -> Mapping[str, Rows]:
@@ -204,7 +239,7 @@ class PrintedDescent:
         from tacit.kernels.descent import advance
         from tacit.methods.one_bit.printed import kernels
 
-        path = self._path(state)
+        path = self.path(state)
         schema = self.public.schema
         rating = schema.middle + schema.unit_width * block.value
         own = block.personal["own"]
@@ -216,6 +251,7 @@ class PrintedDescent:
             np.full(self.rank, self.level),
             self.settings.own_rate,
             self.settings.ridge,
+            self.over,
             own,
         )
         if self.exact or self.way == "naive":
@@ -252,22 +288,35 @@ class PrintedDescent:
         turn: int,
     ) -> DescentState:
         """One step of the items along the mean gradient of those who answered."""
-        path = self._path(state)
+        path = self.path(state)
         (got,) = released.values()
         gradient = got.value.reshape(self.size, self.rank) / max(got.reports, 1)
         if not self.exact and self.way != "naive":
             gradient = gradient * (self.size * self.rank)
-        moved = self._step(path[-1], gradient, turn)
+        # what is told is what is stepped along, so that everybody comes to the same factors
+        told = gradient.astype(np.float32)[None]
+        moved = self._step(path[-1], told[0], turn)
+        if known(state.gradients):
+            told = np.concatenate([state.gradients, told])
         return state.after(
-            gradient=gradient.astype(np.float32),
-            path=np.concatenate([path, moved[None]]),
+            gradients=told, path=np.concatenate([path, moved[None]])
         )
 
-    def _path(self, state: DescentState) -> Factors:
-        return state.path if state.path is not NOT_YET else self.first
+    def path(self, state: DescentState) -> Factors:
+        """The item factors before the first step and after each, made anew by whoever was
+        told the gradients alone."""
+        if known(state.path):
+            return state.path
+        path = self.first
+        if known(state.gradients):
+            for turn, gradient in enumerate(state.gradients):
+                moved = self._step(path[-1], gradient, turn)
+                path = np.concatenate([path, moved[None]])
+        return path
 
-    def _step(self, factors: Factors, gradient: Floats, turn: int) -> Factors:
+    def _step(self, factors: Factors, told: Factors, turn: int) -> Factors:
         """V - (gamma_t / f_k)(gradient + 2 ridge V): a step that is not finite is not taken."""
+        gradient = told.astype(np.float64)
         k = float(self.settings.rounds)
         correction = {"one": 1.0, "k": k, "k2": k**2}[self.settings.correction]
         correction = 1.0 if self.exact else correction
@@ -310,8 +359,14 @@ class PrintedDescent:
         if printed:
             width = self.public.schema.high - self.public.schema.low
             half = budget.epsilon / 2 / settings.rounds
-            scale = self.size * width * self.rank / half
-            claim = Claim("masked", scale, each, 0.0, UNBOUNDED_REASON)
+            single = (
+                isinstance(settings, NaiveSettings)
+                and settings.protects == "single"
+            )
+            among = 1 if single else self.size
+            scale = among * width * self.rank / half
+            noise: Hidden = "masked item" if single else "masked"
+            claim = Claim(noise, scale, each, 0.0, UNBOUNDED_REASON)
             return Part(
                 name, self.size, UNCLIPPED, width=self.rank, printed=claim
             )
@@ -323,7 +378,8 @@ class PrintedDescent:
         if self.exact:
             return ("Exact gradients, for comparison.",)
         if self.public.calibration == "paper":
-            how = f"{rounds + 1} rounds in which everybody answers at epsilon/{rounds}"
+            run = rounds + self._more
+            how = f"{run} rounds in which everybody answers at epsilon/{rounds}"
             return (f"As printed: {how}.",)
         each = self.settings.each or 1
         return (f"{rounds} rounds; each person answers in {each} of them.",)

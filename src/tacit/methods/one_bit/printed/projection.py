@@ -26,7 +26,7 @@ class Projection:
     def __init__(
         self, items: int, settings: ProjectedSettings, rng: np.random.Generator
     ) -> None:
-        self.rows = min(settings.projection, items)
+        self.rows = reduced_rows(items, settings)
         self.transposed = settings.recover == "ratings"
         shape = (self.rows, items)
         if settings.entries == "sign":
@@ -64,3 +64,9 @@ class Projection:
         solved = cho_solve(self._solve, reduced.astype(np.float32))
         result: Floats = (self.matrix.T @ solved).astype(np.float64)
         return result
+
+
+def reduced_rows(items: int, settings: ProjectedSettings) -> int:
+    """q: as it was said, or a share of the items; no more than there are."""
+    wanted = settings.projection or round(settings.share * items)
+    return max(1, min(wanted, items))

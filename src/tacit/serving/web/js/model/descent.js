@@ -27,6 +27,7 @@ export class Descent {
     this.begin = number(numbers, 'start');
     this.rate = number(numbers, 'rate');
     this.ridge = number(numbers, 'ridge');
+    this.over = 'over' in numbers ? number(numbers, 'over', 0) : 0;
     this.middle = number(numbers, 'middle');
     this.unit = number(numbers, 'unit_width', 1e-9);
     this.spread = SPREAD;
@@ -36,7 +37,7 @@ export class Descent {
   factors(own) {
     const { width, path } = this;
     const factors = new Float64Array(width).fill(this.begin);
-    const count = Math.max(own.items.length, 1);
+    const count = this.over || Math.max(own.items.length, 1);
     for (let step = 0; step < this.steps; step++) {
       const gradient = new Float64Array(width);
       own.items.forEach((item, j) => {
@@ -86,7 +87,7 @@ export class Descent {
     const factors = new Float64Array(width).fill(this.begin);
     const slope = new Float64Array(width * size);
     for (let step = 0; step < this.steps; step++) {
-      const rate = (2 * this.rate) / (step + 1) / Math.max(size, 1);
+      const rate = (2 * this.rate) / (step + 1) / (this.over || Math.max(size, 1));
       const keep = 1 - (2 * this.ridge * this.rate) / (step + 1);
       const at = (/** @type {number} */ j) => (step * this.items + own.items[j]) * width;
       const error = Float64Array.from(

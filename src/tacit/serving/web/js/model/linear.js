@@ -134,3 +134,35 @@ function unit(x) {
   for (let i = 0; i < x.length; i++) x[i] /= length;
   return x;
 }
+
+/**
+ * The inverse of any regular matrix, by elimination with pivots; numbers that are not finite where
+ * it is singular.
+ * @param {Float64Array} matrix @param {number} n
+ */
+export function inverse(matrix, n) {
+  const a = matrix.slice();
+  const out = identity(n);
+  for (let column = 0; column < n; column++) {
+    let pivot = column;
+    for (let row = column + 1; row < n; row++) {
+      if (Math.abs(a[row * n + column]) > Math.abs(a[pivot * n + column])) pivot = row;
+    }
+    const scale = a[pivot * n + column];
+    for (const part of [a, out]) {
+      for (let k = 0; k < n; k++) {
+        const upper = part[pivot * n + k];
+        part[pivot * n + k] = part[column * n + k];
+        part[column * n + k] = upper / scale;
+      }
+    }
+    for (let row = 0; row < n; row++) {
+      if (row === column) continue;
+      const times = a[row * n + column];
+      for (const part of [a, out]) {
+        for (let k = 0; k < n; k++) part[row * n + k] -= times * part[column * n + k];
+      }
+    }
+  }
+  return out;
+}

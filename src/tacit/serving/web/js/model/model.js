@@ -1,5 +1,6 @@
 /** A published model as the page uses it. */
 
+import { CentredNeighbours } from './centred.js';
 import { ModelError } from './check.js';
 import { Descent } from './descent.js';
 import { Ease } from './ease.js';
@@ -16,7 +17,6 @@ import { Person } from './person.js';
 import { top } from './rank.js';
 import { SparseDescent } from './sparse.js';
 import { FactorNeighbours } from './staged.js';
-import { WeightedNeighbours } from './weighted.js';
 
 /** @typedef {import('./kind.js').Kind} Kind */
 /** @typedef {import('./check.js').Tables} Tables */
@@ -26,7 +26,7 @@ const KINDS = /** @type {Record<string, Maker>} */ ({
   mean: OwnMean,
   gaussian: Gaussian,
   ease: Ease,
-  'weighted-neighbours': WeightedNeighbours,
+  centred: CentredNeighbours,
   'factor-neighbours': FactorNeighbours,
   'kept-neighbours': KeptNeighbours,
   neighbourhood: Neighbourhood,

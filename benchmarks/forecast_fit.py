@@ -1,0 +1,313 @@
+"""Fits the model of forecasts to kept runs, and says how well it keeps its word.
+
+    python benchmarks/forecast_fit.py fit RUNS OUT.json      the runs and the fitted scales
+    python benchmarks/forecast_fit.py check RUNS             every set left out in turn
+    python benchmarks/forecast_fit.py choices RUNS           the same for what `choose` names
+
+RUNS is the folder of `benchmarks/forecast.py`. `check` fits scales and widening again without
+the set that is left out, with all parts of it; the six invented shapes are never fitted to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
+
+from tacit.evaluation import cost
+from tacit.evaluation.choose import expected, solve
+from tacit.evaluation.cost import (
+    LISTS,
+    Asked,
+    Kind,
+    Told,
+    _back,
+    points_of,
+    told,
+)
+from tacit.evaluation.forecast import forecast
+from tacit.evaluation.kriging import Scales, fit_scales
+from tacit.ledger.account.calibrate import gaussian_mu
+
+MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
+KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
+JUDGED = (0.5, 20.0)
+PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
+TRAINED = 0.9
+"""Share of ratings that a split leaves for training."""
+
+
+def load(folder: Path) -> list[dict[str, Any]]:
+    """Private cells beside their twins."""
+    private: dict[Any, Any] = {}
+    twins: dict[Any, Any] = {}
+    for path in sorted(folder.glob("*.json")):
+        kept = json.loads(path.read_text())
+        key = kept["key"]
+        method = key["method"]
+        name = key["population"]["name"]
+        found = (name, method, key["unit"], key["features"])
+        if key["epsilons"] is None:
+            if key["code"] == TWIN_CODE[method]:
+                twins[found] = kept["answer"]
+        elif key["code"] == CODE[method]:
+            private[found] = (key["population"]["set"], kept["answer"])
+    runs = []
+    for found, (place, answer) in sorted(private.items()):
+        name, method, unit, features = found
+        beside = (name, method, "user", features)
+        if method in LIKE_BAYES:
+            beside = (name, "bayes", "user", False)
+            if beside not in twins:
+                beside = (name, "als", "user", False)
+        if answer["measured"] is None or beside not in twins:
+            continue
+        each = answer["ratings"] / answer["people"]
+        runs.append(
+            {
+                "of": f"{method} {unit}",
+                "name": name,
+                "set": place,
+                "people": answer["people"],
+                "items": answer["items"],
+                "each": round(answer.get("liked", each), 2),
+                "features": features,
+                "twin": round(twins[beside]["measured"][0], 5),
+                "own_mean": round(answer.get("own_mean", 0.0), 5),
+                "measured": [round(one, 5) for one in answer["measured"]],
+                "seconds": answer["seconds"],
+                "ratings": answer["ratings"],
+            }
+        )
+    return runs
+
+
+def told_of(
+    name: str,
+    kind: Kind,
+    runs: list[dict[str, Any]],
+    start: Scales | None = None,
+) -> Told:
+    """Fitted from scratch, or in a few steps from the scales of more runs."""
+    method, unit = name.split()
+    points = points_of(method, unit, kind, runs, MUS)
+    steps = 60 if start is None else 15
+    scales = fit_scales(*points, start=start, steps=steps)
+    return told(method, unit, kind, runs, MUS, scales)
+
+
+def names() -> list[str]:
+    return [
+        f"{method} {unit}" for method, units in UNITS.items() for unit in units
+    ]
+
+
+def kinds(name: str) -> tuple[Kind, ...]:
+    return ("cost", "plain") if name.split()[0] in LISTS else KINDS
+
+
+def clock(runs: list[dict[str, Any]]) -> list[float]:
+    """Seconds of a fit as a power of ratings and items, by least squares of logs."""
+    rows = [
+        [1.0, np.log10(run["ratings"]), np.log10(run["items"])] for run in runs
+    ]
+    took = [np.log10(run["seconds"] / len(EPSILONS)) for run in runs]
+    found = np.linalg.lstsq(np.array(rows), np.array(took), rcond=None)[0]
+    return [round(float(value), 4) for value in found]
+
+
+def fit(folder: Path, out: Path) -> None:
+    runs = load(folder)
+    fitted = [run for run in runs if not run["set"].startswith("six")]
+    surfaces: dict[str, Any] = {}
+    seconds = {}
+    for name in names():
+        mine = [run for run in fitted if run["of"] == name]
+        seconds[name] = clock(mine)
+        surfaces[name] = {}
+        for kind in kinds(name):
+            scales = told_of(name, kind, mine).surface.scales
+            sizes = (
+                scales.departure,
+                scales.peculiar,
+                scales.turn,
+                scales.noise,
+            )
+            surfaces[name][kind] = {
+                "lengths": [round(one, 4) for one in scales.lengths],
+                "sizes": [round(one, 5) for one in sizes],
+            }
+            print(name, kind, len(mine), surfaces[name][kind], flush=True)
+    drop = ("seconds", "ratings", "name")
+    kept = [
+        {key: value for key, value in run.items() if key not in drop}
+        for run in fitted
+    ]
+    head = {
+        "epsilons": EPSILONS,
+        "delta": DELTA,
+        "mus": [round(mu, 6) for mu in MUS],
+        "seconds": seconds,
+        "surfaces": surfaces,
+    }
+    lines = [json.dumps(one, separators=(",", ":")) for one in kept]
+    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n'
+    out.write_text(text + ",\n".join(lines) + "\n]}\n")
+
+
+def check(folder: Path) -> None:
+    """Coverage and width on every set that is left out."""
+    runs = load(folder)
+    rows: list[dict[str, Any]] = []
+    for name in names():
+        mine = [run for run in runs if run["of"] == name]
+        for kind in kinds(name):
+            rows += _left(name, kind, mine)
+    _tell(rows)
+
+
+def _left(
+    name: str, kind: Kind, mine: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    method, unit = name.split()
+    fitted = [run for run in mine if not run["set"].startswith("six")]
+    rows: list[dict[str, Any]] = []
+    whole = told_of(name, kind, fitted)
+    start = whole.surface.scales
+    for left in (*PUBLIC, "six"):
+        others = [run for run in fitted if run["set"] != left]
+        asked = [run for run in mine if run["set"].startswith(left)]
+        if not asked:
+            continue
+        model = told_of(name, kind, others, start) if left != "six" else whole
+        points = points_of(method, unit, kind, asked, MUS)
+        for place, value in enumerate(points[1]):
+            run = asked[points[2][place]]
+            epsilon = EPSILONS[place % len(EPSILONS)]
+            if not JUDGED[0] <= epsilon <= JUDGED[1]:
+                continue
+            ends = model.ends(points[0][place])
+            level = run["own_mean"] if kind == "error" else 1.0
+            rows.append(
+                {
+                    "of": name,
+                    "kind": kind,
+                    "left": left,
+                    "whole": run["name"] == left or left == "six",
+                    "name": run["name"],
+                    "epsilon": epsilon,
+                    "inside": ends[0] <= value <= ends[2],
+                    "width": level * _back(method, kind, ends).width,
+                }
+            )
+    return rows
+
+
+def choices(folder: Path) -> None:
+    """What is measured at the epsilons that `choose` names, for sets left out: inside what it
+    printed? Between the epsilons that were run the measured error is interpolated."""
+    runs = load(folder)
+    inside: dict[str, list[bool]] = {}
+    for name in names():
+        method, unit = name.split()
+        mine = [run for run in runs if run["of"] == name]
+        fitted = [run for run in mine if not run["set"].startswith("six")]
+        kept = kinds(name)
+        whole = {kind: told_of(name, kind, fitted) for kind in kept}
+        for run in mine:
+            if run["name"] not in PUBLIC and run["set"][:3] != "six":
+                continue
+            models = whole
+            if run["name"] in PUBLIC:
+                others = [one for one in fitted if one["set"] != run["set"]]
+                models = {
+                    kind: told_of(name, kind, others, one.surface.scales)
+                    for kind, one in whole.items()
+                }
+            for how, got in _named(method, unit, run, models):
+                inside.setdefault(f"{name:22s} {how}", []).append(got)
+                inside.setdefault(f"{'ALL':22s} {how}", []).append(got)
+    for label, found in sorted(inside.items()):
+        print(f"{label:40s} {len(found):4d} {np.mean(found):.3f}")
+
+
+def _named(
+    method: str, unit: str, run: dict[str, Any], models: dict[Any, Told]
+) -> Iterator[tuple[str, bool]]:
+    """For goals that are within reach: every candidate, inside or not."""
+    lists = method in LISTS
+    hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
+    cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
+    asked = Asked(
+        method, unit, run["people"], run["items"], run["each"], run["features"]
+    )
+    measured = np.array(run["measured"])
+    for how in hows:
+        spread = run["own_mean"] if how == "spread" else None
+        made = forecast(asked, delta=DELTA, each=run["each"], spread=spread)
+        twin = run["twin"] if how == "twin" else None
+        for epsilon in (1.0, 4.0):
+            goal = expected(made, made.at(epsilon), twin).middle
+            for one in solve(made, goal, twin=twin).candidates:
+                at = np.interp(np.log(one.epsilon), np.log(EPSILONS), measured)
+                yield how, float(at) in one.expected
+
+
+def _tell(rows: list[dict[str, Any]]) -> None:
+    for kind in KINDS:
+        print(f"== {kind}: cells, share inside, half of widths at most")
+        for name in names():
+            for left in (*PUBLIC, "six"):
+                for whole in (True, False):
+                    found = [
+                        row
+                        for row in rows
+                        if row["of"] == name
+                        and row["kind"] == kind
+                        and row["left"] == left
+                        and row["whole"] == whole
+                    ]
+                    _line(
+                        f"{name:22s} {left:12s} {'whole' if whole else 'parts'}",
+                        found,
+                    )
+        for whole in (True, False):
+            for lists in (False, True):
+                found = [
+                    row
+                    for row in rows
+                    if row["kind"] == kind
+                    and row["whole"] >= whole
+                    and (row["of"].split()[0] in LISTS) == lists
+                ]
+                _line(f"ALL lists={lists} whole={whole}", found)
+
+
+def _line(label: str, found: list[dict[str, Any]]) -> None:
+    if found:
+        inside = np.mean([row["inside"] for row in found])
+        width = np.median([row["width"] for row in found])
+        print(f"{label} {len(found):4d} {inside:.3f} {width:.4f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("verb", choices=["fit", "check", "choices"])
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    args = parser.parse_args()
+    if args.verb == "fit":
+        fit(args.runs, args.out)
+    elif args.verb == "check":
+        check(args.runs)
+    else:
+        choices(args.runs)
+
+
+if __name__ == "__main__":
+    main()

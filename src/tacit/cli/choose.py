@@ -1,0 +1,210 @@
+"""`tacit choose`: the epsilon for an accuracy, or the range worth considering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.options import (
+    Positive,
+    json_option,
+    ledger_options,
+    run_options,
+)
+from tacit.cli.show import say
+
+if TYPE_CHECKING:
+    from tacit.evaluation.choose import Choice
+
+
+@click.command()
+@click.option(
+    "--rmse", type=float, metavar="X", help="Find the epsilon for this RMSE."
+)
+@click.option(
+    "--recall",
+    type=float,
+    metavar="X",
+    help="Find the epsilon for this recall@20.",
+)
+@click.option(
+    "--range",
+    "by_range",
+    is_flag=True,
+    help="Find where lists of 30 keep 20 to 80 % (Xian et al. 2017).",
+)
+@click.option(
+    "--method",
+    metavar="NAME",
+    help="The method; the default of `fit` unless said.",
+)
+@click.option(
+    "--unit", metavar="user|rating", help="Whom the promise is about."
+)
+@click.option(
+    "--users", type=click.IntRange(1), metavar="N", help="Declared people."
+)
+@click.option(
+    "--items",
+    metavar="FILE|COUNT",
+    help="The public catalogue, or how many items there are.",
+)
+@click.option(
+    "--each",
+    type=click.FloatRange(1),
+    metavar="K",
+    help="Ratings (or likes) a person, on average, if something public says it.",
+)
+@click.option(
+    "--spread",
+    type=click.FloatRange(0, min_open=True),
+    metavar="S",
+    help="RMSE of a person's own mean, if something public says it.",
+)
+@click.option(
+    "--twin-reaches",
+    "twin",
+    type=click.FloatRange(0, min_open=True),
+    metavar="X",
+    help="What the model reaches without privacy, if something public says it.",
+)
+@click.option(
+    "--positive",
+    type=Positive(),
+    is_flag=False,
+    flag_value="any",
+    metavar="[MIN]",
+    help="Likes only: a table without ratings, or ratings of MIN and more.",
+)
+@click.option(
+    "--scale",
+    default="1,5",
+    show_default=True,
+    metavar="LOW,HIGH",
+    help="The rating scale.",
+)
+@click.option(
+    "--ratings",
+    metavar="FILE",
+    help="With --range: look at these ratings instead of invented ones.",
+)
+@click.option(
+    "--public-ratings",
+    is_flag=True,
+    help="With --ratings: they are public, so looking at them costs nobody anything.",
+)
+@click.option(
+    "--owner-only",
+    is_flag=True,
+    help="With --ratings that are private: book it, and keep the answer to the owner.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 100),
+    default=10,
+    show_default=True,
+    help="With --range: how often each epsilon is tried.",
+)
+@click.option(
+    "--plot",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE]",
+    help="Draw the curve: here in letters, or to FILE (svg, png, pdf).",
+)
+@click.option(
+    "--report", metavar="PAGE.html", help="Write the answer as a page of words."
+)
+@run_options
+@ledger_options
+@json_option
+def choose(
+    as_json: bool,
+    plot: str | None,
+    report: str | None,
+    **options: Any,
+) -> None:
+    """Name the epsilon for an accuracy, as three candidates with what each means.
+
+    From public shape alone, or on public or invented people: spends nothing. Private ratings
+    are looked at only with --owner-only, which is booked as an evaluation.
+    """
+    from tacit.cli.choose_asked import answer
+
+    found = answer(options)
+    if plot is not None and plot != "-":
+        from tacit.evaluation.report.files import save_figure
+
+        save_figure(found.plot(), plot)
+    if report is not None:
+        from tacit.evaluation.report.files import write
+
+        write(report, found.page().encode())
+    if as_json:
+        from tacit.cli.show import print_json
+
+        print_json(found.facts() | {"note": _note(options)})
+        return
+    _print(found, _note(options), in_letters=plot == "-")
+
+
+def _note(options: dict[str, Any]) -> str:
+    if options["ratings"] is not None and not options["public_ratings"]:
+        return "NOT PRIVATE: made from private ratings, for the owner only"
+    return "no private data was read and nothing was spent"
+
+
+def _print(found: Choice, note: str, *, in_letters: bool) -> None:
+    from tacit.cli.show import table
+    from tacit.evaluation.deployments import DEPLOYMENTS
+    from tacit.evaluation.report.choice import (
+        interval,
+        percent,
+        rarely,
+        times,
+        verdict,
+    )
+    from tacit.evaluation.report.curve import in_letters as letters
+
+    told = found.forecast
+    metric = "RMSE" if told.metric == "rmse" else "recall@20"
+    say(verdict(found))
+    say()
+    rows = [
+        (
+            one.name,
+            f"{one.epsilon:g}",
+            interval(one.expected),
+            percent(one.chance if one.overlap is None else one.overlap),
+            times(one.odds_times),
+            percent(one.best_guess, 1),
+            f"{one.ten:.3g}",
+        )
+        for one in found.candidates
+    ]
+    table(
+        (
+            "candidate",
+            "epsilon",
+            f"{metric}, 9 in 10",
+            "lists kept" if found.goal == "range" else "goal met",
+            "odds grow at most",
+            "right guesses at most",
+            "ten releases",
+        ),
+        rows,
+    )
+    say()
+    say(f"about one {told.unit}, but for a chance of {rarely(told.delta)}:")
+    for one in found.candidates:
+        say(f"- {one.name}: {one.words}")
+    if in_letters:
+        say()
+        say(letters(told))
+    say()
+    table(
+        ("others chose", "for", "epsilon", "protected"),
+        [(d.who, d.what, d.epsilon, d.about) for d in DEPLOYMENTS],
+    )
+    say(note)

@@ -1,0 +1,160 @@
+"""`tacit federate admin`: what an operator orders, through the store of the server itself.
+
+There is no port for orders: whoever can write to a server's store is its operator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tacit.cli.federate.ticket import open_store, store_options
+from tacit.cli.options import json_option, note
+from tacit.cli.show import print_json, say
+
+
+@click.group()
+def admin() -> None:
+    """List, pause, retry, abort or expire a training; ban devices."""
+
+
+task_option = click.option(
+    "--task",
+    metavar="HEX",
+    help="Which training, if the store holds several: the beginning of its name.",
+)
+
+
+@admin.command(name="list")
+@store_options
+@json_option
+def listed(as_json: bool, **o: Any) -> None:
+    """The trainings of a recommender, or the rounds of an aggregator."""
+    from tacit.federation.server.control import trainings
+    from tacit.federation.server.uploads import standing
+
+    store = open_store(o)
+    try:
+        if o["role"] == "recommender":
+            found = store.now(trainings)
+            facts = [
+                {**each._asdict(), "orders": each.orders._asdict()}
+                for each in found
+            ]
+        else:
+            facts = [each._asdict() for each in store.now(standing)]
+    finally:
+        store.close()
+    if as_json:
+        print_json({"trainings": facts})
+        return
+    for each in facts:
+        orders = each.pop("orders", {})
+        told = [
+            f"{name.replace('_', ' ')} {value}" for name, value in each.items()
+        ]
+        told += [f"{n}: {v}" for n, v in orders.items() if v]
+        say(", ".join(told))
+
+
+def _order(o: dict[str, Any], name: str, value: str) -> None:
+    """Give a recommender an order for a training."""
+    from tacit.errors import SettingError
+    from tacit.federation.server import control
+
+    if o["role"] != "recommender":
+        raise SettingError(
+            "only the recommender conducts a training",
+            remedy="--server recommender",
+        )
+    store = open_store(o)
+    try:
+        task = store.now(lambda s: control.chosen(s, o["task"]))
+        if name == "retries":
+            store.now(lambda s: control.retry(s, task))
+        else:
+            store.now(lambda s: control.order(s, task, name, value))
+    finally:
+        store.close()
+    note(f"ordered for the training {task[:12]}; obeyed within a second or two")
+
+
+@admin.command()
+@store_options
+@task_option
+def pause(**o: Any) -> None:
+    """Begin no further attempt at a round; the one under way is finished."""
+    _order(o, "paused", "yes")
+
+
+@admin.command()
+@store_options
+@task_option
+def resume(**o: Any) -> None:
+    """Go on after a pause."""
+    _order(o, "paused", "no")
+
+
+@admin.command()
+@store_options
+@task_option
+def retry(**o: Any) -> None:
+    """Give up the attempt that is under way and run its round again.
+
+    Devices that have answered send the same words again and pay nothing.
+    """
+    _order(o, "retries", "")
+
+
+@admin.command()
+@store_options
+@task_option
+@click.option(
+    "--reason", required=True, help="One line, which every device is told."
+)
+def abort(reason: str, **o: Any) -> None:
+    """End a training for good. What was charged stays charged."""
+    _order(o, "aborted", " ".join(reason.split())[:200])
+
+
+@admin.command()
+@store_options
+@task_option
+@click.option("--hours", type=float, required=True, help="From now.")
+def expire(hours: float, **o: Any) -> None:
+    """Let a training end by itself after so many hours."""
+    import time
+
+    _order(o, "expires", str(time.time() + 3600 * hours))
+
+
+@admin.command()
+@store_options
+@click.argument("devices", nargs=-1)
+@click.option(
+    "--label", help="All that enrolled with the tickets of this label."
+)
+@click.option("--undo", is_flag=True, help="Serve them again.")
+def ban(
+    devices: tuple[str, ...], label: str | None, undo: bool, **o: Any
+) -> None:
+    """Serve devices no more, at this server; the other has its own list."""
+    from tacit.errors import SettingError
+    from tacit.federation.server import book
+    from tacit.federation.server.gate import is_name
+
+    if not all(is_name(device) for device in devices):
+        raise SettingError("a device's id is 32 hexadecimal digits")
+    store = open_store(o)
+    try:
+        meant = list(devices)
+        if label is not None:
+            meant += store.now(lambda s: book.of_label(s, label))
+        if not meant:
+            raise SettingError("no device is named", remedy="ids, or --label")
+        change = book.unban if undo else book.ban
+        store.now(lambda s: change(s, meant))
+    finally:
+        store.close()
+    note(f"{len(meant):,} devices are {'served again' if undo else 'banned'}")

@@ -1,0 +1,173 @@
+"""`tacit reproduce`: a paper's experiments, its figures beside ours, a verdict each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.show import print_json, progress, say, table
+
+if TYPE_CHECKING:
+    from tacit.evaluation.reproduce.experiment import Paper
+    from tacit.evaluation.reproduce.run import Done
+
+
+@click.command()
+@click.argument("paper", metavar="PAPER")
+@click.option(
+    "--figure",
+    "figures",
+    metavar="N,M",
+    default="",
+    help="Only these figures or tables; all unless said.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder with the data sets (ml-100k/, ml-1m/, netflix-100/), or one of them; the "
+    "embedded sample unless given.",
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer values and one seed, under a minute: to see that it runs.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the page, the raw numbers and finished cells go; reproduce-PAPER unless said.",
+)
+@click.option(
+    "--seeds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 100),
+    help="Splits and initial factors.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Cells run at once; one a core unless said.",
+)
+@click.option(
+    "--owner-only",
+    is_flag=True,
+    help="Allow it on a capped book: the page stays with the owner.",
+)
+@ledger_options
+@json_option
+def reproduce(
+    paper: str,
+    figures: str,
+    data: Path | None,
+    quick: bool,
+    out: Path | None,
+    seeds: int,
+    processes: int | None,
+    owner_only: bool,
+    ledger: str | None,
+    population: str,
+    as_json: bool,
+) -> None:
+    """Run the experiments of PAPER (mcsherry2009, hua2015, wang-tang, xian2017, shin2018)
+    again and judge its findings. NOT PRIVATE: for the owner only."""
+    from tacit.evaluation.reproduce import find
+    from tacit.evaluation.reproduce.record import record
+    from tacit.evaluation.reproduce.run import run_paper
+    from tacit.evaluation.reproduce.sources import look
+
+    chosen = find(paper)
+    sources = look(data)
+    wanted = [each.strip() for each in figures.split(",") if each.strip()]
+    chosen.chosen(wanted)
+    if data is None:
+        note(
+            "no --data: the embedded sample of invented people stands in, and verdicts on "
+            "it say little"
+        )
+    else:
+        from tacit.fitting.publish import book_evaluation
+
+        book_evaluation(ledger, population, owner_only=owner_only)
+    folder = out or Path(f"reproduce-{chosen.name}")
+    with progress(f"reproduce {chosen.name}") as bar:
+        done = run_paper(
+            chosen,
+            sources,
+            figures=wanted,
+            seeds=seeds,
+            quick=quick,
+            folder=folder / "cells",
+            processes=processes or os.cpu_count() or 1,
+            progress=bar,
+        )
+    made = record(chosen, done, _command())
+    _write(folder, chosen, done, made)
+    if as_json:
+        print_json(made)
+        return
+    _print(chosen, done)
+    say(
+        f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}"
+    )
+
+
+def _command() -> str:
+    """As it was typed, without the folders of this machine."""
+    words = []
+    hidden = False
+    for word in sys.argv[1:]:
+        words.append("DIR" if hidden else word)
+        hidden = word in ("--data", "--out")
+        if word.startswith(("--data=", "--out=")):
+            words[-1] = word.split("=")[0] + "=DIR"
+    return " ".join(["tacit", *words])
+
+
+def _write(
+    folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]
+) -> None:
+    """The page and the numbers, for the owner's eyes."""
+    from tacit.evaluation.reproduce.markdown import markdown
+    from tacit.evaluation.reproduce.page import page_of
+    from tacit.evaluation.reproduce.record import text
+
+    files = {
+        "numbers.json": text(made),
+        "index.html": page_of(paper, done, made),
+        "results.md": markdown(paper, done, made),
+    }
+    for name, content in files.items():
+        target = folder / name
+        staged = target.with_suffix(".part")
+        opened = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(opened, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.replace(staged, target)
+
+
+def _print(paper: Paper, done: list[Done]) -> None:
+    from tacit.evaluation.reproduce.page import heading
+
+    say(paper.title)
+    say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
+    for each in done:
+        experiment = each.experiment
+        say()
+        say(heading(experiment))
+        for shown in experiment.shown(each.results) if each.results else ():
+            table(shown.columns, shown.rows, title=shown.title)
+            say()
+        for finding, verdict in each.verdicts:
+            say(
+                f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})"
+            )
+            say(f"    {verdict.reason}")

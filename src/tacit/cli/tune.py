@@ -1,0 +1,260 @@
+"""`tacit tune`: settings or a method chosen by a charged selection, or on public ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.options import (
+    book_options,
+    check_data,
+    data_options,
+    json_option,
+    ledger_options,
+    method_options,
+    note,
+    parse_settings,
+    promise_options,
+    read_data,
+    run_options,
+)
+from tacit.cli.show import print_json, say, table
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.evaluation.grid import Candidate
+
+
+@click.command()
+@click.argument("ratings")
+@click.option(
+    "--method",
+    "methods",
+    metavar="A,B",
+    help="Methods to choose among: bayes unless said, ease with --positive.",
+)
+@click.option(
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    metavar="NAME=X,Y",
+    help="Values of a setting to choose among, as often as needed.",
+)
+@promise_options
+@click.option(
+    "--trials",
+    type=float,
+    metavar="N",
+    help="Trials to expect: three for each candidate unless said.",
+)
+@click.option(
+    "--law",
+    type=click.Choice(["geometric", "logarithmic"]),
+    default="geometric",
+    show_default=True,
+    help="Of the secret number of trials.",
+)
+@click.option(
+    "--keep-apart",
+    metavar="10%",
+    help="Ratings that no trial sees, for `tacit evaluate --release`.",
+)
+@click.option(
+    "--public-data",
+    is_flag=True,
+    help="I say that these ratings are public: compare for free, publish no model.",
+)
+@click.option(
+    "--seeds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 100),
+    help="With --public-data: how many splits.",
+)
+@click.option("--out", metavar="MODEL", help="Folder for the model that won.")
+@click.option("--overwrite", is_flag=True, help="Replace the model in --out.")
+@book_options
+@data_options
+@run_options
+@ledger_options
+@json_option
+def tune(
+    ratings: str,
+    methods: str | None,
+    sweeps: Sequence[str],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Choose a method or settings on RATINGS and publish the model that won.
+
+    The ledger is charged for the whole search before it begins; how many candidates there are
+    costs nothing more. With --public-data nothing is charged.
+    """
+    from tacit.evaluation.grid import candidates
+    from tacit.methods import DEFAULT, DEFAULT_POSITIVE
+
+    usual = DEFAULT if options["positive"] is None else DEFAULT_POSITIVE
+    names = [each.strip() for each in (methods or usual).split(",")]
+    grid = candidates(names, _swept(sweeps))
+    if options["settings"]:
+        raise SettingError(
+            "--set does not say among which values to choose",
+            remedy="use --sweep NAME=VALUE, with one value for what is fixed",
+        )
+    if options["public_data"]:
+        _public(ratings, grid, options, as_json=as_json)
+    else:
+        _private(ratings, grid, options, as_json=as_json)
+
+
+def _private(
+    ratings: str,
+    grid: tuple[Candidate, ...],
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from tacit.data.apart import parse_apart
+    from tacit.evaluation.tune import FLATTERED, prepared
+    from tacit.fitting.check import check
+    from tacit.model.shared import check_target
+
+    if not options["out"]:
+        raise SettingError(
+            "a tuning publishes the model that won",
+            remedy="give --out MODEL; or --public-data, if the ratings are public",
+        )
+    apart = options["keep_apart"]
+    tuning = prepared(
+        grid,
+        users=options["users"],
+        trials=options["trials"],
+        law=options["law"],
+        apart=None if apart is None else parse_apart(apart),
+        **method_options(options),
+    )
+    for candidate in grid:
+        one = check(tuning.method_of(candidate), people=options["users"])
+        check_data(one, ratings, options)
+    order = tuning.order
+    assert order.budget is not None
+    check_target(Path(options["out"]), overwrite=options["overwrite"])
+    order.book.check(
+        (tuning.event,),
+        unit=order.unit,
+        budget=(order.budget.epsilon, order.budget.delta),
+        limit=options["max_ratings"],
+    )
+    data, items = read_data(ratings, options)
+    if items is None:
+        note(
+            "without --items the set of item ids comes from the file and is assumed public"
+        )
+    found = tuning.run(data, items=items, users=options["users"])
+    found.model.save(options["out"], overwrite=options["overwrite"])
+    promise, score = found.model.statement, found.score
+    if as_json:
+        print_json(
+            {
+                "model": options["out"],
+                "method": found.candidate.method,
+                "settings": dict(found.candidate.settings),
+                "score": {score.name: score.value, "note": FLATTERED},
+                "trial": {
+                    "epsilon": tuning.trials.fit.epsilon,
+                    "delta": tuning.trials.fit.delta,
+                },
+                "statement": promise.to_facts(),
+            }
+        )
+        return
+    shown = "lost in noise" if score.value is None else f"{score.value:.3f}"
+    say(f"chosen: {found.candidate.words}")
+    say(f"its noisy score: {score.name} {shown} ({FLATTERED})")
+    say(
+        f"certified: ({promise.epsilon:g}, {promise.delta:g})-differentially private, unit "
+        f"{promise.unit}, the whole search included; charged as entry {promise.book_number} "
+        f"of {promise.population!r}"
+    )
+    say(
+        f"each fit had epsilon {tuning.trials.fit.epsilon:.4g}; keep to yourself how long "
+        "this took: it shows how many there were"
+    )
+    say(f"\nmodel written to {options['out']}")
+
+
+def _public(
+    ratings: str,
+    grid: tuple[Candidate, ...],
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from tacit.evaluation.tune_public import PUBLIC, tune_public
+    from tacit.fitting.check import check
+
+    for name in ("out", "keep_apart", "trials"):
+        if options[name]:
+            raise SettingError(
+                f"--{name.replace('_', '-')} is for private ratings",
+                remedy="leave it out: with --public-data settings are compared, and `tacit "
+                "fit` makes the model",
+            )
+    asked = method_options(options)
+    for candidate in grid:
+        check(candidate.make(**asked), people=options["users"])
+    data, items = read_data(ratings, options)
+    found = tune_public(
+        data,
+        grid,
+        items=items,
+        users=options["users"],
+        seeds=options["seeds"],
+        **asked,
+    )
+    best = found[0].candidate
+    if as_json:
+        lines = [
+            {
+                "method": each.candidate.method,
+                "settings": dict(each.candidate.settings),
+                each.metric: each.mean,
+                f"{each.metric}_se": each.error,
+                "runs": len(each.scores),
+            }
+            for each in found
+        ]
+        print_json({"note": PUBLIC, "candidates": lines})
+        return
+    rows = [
+        [
+            each.candidate.words,
+            f"{each.mean:.4f}",
+            None if each.error is None else f"{each.error:.4f}",
+        ]
+        for each in found
+    ]
+    table(["method", found[0].metric, "standard error"], rows)
+    say(f"\n{PUBLIC}")
+    given = "".join(f" --set {k}={v}" for k, v in best.settings.items())
+    say(f"next: tacit fit RATINGS --method {best.method}{given} …")
+
+
+def _swept(sweeps: Sequence[str]) -> dict[str, list[Any]]:
+    """`factors=5,20` as a name and its values."""
+    found: dict[str, list[Any]] = {}
+    for text in sweeps:
+        name, sign, values = text.partition("=")
+        if not sign or not name or not values:
+            raise SettingError(
+                f"--sweep {text} is not NAME=VALUE,VALUE",
+                remedy="for example --sweep factors=5,20",
+            )
+        found[name.strip()] = [
+            parse_settings((f"{name}={value}",), "--sweep")[name.strip()]
+            for value in values.split(",")
+        ]
+    return found

@@ -1,0 +1,89 @@
+"""What anybody could say without a recommender: the simple answers that every table stands
+beside. NOT PRIVATE: they look at the ratings as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.evaluation.prepared import Prepared, inner
+from tacit.model.person.base import Cells, Own, PersonalModel, Reason
+
+Floats = NDArray[np.float64]
+
+BASELINES = {
+    "global mean": "every rating is the mean of all",
+    "own mean": "a person's own mean, shrunk to the mean of all",
+    "item mean": "an item's mean, shrunk to the mean of all",
+    "popularity": "what most people rated",
+}
+"""Their names, and what they say."""
+SHRINK = 5.0
+"""Ratings at the mean of all that are added to a person's or an item's: the usual choice."""
+
+
+class Simple(PersonalModel):
+    """A level for each item, and a pull towards the person's own mean or none."""
+
+    lists: bool
+    """Whether it can order items at all."""
+
+    def __init__(
+        self, level: Floats, score: Floats | None, *, own: bool, rates: bool
+    ) -> None:
+        self.level = level
+        self.score = score
+        """What lists are ordered by; None where there is nothing to order by."""
+        self.own = own
+        self.lists = score is not None
+        self.ranks_by = "rating" if rates else "score"
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """The levels, shifted by what the person's own ratings say; how sure that is, is not
+        known."""
+        shift = 0.0
+        if self.own:
+            rest = own.values - self.level[own.items]
+            shift = float(rest.sum()) / (len(rest) + SHRINK)
+        return self.level + shift, np.full(len(self.level), np.nan)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        """Nobody asks."""
+        return Reason(float(self.level[item]), np.zeros(len(own.items)))
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        """All questions at once."""
+        told = self.level[cells.ask_item]
+        if not self.own:
+            return told
+        people = len(cells.ptr) - 1
+        counts = np.diff(cells.ptr)
+        person = np.repeat(np.arange(people), counts)
+        rest = cells.value - self.level[cells.item]
+        shift = np.bincount(person, rest, people) / (counts + SHRINK)
+        return told + np.repeat(shift, np.diff(cells.ask_ptr))
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        """The same list for everybody."""
+        assert self.score is not None
+        return np.tile(self.score, (len(ptr) - 1, 1))
+
+
+def baseline(name: str, on: Prepared) -> Simple:
+    """The simple answer of this name, learned from what is trained on."""
+    train = on.split.train
+    values = inner(train)
+    items = train.n_items
+    mean = float(values.mean()) if len(values) else 0.0
+    flat = np.full(items, mean)
+    total = np.bincount(train.item, values - mean, items)
+    shrunk = mean + total / (on.counts + SHRINK)
+    if name == "popularity":
+        return Simple(
+            flat, on.counts.astype(np.float64), own=False, rates=False
+        )
+    if name == "item mean":
+        return Simple(shrunk, shrunk, own=False, rates=True)
+    return Simple(flat, None, own=name == "own mean", rates=True)

@@ -1,0 +1,236 @@
+"""`tacit.evaluate`: compare methods on ratings that were held back. NOT PRIVATE: what it gives
+is for the owner of the ratings only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from os import cpu_count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit import __version__
+from tacit.errors import SettingError
+from tacit.evaluation.arms import Arm, Grid
+from tacit.evaluation.baselines import BASELINES
+from tacit.evaluation.cells import Report
+from tacit.evaluation.how import LISTED, How
+from tacit.evaluation.result import Evaluation, conclude
+from tacit.evaluation.sweep import Swept, run
+from tacit.fitting.publish import book_evaluation
+from tacit.methods import DEFAULT, DEFAULT_POSITIVE
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.ratings import Ratings
+    from tacit.fitting.order import Order
+    from tacit.units import Unit
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+def evaluate(
+    ratings: Ratings,
+    methods: str | Sequence[str] | None = None,
+    epsilons: float | Sequence[float] = (1.0,),
+    *,
+    units: Unit | Sequence[Unit] | None = None,
+    calibrations: str | Sequence[str] = ("sound",),
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    split: str | None = None,
+    seeds: int = 3,
+    folds: int | None = None,
+    hold: int = 600,
+    fold_in: float = 0.8,
+    until: str | None = None,
+    days: bool = False,
+    listed: int = LISTED,
+    items: Catalogue | None = None,
+    users: int | None = None,
+    delta: float | None = None,
+    engine: str | None = None,
+    threads: int | None = None,
+    twin: bool = True,
+    reference: bool = True,
+    baselines: bool = True,
+    processes: int = 1,
+    out: str | Path | None = None,
+    population: str = "default",
+    ledger: str | None = None,
+    owner_only: bool = False,
+    progress: Report | None = None,
+) -> Evaluation:
+    """Fit every combination of methods, units, calibrations, epsilons and swept settings on
+    every split, and judge it on ratings that were held back. NOT PRIVATE.
+
+    `split`: `time` or a date for one cut of time for everybody, `90/10` for a random share
+    (which lets the future in), `probe`, or `people`. `out` is a folder that keeps a small
+    file for each fit, so that an evaluation that was ended goes on where it was. `progress`
+    is told (done, total, seconds left).
+    """
+    if users is not None:
+        ratings = replace(ratings, schema=ratings.schema.declare(users))
+    likes = ratings.schema.positive is not None
+    grid = Grid(
+        _several(methods or (DEFAULT_POSITIVE if likes else DEFAULT)),
+        _several(epsilons),
+        _several(units) if units is not None else (None,),
+        _several(calibrations),
+        dict(sweep or {}),
+        dict(settings or {}),
+        {
+            "delta": delta,
+            "engine": engine,
+            "threads": threads,
+            "population": population,
+            "ledger": ledger,
+        },
+        twin,
+    )
+    how = How(
+        split or ("people" if likes else "90/10"),
+        seeds,
+        folds,
+        hold,
+        fold_in,
+        until,
+        days,
+        listed,
+    )
+    asked = Asked(grid, how, reference=reference, baselines=baselines)
+    asked.check(ratings.schema.users, likes=likes)
+    return asked.run(
+        ratings,
+        items,
+        out=out,
+        processes=processes,
+        progress=progress,
+        owner_only=owner_only,
+    )
+
+
+class Asked:
+    """An evaluation that was asked for: checked before a rating is read, then run."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        how: How,
+        *,
+        reference: bool = True,
+        baselines: bool = True,
+    ) -> None:
+        self.grid = grid
+        self.how = how
+        self.reference = reference and grid.twin
+        self.baselines = baselines
+        self.arms: list[Arm] = []
+        self.references: list[Arm] = []
+        self.left_out: list[str] = []
+
+    def check(self, people: int | None, *, likes: bool) -> list[Order]:
+        """Refuse what cannot be; the orders of all fits."""
+        self.how.check()
+        self.arms, orders, self.left_out = self.grid.arms(people)
+        best = DEFAULT_POSITIVE if likes else DEFAULT
+        if self.reference and not any(
+            arm.method == best and arm.calibration == "none"
+            for arm in self.arms
+        ):
+            alone = replace(
+                self.grid,
+                methods=(best,),
+                units=(None,),
+                calibrations=("none",),
+                sweep={},
+                settings={},
+                options=dict(self.grid.options)
+                | {"engine": None, "devices": None},
+            )
+            self.references = alone.arms(people)[0]
+        return orders
+
+    def run(
+        self,
+        ratings: Ratings,
+        items: Catalogue | None,
+        *,
+        out: str | Path | None = None,
+        processes: int = 1,
+        progress: Report | None = None,
+        owner_only: bool = False,
+    ) -> Evaluation:
+        """All cells, booked once."""
+        if processes < 1:
+            raise SettingError(
+                f"processes is {processes}; it must be at least 1"
+            )
+        if self.how.days and ratings.time is None:
+            raise SettingError(
+                "--days needs times, and these ratings have none",
+                remedy="leave --days out",
+            )
+        options = self.grid.options
+        book = partial(
+            book_evaluation,
+            options.get("ledger"),
+            options.get("population") or "default",
+            owner_only=owner_only,
+        )
+        swept = run(
+            ratings,
+            [_alone(arm, processes) for arm in (*self.arms, *self.references)],
+            self.how,
+            items=items,
+            baselines=self._simple(likes=ratings.schema.positive is not None),
+            folder=None if out is None else Path(out),
+            processes=processes,
+            progress=progress,
+            ready=book,
+        )
+        beside = swept.task.arms[len(self.arms) :]
+        return conclude(swept, self._facts(swept), beside, self.left_out)
+
+    def _simple(self, *, likes: bool) -> tuple[str, ...]:
+        """The baselines that say something: of likes, what is popular."""
+        if not self.baselines:
+            return ()
+        return ("popularity",) if likes else tuple(BASELINES)
+
+    def _facts(self, swept: Swept) -> dict[str, Any]:
+        """What the numbers depend on."""
+        how = self.how
+        data = swept.task.ratings
+        return {
+            "version": __version__,
+            "data_digest": swept.digest,
+            "split": how.split if how.folds is None else f"{how.folds} folds",
+            "seeds": how.seeds if how.folds is None else None,
+            "until": how.until,
+            "lets_the_future_in": how.lets_the_future_in
+            and data.time is not None,
+            "listed": how.listed,
+            "users": data.schema.users,
+            "scale": [data.schema.low, data.schema.high],
+            "people": data.n_users,
+            "items": data.n_items,
+            "ratings": len(data),
+        }
+
+
+def _alone(arm: Arm, processes: int) -> Arm:
+    """Processes share the cores, unless threads were asked for."""
+    if processes == 1 or arm.options.get("threads") is not None:
+        return arm
+    each = max((cpu_count() or 1) // processes, 1)
+    return replace(arm, options=dict(arm.options) | {"threads": each})
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        return tuple(part.strip() for part in given.split(","))
+    if isinstance(given, int | float):
+        return (float(given),)
+    return tuple(given)

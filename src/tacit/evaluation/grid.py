@@ -1,0 +1,69 @@
+"""Candidates of a tuning: methods with settings, all of them named before a rating is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from tacit.errors import SettingError
+from tacit.methods import find
+from tacit.methods.base import Method
+
+MOST = 1000
+"""Candidates: each is rehearsed before anything is charged."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method and its settings."""
+
+    method: str
+    settings: Mapping[str, Any]
+
+    def make(self, **options: Any) -> Method:
+        """The method, unfitted."""
+        return find(self.method)(**options, **self.settings)
+
+    @property
+    def words(self) -> str:
+        """`bayes, sweeps = 4`."""
+        return ", ".join(
+            [self.method, *(f"{k} = {v}" for k, v in self.settings.items())]
+        )
+
+
+def candidates(
+    methods: Sequence[str], sweep: Mapping[str, Sequence[Any]]
+) -> tuple[Candidate, ...]:
+    """Every method with every value of every swept setting that it has. A setting that none
+    of them has is refused."""
+    if not methods:
+        raise SettingError("no method is named", remedy="give --method A,B")
+    fields = {name: find(name).Settings.model_fields.keys() for name in methods}
+    for setting, values in sweep.items():
+        if not any(setting in known for known in fields.values()):
+            known = sorted({each for own in fields.values() for each in own})
+            raise SettingError(
+                f"none of {', '.join(methods)} has a setting {setting!r}",
+                remedy=f"their settings are: {', '.join(known) or 'none'}",
+            )
+        if not values:
+            raise SettingError(f"--sweep {setting} names no value")
+    made = tuple(_each(fields, sweep))
+    if len(made) > MOST:
+        raise SettingError(
+            f"{len(made):,} candidates are more than {MOST:,}",
+            remedy="sweep fewer values",
+        )
+    return made
+
+
+def _each(
+    fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]
+) -> Iterator[Candidate]:
+    for name, known in fields.items():
+        own = {setting: sweep[setting] for setting in sweep if setting in known}
+        for values in product(*own.values()):
+            yield Candidate(name, dict(zip(own, values, strict=True)))

@@ -1,0 +1,88 @@
+"""How ratings are held back, and how models are judged on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.data import splits
+from tacit.data.splits import Split
+from tacit.errors import SettingError
+
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+
+LISTED = 600
+"""People whose lists are made on a split: as many as `--split people` holds back. More would
+cost more than a quick fit does, and the interval says what it is worth."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How ratings are held back and how models are judged on them."""
+
+    split: str = "90/10"
+    seeds: int = 3
+    folds: int | None = None
+    hold: int = 600
+    fold_in: float = 0.8
+    """Share of a held person's ratings that is given."""
+    until: str | None = None
+    days: bool = False
+    listed: int = LISTED
+
+    def check(self) -> None:
+        """Refuse, before a rating is read, what cannot be."""
+        how = self.split
+        if splits.is_date(how):
+            splits.parse_date(how)
+        elif how not in ("time", "date", "probe", "people"):
+            splits.parse_shares(how)
+        if self.until is not None:
+            splits.parse_date(self.until)
+        if not 0 < self.fold_in < 1:
+            raise SettingError(
+                f"--fold-in {100 * self.fold_in:g} is not between 0 and 100 per cent"
+            )
+        if self.seeds < 1:
+            raise SettingError(f"seeds is {self.seeds}; it must be at least 1")
+
+    @property
+    def runs(self) -> int:
+        """How many cells each arm has."""
+        return self.folds or self.seeds
+
+    @property
+    def lets_the_future_in(self) -> bool:
+        """Whether a model may learn from what came after what it is asked about."""
+        fixed = self.split in ("time", "date", "probe")
+        return self.folds is not None or not (
+            fixed or splits.is_date(self.split)
+        )
+
+    def key(self) -> dict[str, Any]:
+        """All that an answer depends on, but for the seed."""
+        held = self.split == "people"
+        return {
+            "split": self.split,
+            "folds": self.folds,
+            "hold": self.hold if held else None,
+            "fold_in": self.fold_in if held else None,
+            "until": self.until,
+            "days": self.days,
+            "listed": self.listed,
+        }
+
+    def part(self, ratings: Ratings, number: int) -> Split:
+        """One split of the row."""
+        if self.folds is not None:
+            for place, part in enumerate(splits.k_fold(ratings, self.folds)):
+                if place == number:
+                    return part
+        return splits.make(
+            ratings,
+            self.split,
+            seed=number,
+            hold=self.hold,
+            fold_in=self.fold_in,
+        )

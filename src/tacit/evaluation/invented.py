@@ -1,0 +1,120 @@
+"""Three invented people, so that a reader sees lists and not only numbers. Nobody's own ratings
+are shown: the three are made from the catalogue and from what most people rated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Own, PersonalModel
+from tacit.model.person.rank import order_scores, top
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.data.ratings import Ratings
+
+KNOWN = 300
+"""Of the most rated items: what an invented person may have rated, so that readers know it."""
+LIKES, DISLIKES = 6, 2
+SHOWN = 8
+"""Length of the lists that are shown."""
+
+
+@dataclass(frozen=True)
+class Invented:
+    """One invented person."""
+
+    name: str
+    """What she is like, in words."""
+    items: tuple[int, ...]
+    values: tuple[float, ...]
+    """On the inner scale, -2 to 2."""
+
+    @property
+    def own(self) -> Own:
+        """Her ratings."""
+        return Own(np.array(self.items, np.int64), np.array(self.values))
+
+
+def invent(ratings: Ratings, items: Catalogue | None) -> list[Invented]:
+    """Three people: of three genres if the catalogue has any, else of three degrees of
+    fame."""
+    counts = np.bincount(ratings.item, minlength=ratings.n_items)
+    famous = np.argsort(-counts, kind="stable")
+    famous = famous[counts[famous] > 0][:KNOWN]
+    found: list[Invented] = []
+    if items is not None and items.tagged is not None and len(items.tags) > 2:
+        # The ratings have the catalogue's own index where one was given.
+        found = _by_genre(famous, items)
+    if len(found) < 3:
+        found = _by_fame(famous)
+    return found
+
+
+def _by_genre(famous: NDArray[np.int64], items: Catalogue) -> list[Invented]:
+    assert items.tagged is not None
+    tagged = items.tagged[famous].astype(np.bool_)
+    out: list[Invented] = []
+    taken: set[int] = set()
+    # Genres that some but not most famous items have tell people apart best.
+    share = tagged.mean(axis=0)
+    order = np.argsort(np.abs(share - 0.2), kind="stable")
+    for genre in order.tolist():
+        if len(out) == 3:
+            break
+        inside = [
+            i for i in famous[tagged[:, genre]].tolist() if i not in taken
+        ]
+        outside = [
+            i for i in famous[~tagged[:, genre]].tolist() if i not in taken
+        ]
+        if len(inside) < LIKES or len(outside) < DISLIKES:
+            continue
+        likes = tuple(inside[:LIKES])
+        dislikes = tuple(outside[:DISLIKES])
+        taken |= set(likes) | set(dislikes)
+        out.append(_person(f"likes {items.tags[genre]}", likes, dislikes))
+    return out
+
+
+def _by_fame(famous: NDArray[np.int64]) -> list[Invented]:
+    rows = famous.tolist()
+    out = []
+    third = max(len(rows) // 3, 1)
+    names = (
+        "likes what everybody knows",
+        "likes the less known",
+        "likes what few know",
+    )
+    for place, name in enumerate(names):
+        likes = tuple(rows[place * third : place * third + LIKES])
+        others = [row for row in rows if row not in likes]
+        dislikes = tuple(others[place::3][:DISLIKES])
+        out.append(_person(name, likes, dislikes))
+    return out
+
+
+def _person(
+    name: str, likes: tuple[int, ...], dislikes: tuple[int, ...]
+) -> Invented:
+    return Invented(
+        name,
+        (*likes, *dislikes),
+        (*(2.0 - place % 2 for place in range(len(likes))),)
+        + (-1.0,) * len(dislikes),
+    )
+
+
+def shown(personal: PersonalModel, people: list[Invented]) -> list[list[Any]]:
+    """The list of each, as rows of the catalogue."""
+    lists = []
+    for person in people:
+        own = person.own
+        found = order_scores(personal, own, None)
+        allowed = np.ones(len(found.scores), np.bool_)
+        allowed[own.items] = False
+        lists.append(top(found.scores, SHOWN, allowed).tolist())
+    return lists

@@ -1,0 +1,97 @@
+"""Lists for many people, and how lists look: how much of the catalogue they show, how rare
+what they show is, and how alike two models' lists are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.evaluation.prepared import Prepared
+from tacit.kernels.topn import top_n_all
+from tacit.model.person.base import PersonalModel
+
+Floats = NDArray[np.float64]
+Lists = NDArray[np.int32]
+
+
+def lists_of(personal: PersonalModel, on: Prepared, longest: int) -> Lists:
+    """The list of every listed person, without what she has rated; places that no item is
+    left for are -1."""
+    own = on.own
+    values = on.own_inner
+
+    def score(start: int, stop: int) -> Floats:
+        cells = slice(int(own.ptr[start]), int(own.ptr[stop]))
+        return personal.score_block(
+            own.ptr[start : stop + 1] - cells.start,
+            own.item[cells],
+            values[cells],
+        )
+
+    return top_n_all(score, len(on.listed), longest, own.ptr, own.item)
+
+
+def looks(
+    lists: Lists, on: Prepared, places: Sequence[int]
+) -> tuple[dict[str, NDArray[Any]], dict[str, float | None]]:
+    """Person by person: novelty, in bits (the mean of -log2 of the share of people who rated
+    an item), and popularity lift (how much more popular a list is than what the person
+    rated; 0 is alike, 1 is twice). Over all: coverage, the share of the catalogue in any
+    list."""
+    bits = -np.log2(on.share)
+    taste = _own_share(on)
+    each: dict[str, NDArray[Any]] = {}
+    whole: dict[str, float | None] = {}
+    for place in places:
+        shown = lists[:, :place]
+        filled = shown >= 0
+        known = np.maximum(shown, 0)
+        number = np.maximum(filled.sum(axis=1), 1)
+        novelty = np.where(filled, bits[known], 0).sum(axis=1) / number
+        share = np.where(filled, on.share[known], 0).sum(axis=1) / number
+        each[f"novelty@{place}"] = novelty.astype(np.float32)
+        each[f"popularity_lift@{place}"] = (share / taste - 1).astype(
+            np.float32
+        )
+        distinct = len(np.unique(shown[filled]))
+        whole[f"coverage@{place}"] = distinct / max(on.own.n_items, 1)
+    return each, whole
+
+
+def _own_share(on: Prepared) -> Floats:
+    """The mean popularity of what each listed person rated; of all ratings for who has
+    none."""
+    own = on.own
+    counts = np.diff(own.ptr)
+    usual = float(on.share @ on.counts) / max(int(on.counts.sum()), 1)
+    person = np.repeat(np.arange(len(counts)), counts)
+    total = np.bincount(person, on.share[own.item], len(counts))
+    return np.where(
+        counts > 0, total / np.maximum(counts, 1), max(usual, 1e-12)
+    )
+
+
+def overlap(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
+    """How many items two lists of each person have in common."""
+    people, width = one.shape
+    both = np.concatenate([one, other], axis=1).astype(np.int64)
+    both.sort(axis=1)
+    same = (both[:, 1:] == both[:, :-1]) & (both[:, 1:] >= 0)
+    return same.sum(axis=1) if people and width else np.zeros(people, np.int64)
+
+
+def alike(
+    one: NDArray[Any], other: NDArray[Any], place: int
+) -> tuple[Floats, Floats]:
+    """At a length: the share of the other's list that is in one, and the F-score of one as
+    an answer to the other. They differ where a list is not full."""
+    mine, theirs = one[:, :place], other[:, :place]
+    common = overlap(mine, theirs).astype(np.float64)
+    long_mine = (mine >= 0).sum(axis=1)
+    long_theirs = (theirs >= 0).sum(axis=1)
+    share = common / np.maximum(long_theirs, 1)
+    score = 2 * common / np.maximum(long_mine + long_theirs, 1)
+    return share, score

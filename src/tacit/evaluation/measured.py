@@ -1,0 +1,272 @@
+"""One model against one split: predictions, lists and intervals, kept person by person.
+
+Everything else (means, spreads, intervals, who pays) is made from these numbers afterwards,
+so that a cell can be read again and compared with cells that came later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.evaluation.lists import lists_of, looks
+from tacit.evaluation.metrics import Ranking
+from tacit.evaluation.packed import pack, unpack
+from tacit.evaluation.prepared import FIFTHS, Prepared
+from tacit.hidden import shapes
+from tacit.model.person.base import Own, PersonalModel
+
+if TYPE_CHECKING:
+    from tacit.data.schema import Schema
+
+Floats = NDArray[np.float64]
+
+PLACES = (10, 20)
+"""Lists are judged at these lengths."""
+LONGEST = 30
+"""And compared with the twin's at this one, as Xian et al. do."""
+INSIDE = {50: 0.6744897501960817, 80: 1.2815515655446004, 95: 1.959963984540054}
+"""Per cent of an interval, and how many standard errors it reaches to each side."""
+STEPS = 40
+"""Of the error CDF, over the width of the scale."""
+TRIED = 100
+"""People on whom intervals are tried where a model has no compiled answer for all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """A metric person by person: `root` or not of sum / count."""
+
+    row: NDArray[np.integer[Any]]
+    """Who: rows of the whole data."""
+    total: Floats
+    count: Floats
+    root: bool = False
+
+    __repr__ = shapes
+
+    def value(self) -> float | None:
+        """Over all people."""
+        count = float(self.count.sum())
+        ratio = float(self.total.sum()) / count if count else np.nan
+        if not np.isfinite(ratio):
+            return None
+        return float(np.sqrt(ratio)) if self.root else ratio
+
+    def pull(self) -> Floats:
+        """How far each person moves the value: its first derivative, so that the sum of
+        squares is the variance over people."""
+        count = max(float(self.count.sum()), 1.0)
+        ratio = float(self.total.sum()) / count
+        slope = 0.5 / max(np.sqrt(ratio), 1e-12) if self.root else 1.0
+        return slope * (self.total - ratio * self.count) / count
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was found of one model."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+
+    __repr__ = shapes
+
+    def to_json(self) -> dict[str, Any]:
+        """For the file of a cell."""
+        return {
+            "arrays": {name: pack(each) for name, each in self.arrays.items()},
+            "numbers": dict(self.numbers),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Measured:
+        """From the file of a cell."""
+        arrays = {name: unpack(each) for name, each in found["arrays"].items()}
+        return cls(arrays, found["numbers"])
+
+    @property
+    def sums(self) -> dict[str, Sums]:
+        """Every metric that is a mean over people or ratings."""
+        return self._errors | self._found
+
+    @cached_property
+    def _errors(self) -> dict[str, Sums]:
+        if "asked" not in self.arrays:
+            return {}
+        row = self.arrays["row"]
+        asked = _double(self.arrays["asked"])
+        found = {
+            "rmse": Sums(row, _double(self.arrays["squared"]), asked, True),
+            "mae": Sums(row, _double(self.arrays["absolute"]), asked),
+        }
+        for share in INSIDE:
+            inside = self.arrays.get(f"inside{share}")
+            if inside is not None:
+                tried = _double(self.arrays["tried"])
+                found[f"inside{share}"] = Sums(row, _double(inside), tried)
+        return found
+
+    @cached_property
+    def _found(self) -> dict[str, Sums]:
+        if "lists" not in self.arrays:
+            return {}
+        row = self.arrays["listed"]
+        ones = np.ones(len(row))
+        each = self.ranking.each(*PLACES)
+        for name in ("novelty", "popularity_lift"):
+            for place in PLACES:
+                each[f"{name}@{place}"] = _double(
+                    self.arrays[f"{name}@{place}"]
+                )
+        return {name: Sums(row, values, ones) for name, values in each.items()}
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The lists beside what was relevant; what they hit is known already."""
+        hits = np.unpackbits(self.arrays["hits"], axis=1)
+        lists = self.arrays["lists"].astype(np.int32)
+        relevant = self.arrays["relevant"]
+        ptr = np.concatenate([[0], np.cumsum(relevant)]).astype(np.int64)
+        found = Ranking(lists, ptr, np.zeros(0, np.uint32))
+        # A cached property, filled by hand: the items themselves are not kept.
+        found.__dict__["hits"] = hits[:, : lists.shape[1]].astype(np.bool_)
+        return found
+
+
+def measured(
+    personal: PersonalModel, on: Prepared, *, lists: bool = True
+) -> Measured:
+    """Judge one model; `lists` false for one that cannot order items."""
+    arrays: dict[str, NDArray[Any]] = {}
+    numbers: dict[str, float | None] = {}
+    if on.rated and personal.ranks_by != "score" and len(on.asked):
+        arrays |= _predictions(personal, on)
+    if lists and len(on.listed):
+        made = lists_of(personal, on, LONGEST)
+        ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
+        small = np.int16 if on.split.train.n_items < 2**15 else np.int32
+        arrays |= {
+            "listed": on.people[on.listed],
+            "lists": made.astype(small),
+            "hits": np.packbits(ranking.hits, axis=1),
+            "relevant": ranking.relevant.astype(np.int32),
+            "listed_given": np.diff(on.own.ptr).astype(np.int32),
+        }
+        arrays |= _found_by_fifth(ranking, on)
+        more, numbers = looks(made, on, PLACES)
+        arrays |= more
+    return Measured(arrays, numbers)
+
+
+def _predictions(
+    personal: PersonalModel, on: Prepared
+) -> dict[str, NDArray[Any]]:
+    test = on.split.test
+    schema = test.schema
+    mean, sd = personal.predict_cells_error(on.cells)
+    predicted = schema.middle + schema.unit_width * mean
+    error = np.clip(predicted, schema.low, schema.high) - test.value
+    whole = np.isfinite(error).all()
+    if not whole:
+        # A method may not improve by staying silent: nothing is known of it.
+        return {}
+    rows = on.asked
+    starts = test.ptr[rows]
+    absolute = np.abs(error)
+    squared = error * error
+    out: dict[str, NDArray[Any]] = {
+        "row": on.people[rows],
+        "given": np.diff(on.split.fold_in.ptr)[rows].astype(np.int32),
+        "asked": np.diff(test.ptr)[rows].astype(np.int32),
+        "squared": _by_person(squared, starts),
+        "absolute": _by_person(absolute, starts),
+        "cdf": _cdf(absolute, schema),
+        "fifth_errors": _by_fifth(on.fifth[test.item], squared, absolute),
+    }
+    if sd is None:
+        predicted, sd = _tried(personal, on)
+    else:
+        predicted = mean
+    return out | _inside(predicted, sd, on)
+
+
+def _by_person(values: Floats, starts: NDArray[np.int64]) -> NDArray[Any]:
+    """Sums over the cells of each person who was asked; single precision is kept."""
+    return np.add.reduceat(values, starts).astype(np.float32)
+
+
+def _cdf(absolute: Floats, schema: Schema) -> NDArray[np.int64]:
+    """Ratings missed by at most k/40 of the scale, k = 0 to 40."""
+    step = (schema.high - schema.low) / STEPS
+    # A miss of exactly a step counts as within it, whatever the last bit says.
+    bins = np.ceil(absolute / step - 1e-9).astype(np.int64)
+    counts = np.bincount(np.clip(bins, 0, STEPS), minlength=STEPS + 1)
+    return np.cumsum(counts)
+
+
+def _by_fifth(
+    fifth: NDArray[np.int64], squared: Floats, absolute: Floats
+) -> Floats:
+    """Rows: ratings, squared and absolute errors; columns: fifths of items."""
+    return np.stack(
+        [
+            np.bincount(fifth, minlength=FIFTHS).astype(np.float64),
+            np.bincount(fifth, squared, FIFTHS),
+            np.bincount(fifth, absolute, FIFTHS),
+        ]
+    )
+
+
+def _found_by_fifth(ranking: Ranking, on: Prepared) -> dict[str, NDArray[Any]]:
+    """At each length, rows: relevant items, those found, places of lists; columns: fifths."""
+    relevant = np.bincount(on.fifth[on.relevant_item], minlength=FIFTHS)
+    out: dict[str, NDArray[Any]] = {}
+    for place in PLACES:
+        shown = ranking.lists[:, :place]
+        hits = ranking.hits[:, :place]
+        found = np.bincount(on.fifth[shown[hits]], minlength=FIFTHS)
+        every = np.bincount(on.fifth[shown[shown >= 0]], minlength=FIFTHS)
+        out[f"fifth_found@{place}"] = np.stack([relevant, found, every])
+    return out
+
+
+def _inside(mean: Floats, sd: Floats, on: Prepared) -> dict[str, NDArray[Any]]:
+    """How many held-back ratings of each person lie within intervals of each width."""
+    test = on.split.test
+    schema = test.schema
+    actual = (test.value - schema.middle) / schema.unit_width
+    with np.errstate(invalid="ignore"):
+        off = np.abs(actual - mean) / sd
+    starts = test.ptr[on.asked]
+    known = np.isfinite(off)
+    if not known.any():
+        return {}
+    counts = {
+        f"inside{share}": _by_person((off <= reach).astype(np.float64), starts)
+        for share, reach in INSIDE.items()
+    }
+    return counts | {"tried": _by_person(known.astype(np.float64), starts)}
+
+
+def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
+    """Means and standard errors for the first people who are asked; NaN for all others."""
+    cells = on.cells
+    mean = np.full(len(cells.ask_item), np.nan)
+    sd = mean.copy()
+    for row in on.asked[:TRIED].tolist():
+        own: Own
+        own, ask = cells.person(row)
+        first = int(cells.ask_ptr[row])
+        told = slice(first, first + len(ask))
+        all_mean, all_sd = personal.predict(own)
+        mean[told], sd[told] = all_mean[ask], all_sd[ask]
+    return mean, sd
+
+
+def _double(array: NDArray[Any]) -> Floats:
+    return array.astype(np.float64)

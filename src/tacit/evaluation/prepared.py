@@ -1,0 +1,136 @@
+"""One split, made ready to judge any model on: who is asked what, whose lists are made, how
+popular each item was in what is trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ratings import Ratings
+from tacit.data.splits import Split
+from tacit.hidden import shapes
+from tacit.model.person.base import Cells
+
+Floats = NDArray[np.float64]
+
+LIKED = 0.75
+"""Of the way up the scale, from where on a held-back rating counts as liked: 4 of 1 to 5.
+Public and fixed, so that no data chooses it."""
+FIFTHS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A split and what all models are judged by on it."""
+
+    split: Split
+    people: NDArray[np.int32]
+    """Who each row of the split's `test` is: the row in the whole data."""
+    listed: NDArray[np.int64]
+    """Rows of `test` whose lists are made."""
+    own: Ratings
+    """What the listed have rated, and their lists leave out; rows as `listed`."""
+    relevant_ptr: NDArray[np.int64]
+    relevant_item: NDArray[np.uint32]
+    """What their lists should hold."""
+    rated: bool
+    """Whether ratings can be predicted: not where all that is known is likes."""
+    days: bool = False
+
+    __repr__ = shapes
+
+    @cached_property
+    def cells(self) -> Cells:
+        """All questions, with everybody's own ratings on the inner scale."""
+        given, test = self.split.fold_in, self.split.test
+        times = (given.time, test.time) if self.days else ()
+        return Cells(
+            given.ptr, given.item, inner(given), test.ptr, test.item, *times
+        )
+
+    @cached_property
+    def own_inner(self) -> Floats:
+        """The values of `own` on the inner scale."""
+        return inner(self.own)
+
+    @cached_property
+    def asked(self) -> NDArray[np.int64]:
+        """Rows of `test` with a held-back rating."""
+        return np.flatnonzero(np.diff(self.split.test.ptr) > 0)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Ratings of each item in what is trained on."""
+        train = self.split.train
+        return np.bincount(train.item, minlength=train.n_items)
+
+    @cached_property
+    def share(self) -> Floats:
+        """The share of people who rated each item, never 0: unrated items are as rare as
+        half a person."""
+        people = max(self.split.train.n_users, 1)
+        return np.maximum(self.counts, 0.5) / people
+
+    @cached_property
+    def fifth(self) -> NDArray[np.int64]:
+        """Of each item: 0 for the fifth of all items with the fewest ratings, 4 for that
+        with the most; ties by their place in the catalogue."""
+        order = np.argsort(self.counts, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return place * FIFTHS // max(len(order), 1)
+
+
+def inner(ratings: Ratings) -> Floats:
+    """Values on the inner scale."""
+    schema = ratings.schema
+    values = ratings.value.astype(np.float64)
+    return (values - schema.middle) / schema.unit_width
+
+
+def prepare(
+    split: Split,
+    people: NDArray[np.int32],
+    *,
+    seed: int,
+    listed: int,
+    all_relevant: bool,
+    days: bool = False,
+) -> Prepared:
+    """Choose whose lists are made: at most `listed` people with something to find, by the
+    seed. `all_relevant`: every held-back item is to be found, not only what was liked."""
+    test = split.test
+    schema = test.schema
+    likes = schema.positive is not None
+    liked = np.ones(len(test), np.bool_)
+    if not (likes or all_relevant):
+        least = schema.low + LIKED * (schema.high - schema.low)
+        liked = test.value >= least
+    found = test.take(liked, drop_empty=False)
+    able = np.flatnonzero(np.diff(found.ptr) > 0)
+    if len(able) > listed:
+        chosen = np.random.default_rng(seed).choice(able, listed, replace=False)
+        able = np.sort(chosen)
+    own = _rows(split.fold_in, able)
+    wanted = _rows(found, able)
+    return Prepared(
+        split, people, able, own, wanted.ptr, wanted.item, not likes, days
+    )
+
+
+def _rows(ratings: Ratings, rows: NDArray[np.int64]) -> Ratings:
+    """The people of these rows, in their order, empty ones too."""
+    counts = np.diff(ratings.ptr)[rows]
+    ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    cells = np.repeat(ratings.ptr[rows] - ptr[:-1], counts) + np.arange(ptr[-1])
+    return Ratings(
+        ratings.schema,
+        [ratings.users[int(row)] for row in rows],
+        ratings.items,
+        ptr,
+        ratings.item[cells],
+        ratings.value[cells],
+    )

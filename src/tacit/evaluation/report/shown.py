@@ -1,0 +1,100 @@
+"""What three invented people would be shown at three budgets, beside the list without
+privacy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.evaluation.report.pictures import three
+from tacit.page import escaped, paragraph
+
+if TYPE_CHECKING:
+    from tacit.evaluation.arms import Arm
+    from tacit.evaluation.invented import Invented
+    from tacit.evaluation.result import Evaluation
+
+
+def lists_section(found: Evaluation) -> str:
+    """A table for each invented person: a column a budget, the last without privacy."""
+    arms = _arms(found)
+    people = found.swept.task.people
+    if not arms or not people:
+        return paragraph("There is nothing to show.")
+    out = paragraph(
+        "Three invented people, nobody's real ratings. A marked title is also on the list "
+        "without privacy."
+    )
+    for place, person in enumerate(people):
+        out += _one(found, person, place, arms)
+    return out
+
+
+def _arms(found: Evaluation) -> list[Arm]:
+    """Three budgets of the first private line, then its twin."""
+    arms = found.swept.task.arms
+    private = [arm for arm in arms if arm.is_private]
+    if not private:
+        return []
+    first = private[0]
+    mine = [
+        arm
+        for arm in private
+        if (arm.method, arm.unit, arm.calibration, arm.settings)
+        == (first.method, first.unit, first.calibration, first.settings)
+    ]
+    mine.sort(key=lambda arm: arm.epsilon or 0.0)
+    cells = [{"epsilon": arm.epsilon, "arm": arm} for arm in mine]
+    chosen: list[Arm] = [cell["arm"] for cell in three(cells)]
+    from tacit.evaluation.tables import twin_of
+
+    twin = twin_of(first, arms)
+    return [*chosen, twin] if twin is not None else chosen
+
+
+def _one(
+    found: Evaluation, person: Invented, place: int, arms: list[Arm]
+) -> str:
+    lists = [found.swept.shown(arm)[place] for arm in arms]
+    twin = set(lists[-1]) if arms[-1].epsilon is None else set()
+    heads = [
+        "without privacy" if arm.epsilon is None else f"epsilon {arm.epsilon:g}"
+        for arm in arms
+    ]
+    columns = "".join(f'<th scope="col">{escaped(head)}</th>' for head in heads)
+    rows = []
+    private = [arm.epsilon is not None for arm in arms]
+    for rank in range(max(len(each) for each in lists)):
+        cells = "".join(
+            f"<td>{_title(found, each, rank, twin if mine else set())}</td>"
+            for each, mine in zip(lists, private, strict=True)
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    likes = [
+        _label(found, row)
+        for row, value in zip(person.items, person.values, strict=True)
+        if value > 0
+    ]
+    told = ", ".join(likes[:4])
+    return (
+        f"<h3>Somebody who {escaped(person.name)}</h3>"
+        f'<p class="quiet">Rated high: {escaped(told)} and others.</p>'
+        f'<div class="scroll"><table class="even"><thead><tr>{columns}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _title(
+    found: Evaluation, rows: list[int], rank: int, twin: set[int]
+) -> str:
+    if rank >= len(rows):
+        return ""
+    label = escaped(_label(found, rows[rank]))
+    return f"<mark>{label}</mark>" if rows[rank] in twin else label
+
+
+def _label(found: Evaluation, row: int) -> str:
+    from tacit.data.catalogue import Catalogue
+    from tacit.model.person.names import label
+
+    task = found.swept.task
+    return label(task.items or Catalogue(task.ratings.items), row)

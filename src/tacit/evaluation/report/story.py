@@ -1,0 +1,245 @@
+"""What the numbers mean, in sentences for somebody who is not a specialist."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING
+
+from tacit.evaluation.report.pictures import UNITS, best_baseline, series
+from tacit.page import card, cards
+
+if TYPE_CHECKING:
+    from tacit.evaluation.result import Evaluation
+    from tacit.evaluation.tables import Line
+
+NEAR = 0.25
+"""Of the scale's half width: a prediction this close is called close."""
+
+
+def first_words(found: Evaluation) -> str:
+    """Who was asked, and what was compared."""
+    facts = found.facts
+    methods = _listed(list(dict.fromkeys(c["method"] for c in found.cells)))
+    what = "ratings" if found.metric == "rmse" else "likes"
+    return (
+        f"{methods} on {facts['ratings']:,} {what} of {facts['items']:,} items by "
+        f"{facts['people']:,} people: what accuracy is lost when the model keeps to a limit "
+        "on what it reveals about any one of them."
+    )
+
+
+def cost_cards(found: Evaluation) -> str:
+    """Three figures to see first: the cost at each of three budgets, or the accuracy."""
+    from tacit.evaluation.report.pictures import three
+
+    lines = series(found)
+    if not lines:
+        return cards(_accuracy(cell, found.metric) for cell in found.cells[:3])
+    name, cells, twin = lines[0]
+    return cards(_cost(name, cell, twin, found.metric) for cell in three(cells))
+
+
+def _accuracy(cell: Line, metric: str) -> str:
+    value = cell[metric]
+    told = "–" if value is None else f"{value:.3f}"
+    return card(told, f"{metric} of {cell['method']}, without privacy")
+
+
+def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
+    budget = f"{name} at epsilon {cell['epsilon']:g}"
+    value = cell[metric]
+    if value is None:
+        return card("–", f"{budget}: nothing is known")
+    if twin is None or not twin.get(metric):
+        return card(f"{value:.3f}", f"{metric}, {budget}")
+    change = 100 * (value / twin[metric] - 1)
+    less = "less" if change < 0 else "more"
+    what = "error" if metric == "rmse" else "found in lists"
+    return card(
+        f"{change:+.1f} %".replace("-", "−"),
+        f"{less} {what} than without privacy: {budget} "
+        f"({value:.3f} against {twin[metric]:.3f})",
+    )
+
+
+def band_words(found: Evaluation) -> str:
+    """What the band of a curve is."""
+    over = "people and over draws of noise"
+    if found.cells[0]["runs"] == 1:
+        over = "people; noise was drawn once, so how it varies is not in it"
+    return (
+        f"The band is a 95 % interval over {over}. Dashed: the same model without privacy. "
+        "Dotted: the best answer without any model."
+    )
+
+
+def growth_words(found: Evaluation) -> str:
+    """What is bought by a larger budget, with numbers."""
+    _, cells, twin = series(found)[0]
+    metric = found.metric
+    known = [cell for cell in cells if cell[metric] is not None]
+    if not known:
+        return "Nothing is known about this method on these ratings."
+    words = [_error_words(known[0], found)]
+    if len(known) > 1:
+        words.append(_error_words(known[-1], found))
+    if twin is not None and twin[metric] is not None:
+        words.append(
+            f"Without any privacy it would be {_told(twin[metric], metric)}"
+            f"{_close_words(twin, found)}."
+        )
+    plain = best_baseline(found, metric)
+    if plain is not None:
+        words.append(
+            f"Without any model ({plain['baseline']}) it is "
+            f"{_told(plain[metric], metric)}."
+        )
+    best = found.reference
+    if best is not None and best is not twin and best[metric] is not None:
+        words.append(
+            f"The best non-private model that was run, {best['method']}, has "
+            f"{_told(best[metric], metric)}."
+        )
+    return " ".join(words)
+
+
+def _told(value: float, metric: str) -> str:
+    return f"{value:.3f}" if metric == "rmse" else f"{100 * value:.1f} %"
+
+
+def _error_words(cell: Line, found: Evaluation) -> str:
+    value = cell[found.metric]
+    budget = f"At epsilon {cell['epsilon']:g}"
+    if found.metric == "rmse":
+        return (
+            f"{budget} a prediction is off by {value:.3f} points (root mean square)"
+            f"{_close_words(cell, found)}."
+        )
+    return f"{budget} a list of 20 finds {100 * value:.1f} % of what people go on to like."
+
+
+def _close_words(cell: Line, found: Evaluation) -> str:
+    """`; 62 of 100 are within half a point`."""
+    shares = cell["error_cdf"]
+    if shares is None or found.metric != "rmse":
+        return ""
+    low, high = found.facts["scale"]
+    step = round(NEAR / 2 * (len(shares) - 1))
+    near = (high - low) * step / (len(shares) - 1)
+    return f"; {100 * shares[step]:.0f} of 100 are within {near:g} points"
+
+
+def payer_words(found: Evaluation) -> str:
+    """Whom the noise hits, at the smallest budget."""
+    _, cells, twin = series(found)[0]
+    cell = cells[0]
+    metric = found.metric
+    mine = cell["by_activity"].get(metric)
+    theirs = None if twin is None else twin["by_activity"].get(metric)
+    first = (
+        "Noise is the same for everybody; what it does is not. People with few ratings lean "
+        "most on what the model learned from others, and noise weighs most on items that few "
+        "rated."
+    )
+    words = [first]
+    if mine is not None and theirs is not None:
+        few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
+        words.append(
+            f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
+            f"pays {_change(few, metric)}, the fifth with the most {_change(many, metric)}."
+        )
+    tenth = cell["spread"].get(metric, {})
+    beside = {} if twin is None else twin["spread"].get(metric, {})
+    if tenth and beside:
+        words.append(
+            f"For the tenth of people whom it serves worst {metric} is "
+            f"{tenth['worst_tenth']:.3f}, and {beside['worst_tenth']:.3f} without privacy."
+        )
+    return " ".join(words)
+
+
+def _change(change: float, metric: str) -> str:
+    if metric == "rmse":
+        return f"{change:+.3f} points of error"
+    return f"{100 * change:+.1f} points of recall"
+
+
+def how_words(found: Evaluation) -> list[str]:
+    """What a reader must know to trust the numbers."""
+    facts = found.facts
+    runs = found.cells[0]["runs"]
+    held = _split_words(str(facts["split"]))
+    first = (
+        f"Ratings were held back ({held}), models were fitted on "
+        f"the rest with fresh noise, and asked about what was held back; {_times(runs)}. "
+        "Every method saw the same splits."
+    )
+    words = [first]
+    if facts["lets_the_future_in"]:
+        words.append(
+            "A random split lets a model learn from ratings that came later than those it is "
+            "asked about, which flatters every method. In use it will be less accurate; "
+            "--split time asks as life does."
+        )
+    private = [cell for cell in found.cells if cell["epsilon"] is not None]
+    if private:
+        units = _listed(
+            [
+                UNITS.get(str(unit), str(unit))
+                for unit in dict.fromkeys(cell["unit"] for cell in private)
+            ]
+        )
+        deltas = sorted({cell["delta"] for cell in private})
+        budgets = sorted({float(cell["epsilon"]) for cell in private})
+        words.append(
+            f"What is protected: {units}. Whoever sees the model may change their odds about "
+            f"it by a factor of at most {_odds_words(budgets)}; delta, the chance that this "
+            f"fails, is {_listed([f'{delta:g}' for delta in deltas])}."
+        )
+    if any(cell["calibration"] == "paper" for cell in found.cells):
+        words.append(
+            "Rows named paper follow a publication as printed: their promise is claimed and "
+            "not certified."
+        )
+    words.append(
+        f"Lists were made for at most {facts['listed']:,} people of each split. Liked means a "
+        "rating in the upper quarter of the scale."
+    )
+    return words
+
+
+def _odds_words(budgets: list[float]) -> str:
+    """`1.1 (epsilon 0.1) and 2.7 (epsilon 1)`."""
+    factors = [exp(min(epsilon, 700.0)) for epsilon in budgets]
+    return _listed(
+        [
+            f"{factor:,.1f} (epsilon {epsilon:g})"
+            if factor < 100
+            else f"{float(f'{factor:.2g}'):,.0f} (epsilon {epsilon:g})"
+            for factor, epsilon in zip(factors, budgets, strict=True)
+        ]
+    )
+
+
+def _split_words(split: str) -> str:
+    known = {
+        "time": "the latest tenth of all, one cut of time for everybody",
+        "date": "the latest tenth of all, one cut of time for everybody",
+        "probe": "a third of each person's nine latest",
+        "people": "a part of the ratings of people who took no part in training",
+    }
+    if split in known:
+        return known[split]
+    if "/" in split:
+        return f"a random {split.split('/')[1]} of 100"
+    return f"from {split} on" if split[:1].isdigit() and "-" in split else split
+
+
+def _times(runs: int) -> str:
+    return "once" if runs == 1 else f"{runs} times over"
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

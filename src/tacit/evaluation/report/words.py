@@ -1,0 +1,113 @@
+"""The lines of a table, and what they mean in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tacit.page import table
+
+if TYPE_CHECKING:
+    from tacit.evaluation.result import Evaluation
+    from tacit.evaluation.tables import Line
+
+NAMES = {
+    "rmse": "error (RMSE)",
+    "mae": "mean miss (MAE)",
+    "recall@20": "found in 20",
+    "ndcg@20": "nDCG@20",
+    "overlap@30": "as non-private",
+}
+"""For people; the metric's own name where there is none."""
+
+
+def columns(found: Evaluation, wanted: Sequence[str]) -> list[str]:
+    """Of these metrics, those that any line has."""
+    lines = (*found.cells, *found.baselines)
+    return [
+        name
+        for name in wanted
+        if any(each.get(name) is not None for each in lines)
+    ]
+
+
+def units(found: Evaluation) -> list[str]:
+    """Whom the cells protect, in their order."""
+    return list(dict.fromkeys(str(cell["unit"]) for cell in found.cells))
+
+
+def rows(
+    found: Evaluation, metrics: Sequence[str], unit: str
+) -> tuple[list[str], list[list[Any]]]:
+    """Heads and rows for the table of a unit, because promises to different units are never
+    compared line by line: cells, then the reference, then baselines."""
+    mine = [cell for cell in found.cells if cell["unit"] == unit]
+    swept = sorted({name for cell in mine for name in cell["settings"]})
+    heads = ["method", "unit", "calibration", "epsilon", *swept, *metrics]
+    heads += [f"{metrics[0]} over twin"] if metrics else []
+    heads.append("runs")
+    lines = [_row(cell, swept, metrics) for cell in mine]
+    known = any(found.reference is cell for cell in found.cells)
+    if found.reference is not None and not known:
+        lines.append(_row(found.reference, swept, metrics))
+    for each in found.baselines:
+        told = each | {"method": each["baseline"], "unit": None}
+        told |= {"calibration": "baseline", "epsilon": None}
+        lines.append(_row(told, swept, metrics))
+    return heads, lines
+
+
+def _row(cell: Line, swept: Sequence[str], metrics: Sequence[str]) -> list[Any]:
+    settings = cell.get("settings") or {}
+    row = [cell["method"], cell["unit"], cell["calibration"], budget(cell)]
+    row += [settings.get(name) for name in swept]
+    row += [mean_sd(cell, name) for name in metrics]
+    if metrics:
+        over = cell.get("over_twin", {}).get(metrics[0])
+        row.append(None if over is None else signed(over))
+    return [*row, cell["runs"]]
+
+
+def budget(cell: Line) -> str:
+    """Epsilon, or why there is none."""
+    if cell["epsilon"] is not None:
+        return f"{cell['epsilon']:g}"
+    return {"none": "twin", "noise off": "noise off"}.get(
+        cell["calibration"], "–"
+    )
+
+
+def mean_sd(cell: Line, name: str) -> str | None:
+    """`.9312 ± .0010`; None for a metric that the line does not have."""
+    mean, spread = cell.get(name), cell.get(f"{name}_sd")
+    if mean is None:
+        return None
+    return f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread:.4f}"
+
+
+def signed(over: dict[str, float | None]) -> str:
+    """`+0.0312 (0.0290 to 0.0334)`, or without an interval where there is none."""
+    mean, low, high = over["mean"], over["low"], over["high"]
+    told = f"{mean:+.4f}"
+    if low is None or high is None:
+        return told
+    return f"{told} ± {(high - low) / 2:.4f}"
+
+
+def small_table(found: Evaluation) -> str:
+    """For a notebook."""
+    told = columns(found, tuple(NAMES))
+    return "".join(table(*rows(found, told, unit)) for unit in units(found))
+
+
+def reference_words(found: Evaluation) -> str:
+    """The best non-private line, in a sentence."""
+    best = found.reference
+    assert best is not None
+    name = found.metric
+    value = best.get(name)
+    told = "unknown" if value is None else f"{value:.4f}"
+    return (
+        f"best non-private reference: {best['method']} ({best['unit']}), "
+        f"{name} {told}"
+    )

@@ -1,0 +1,288 @@
+"""What a paper's figure or table is here: an experiment, declared as data.
+
+An experiment names its data, its split and its cells (`keys`), one module-level function
+that makes the numbers of one cell (`work`), what is drawn of them (`draw`) and the findings
+that they speak to. A finding is a sentence of the paper and a `judge`, which looks at the
+numbers and says whether it holds. Nothing here is private: results are compared with raw
+held-back ratings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.evaluation.reproduce.sources import Sources
+
+Key = dict[str, Any]
+"""What makes a cell of an experiment: JSON-able, and the same whenever it is asked for."""
+Values = dict[str, Any]
+"""What a cell gives: JSON-able."""
+Outcome = Literal["holds", "holds in one reading", "does not hold", "not run"]
+Style = Literal["ours", "paper", "line"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an experiment is to be run on."""
+
+    data: tuple[str, ...]
+    """The data sets that it wants and that are there, in its order; or the embedded
+    sample alone."""
+    seeds: int = 3
+    quick: bool = False
+    """Fewer values and one seed: to see that it runs, not to judge by."""
+
+    @property
+    def splits(self) -> range:
+        """The seeds of splits and of initial factors, one run each."""
+        return range(1 if self.quick else self.seeds)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One finished cell."""
+
+    key: Key
+    values: Values
+
+
+@dataclass(frozen=True)
+class Series:
+    """Means over seeds along one parameter."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    sd: tuple[float, ...]
+
+    def at(self, x: float) -> float | None:
+        """The mean at this value, if it was run."""
+        for place, each in enumerate(self.x):
+            if abs(each - x) <= 1e-9 * max(1.0, abs(x)):
+                return self.y[place]
+        return None
+
+
+@dataclass(frozen=True)
+class Results:
+    """The finished cells of one experiment."""
+
+    rows: tuple[Row, ...]
+    asked: Asked
+
+    def where(self, **same: Any) -> Results:
+        """Only the cells whose keys have these values."""
+        kept = (
+            row
+            for row in self.rows
+            if all(row.key.get(name) == value for name, value in same.items())
+        )
+        return Results(tuple(kept), self.asked)
+
+    def values(self, metric: str, **same: Any) -> list[float]:
+        """This number of every such cell that has it."""
+        found = (row.values.get(metric) for row in self.where(**same).rows)
+        return [float(each) for each in found if each is not None]
+
+    def mean(self, metric: str, **same: Any) -> float | None:
+        """Over all such cells; None if there is none."""
+        found = self.values(metric, **same)
+        return float(np.mean(found)) if found else None
+
+    def along(self, parameter: str, metric: str, **same: Any) -> Series:
+        """Means over all other keys (seeds) at every value of a parameter, which is in the
+        keys, or among what cells give (a day, a count)."""
+        by: dict[float, list[float]] = {}
+        for row in self.where(**same).rows:
+            value = row.values.get(metric)
+            at = row.key.get(parameter, row.values.get(parameter))
+            if at is not None and value is not None:
+                by.setdefault(float(at), []).append(value)
+        x = sorted(by)
+        return Series(
+            tuple(x),
+            tuple(float(np.mean(by[each])) for each in x),
+            tuple(
+                float(np.std(by[each], ddof=1)) if len(by[each]) > 1 else 0.0
+                for each in x
+            ),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    sd: Sequence[float] = ()
+    style: Style = "ours"
+    """`ours`: our curve; `paper`: points that the text prints; `line`: a level to compare
+    with, such as a baseline."""
+
+    @classmethod
+    def of(cls, label: str, series: Series, style: Style = "ours") -> Curve:
+        """The curve of a series."""
+        return cls(label, series.x, series.y, series.sd, style)
+
+    @classmethod
+    def level(cls, label: str, height: float, over: Series) -> Curve:
+        """A level across the whole chart."""
+        ends = (min(over.x, default=0.0), max(over.x, default=1.0))
+        return cls(label, ends, (height, height), style="line")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart, and what the paper says of it where its figure survives only in words."""
+
+    title: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+    log_x: bool = False
+    log_y: bool = False
+    note: str = ""
+    most: float | None = None
+    """Where the chart ends above, if a curve would squeeze all others; tables do not end."""
+    right: tuple[Curve, ...] = ()
+    """Curves on a scale of their own, on the right."""
+    y_right: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; None is an empty place."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a finding was seen here."""
+
+    outcome: Outcome
+    reason: str
+    """Which reading, or what was tried and how large the effect is; no setting that the
+    paper does not print is left unsaid."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+NOT_RUN = Verdict("not run", "no cell of it was run")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence of the paper that numbers can speak to."""
+
+    name: str
+    """Short, unique in its paper."""
+    words: str
+    """As printed, or closely after it."""
+    where: str
+    """Section, figure or table."""
+    judge: Callable[[Results], Verdict]
+    """From all cells of the experiment."""
+
+    def verdict(self, results: Results) -> Verdict:
+        """The judgement; *not run* without a single cell."""
+        return self.judge(results) if results else NOT_RUN
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or a table of a paper."""
+
+    figure: str
+    """What `--figure` names: "1", "2", "table 2", "noise"."""
+    title: str
+    data: tuple[str, ...]
+    """Data sets that it is run on where they are there (`sources.SETS`); the first is the
+    usual one, which the embedded sample stands for if nothing is given."""
+    split: str
+    """In words."""
+    keys: Callable[[Asked], Iterable[Key]]
+    """The cells. A key names its data set as `data` if `work` needs one."""
+    work: Callable[[Sources, Key], Values]
+    """One cell; a function of a module, so that other processes find it."""
+    draw: Callable[[Results], Iterable[Panel]]
+    findings: tuple[Finding, ...] = ()
+    tables: Callable[[Results], Iterable[Table]] | None = None
+    """Beside or instead of charts; those of the charts unless given."""
+    parameters: str = ""
+    """In words: what is printed, and what had to be chosen."""
+    invented: bool = False
+    """Needs no data set."""
+    cells: str = ""
+    """Figures with the same word here share their cells: what one has run, the others
+    read."""
+
+    def shown(self, results: Results) -> list[Table]:
+        """What the terminal shows."""
+        if self.tables is not None:
+            return list(self.tables(results))
+        return [of_panel(panel) for panel in self.draw(results)]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: what `tacit reproduce NAME` runs."""
+
+    name: str
+    title: str
+    """Authors, title, place and year."""
+    experiments: tuple[Experiment, ...]
+    readings: tuple[str, ...] = ()
+    """What its text leaves open and how it was read."""
+
+    def chosen(self, figures: Sequence[str]) -> tuple[Experiment, ...]:
+        """Those of the named figures, in the paper's order; all unless some are named."""
+        from tacit.errors import SettingError
+
+        known = {each.figure for each in self.experiments}
+        for figure in figures:
+            if figure not in known:
+                raise SettingError(
+                    f"{self.name} has no figure {figure!r}",
+                    remedy=f"its figures are: {', '.join(sorted(known))}",
+                )
+        return tuple(
+            each
+            for each in self.experiments
+            if not figures or each.figure in figures
+        )
+
+
+def of_panel(panel: Panel) -> Table:
+    """The numbers of a chart: one row a curve, one column a value of x."""
+    across = sorted(
+        {x for curve in panel.curves if curve.style != "line" for x in curve.x}
+    )
+    rows: list[tuple[object, ...]] = []
+    for curve in (*panel.curves, *panel.right):
+        if curve.style == "line":
+            level = f"{curve.y[0]:.4f}"
+            rows.append((curve.label, *(level for _ in across)))
+            continue
+        found = dict(zip(curve.x, curve.y, strict=True))
+        numbers = (found.get(x) for x in across)
+        rows.append(
+            (
+                curve.label,
+                *(None if n is None else f"{n:.4f}" for n in numbers),
+            )
+        )
+    return Table(
+        f"{panel.title} ({panel.y} by {panel.x})",
+        (panel.x, *(f"{x:g}" for x in across)),
+        tuple(rows),
+    )

@@ -1,0 +1,316 @@
+"""Figures 1 to 6: distributions of |error| by epsilon and by iterations, for the three
+schemes on the two data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from tacit.evaluation.reproduce.experiment import (
+    Asked,
+    Curve,
+    Experiment,
+    Finding,
+    Key,
+    Panel,
+    Results,
+    Table,
+    Verdict,
+)
+from tacit.evaluation.reproduce.hua2015.runs import (
+    CHOSEN,
+    DYNAMIC,
+    EPSILONS,
+    GRID,
+    ITERATIONS,
+    MEAN,
+    NONE,
+    QUICK_DYNAMIC,
+    QUICK_EPSILONS,
+    READINGS,
+    SCALED,
+    SOLVED,
+    THIN,
+    base_key,
+    increase,
+    told,
+    work,
+)
+
+CELLS = "runs"
+"""All figures share them."""
+LEVELS = (0.2, 0.5, 1.0, 1.5, 2.0)
+S3_READINGS = (MEAN, SCALED)
+
+
+def budgets(asked: Asked) -> tuple[float, ...]:
+    """Of all figures."""
+    return QUICK_EPSILONS if asked.quick else EPSILONS
+
+
+def scheme_keys(asked: Asked, scheme: str) -> Iterable[Key]:
+    """A scheme at every epsilon and its baseline, by reading and seed. Readings that do not
+    learn are run once, and S3's second reading on one seed."""
+    for data in asked.data:
+        for seed in asked.splits:
+            for reading in CHOSEN:
+                short = {"short": True} if asked.quick else {}
+                yield base_key(data, reading, seed, **short)
+                if scheme == "S3":
+                    yield from dynamic_keys(asked, data, reading, seed)
+                    continue
+                if scheme == "S2" and reading == SOLVED:
+                    continue
+                for epsilon in budgets(asked):
+                    yield base_key(data, reading, seed, **short) | {
+                        "scheme": scheme,
+                        "epsilon": epsilon,
+                    }
+        for reading in READINGS:
+            if reading not in CHOSEN and not asked.quick:
+                if reading == THIN and scheme == "S1":
+                    continue
+                yield base_key(data, reading, 0)
+                rounds = {"rounds": DYNAMIC} if scheme == "S3" else {}
+                if scheme == "S3" and reading != THIN:
+                    continue
+                for epsilon in (0.15, 0.8) if reading == THIN else (0.15,):
+                    yield base_key(data, reading, 0, **rounds) | {
+                        "scheme": scheme,
+                        "epsilon": epsilon,
+                    }
+
+
+def dynamic_keys(
+    asked: Asked, data: str, reading: str, seed: int
+) -> Iterable[Key]:
+    """S3 with and without noise."""
+    if reading not in S3_READINGS or (reading == SCALED and seed):
+        return
+    rounds = QUICK_DYNAMIC if asked.quick else DYNAMIC
+    shown: tuple[float, ...] = (*budgets(asked), NONE)
+    if reading == SCALED:
+        shown = (0.8, NONE)
+    for epsilon in shown:
+        yield base_key(data, reading, seed, rounds=rounds) | {
+            "scheme": "S3",
+            "epsilon": epsilon,
+        }
+
+
+def mean_cdf(results: Results, place: int, **same: object) -> list[float]:
+    """Over seeds; empty where every run ran away."""
+    found = [
+        row.values[f"cdf@{place}"]
+        for row in results.where(**same).rows
+        if f"cdf@{place}" in row.values
+    ]
+    return [float(x) for x in np.mean(found, axis=0)] if found else []
+
+
+def draw_for(scheme: str) -> Callable[[Results], Iterable[Panel]]:
+    """The charts of a scheme: by epsilon at the end, by iterations at one epsilon."""
+
+    def draw(results: Results) -> Iterable[Panel]:
+        readings = S3_READINGS if scheme == "S3" else CHOSEN
+        for data in results.asked.data:
+            for reading in readings:
+                same = {"data": data, "reading": reading}
+                if results.where(scheme=scheme, **same):
+                    yield by_epsilon(results, scheme, same)
+            same = {"data": data, "reading": MEAN}
+            if results.where(scheme=scheme, **same):
+                yield by_iterations(results, scheme, same)
+
+    return draw
+
+
+def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
+    """One curve an epsilon, and the baseline."""
+    base = mean_cdf(results, 100, scheme="plain", **same)
+    curves = [Curve("baseline", GRID[: len(base)], base)]
+    shown = sorted(
+        {
+            row.key["epsilon"]
+            for row in results.where(scheme=scheme, **same).rows
+        }
+    )
+    away = []
+    for epsilon in shown:
+        found = mean_cdf(results, 100, scheme=scheme, epsilon=epsilon, **same)
+        name = f"epsilon {epsilon:g}" if epsilon else f"{scheme} without noise"
+        if found:
+            curves.append(Curve(name, GRID[: len(found)], found))
+        else:
+            away.append(name)
+    note = f"Ran away: {', '.join(away)}." if away else ""
+    return Panel(
+        f"{scheme} on {same['data']}, {same['reading']}",
+        "|error|",
+        "share of training pairs",
+        tuple(curves),
+        note=note,
+    )
+
+
+def by_iterations(results: Results, scheme: str, same: dict[str, str]) -> Panel:
+    """At epsilon .15 (S3: .8), and the baseline at its end."""
+    epsilon = 0.8 if scheme == "S3" else 0.15
+    places = (10, 50, 100) if scheme == "S3" else ITERATIONS
+    curves = []
+    for place in places:
+        found = mean_cdf(results, place, scheme=scheme, epsilon=epsilon, **same)
+        unit = " % of the rounds" if scheme == "S3" else " iterations"
+        curves.append(Curve(f"{place}{unit}", GRID[: len(found)], found))
+    base = mean_cdf(results, 100, scheme="plain", **same)
+    curves.append(Curve("baseline", GRID[: len(base)], base))
+    return Panel(
+        f"{scheme} on {same['data']} by iterations, epsilon {epsilon:g}",
+        "|error|",
+        "share of training pairs",
+        tuple(curves),
+    )
+
+
+def tables_for(scheme: str) -> Callable[[Results], Iterable[Table]]:
+    """Means, increases and the distribution at some errors."""
+
+    def tables(results: Results) -> Iterable[Table]:
+        for data in results.asked.data:
+            rows: list[tuple[object, ...]] = []
+            for reading in READINGS:
+                for kind in ("plain", scheme):
+                    same = {"data": data, "reading": reading, "scheme": kind}
+                    shown = {
+                        r.key["epsilon"] for r in results.where(**same).rows
+                    }
+                    rows += [
+                        _row(results, same, epsilon)
+                        for epsilon in sorted(shown)
+                    ]
+            yield Table(
+                f"{scheme} on {data}: mean |error|",
+                (
+                    "run",
+                    "epsilon",
+                    "train",
+                    "increase",
+                    "held back",
+                    "train, raw",
+                    *(f"<= {level:g}" for level in LEVELS),
+                ),
+                tuple(rows),
+            )
+
+    return tables
+
+
+def _row(
+    results: Results, same: dict[str, str], epsilon: float
+) -> tuple[object, ...]:
+    run = f"{same['scheme']}, {same['reading']}"
+    name = f"{epsilon:g}" if epsilon else "none"
+    train = results.mean("train@100", epsilon=epsilon, **same)
+    if train is None:
+        return (run, name, "ran away", *[None] * (3 + len(LEVELS)))
+    held = results.mean("held@100", epsilon=epsilon, **same)
+    raw = results.mean("train_raw@100", epsilon=epsilon, **same)
+    cdf = mean_cdf(results, 100, epsilon=epsilon, **same)
+    at = [cdf[GRID.index(level)] for level in LEVELS]
+    return (
+        run,
+        name,
+        f"{train:.3f}",
+        told(increase(results, epsilon=epsilon, **same)),
+        f"{held:.3f}",
+        f"{raw:.4g}",
+        *(f"{each:.2f}" for each in at),
+    )
+
+
+def rising(scheme: str, data: str) -> Callable[[Results], Verdict]:
+    """Whether the mean error falls with iterations and with epsilon, by reading."""
+
+    def judge(results: Results) -> Verdict:
+        good, words = [], []
+        for reading in (MEAN, SCALED):
+            same = {"data": data, "reading": reading, "scheme": scheme}
+            by = [
+                results.mean("train@100", epsilon=each, **same)
+                for each in budgets(results.asked)
+            ]
+            along = [
+                results.mean(f"train@{place}", epsilon=0.15, **same)
+                for place in (ITERATIONS if not results.asked.quick else (100,))
+            ]
+            by_words = " ".join(
+                "ran away" if e is None else f"{e:.2f}" for e in by
+            )
+            along_words = " ".join(
+                "ran away" if e is None else f"{e:.2f}" for e in along
+            )
+            words.append(
+                f"{reading}: by epsilon {by_words}; by iterations at .15 {along_words}"
+            )
+            if _falls(by) and _falls(along):
+                good.append(reading)
+        return verdict_of(good, (MEAN, SCALED), "; ".join(words))
+
+    return judge
+
+
+def _falls(values: list[float | None]) -> bool:
+    found = [each for each in values if each is not None]
+    return len(found) == len(values) and (
+        len(found) == 1 or found[-1] < found[0]
+    )
+
+
+def verdict_of(good: list[str], tried: Iterable[str], words: str) -> Verdict:
+    """Holds in all readings that were tried, in some, or in none."""
+    if len(good) == len(tuple(tried)):
+        return Verdict("holds", words)
+    if good:
+        return Verdict("holds in one reading", f"{', '.join(good)}. {words}")
+    return Verdict("does not hold", words)
+
+
+def _figure(number: str, scheme: str, data: str) -> Experiment:
+    findings: tuple[Finding, ...] = ()
+    if scheme != "S3":
+        findings = (
+            Finding(
+                f"{scheme} on {data}",
+                "The precision increases with the iteration number and the privacy budget.",
+                f"section 5, figure {number}",
+                rising(scheme, data),
+            ),
+        )
+    return Experiment(
+        figure=number,
+        title=f"CDF of prediction errors in {scheme}, {data}",
+        data=(data,),
+        split="90/10; errors on the training pairs as in the paper",
+        parameters="printed: gamma 2^-5, lambda = mu = .001, d 50, 100 iterations (S3 10,000, "
+        "join .005, leave .01, at most 100 people a round, Netflix 1,000)",
+        keys=lambda asked: scheme_keys(asked, scheme),
+        work=work,
+        draw=draw_for(scheme),
+        tables=tables_for(scheme),
+        findings=findings,
+        cells=CELLS,
+    )
+
+
+CURVES = tuple(
+    _figure(number, scheme, data)
+    for number, scheme, data in (
+        ("1", "S1", "netflix-100"),
+        ("2", "S1", "ml-100k"),
+        ("3", "S2", "netflix-100"),
+        ("4", "S2", "ml-100k"),
+        ("5", "S3", "netflix-100"),
+        ("6", "S3", "ml-100k"),
+    )
+)

@@ -1,0 +1,106 @@
+"""The results page of a reproduction as Markdown, for `docs/results/`: nothing in it is
+written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from tacit.evaluation.reproduce.experiment import Table
+from tacit.evaluation.reproduce.page import heading
+
+if TYPE_CHECKING:
+    from tacit.evaluation.reproduce.experiment import Paper
+    from tacit.evaluation.reproduce.run import Done
+
+WIDTH = 118
+"""Of a line of text; tables are as wide as they are."""
+
+
+def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
+    """The page. Raw numbers are beside it, in `PAPER.json`."""
+    commit = f" (commit {made['commit']})" if made["commit"] else ""
+    lines = [
+        f"# {paper.name}: reproduced",
+        "",
+        _filled(paper.title + "."),
+        "",
+        _filled(
+            f"Made by `{made['command']}`, tacit {made['version']}{commit}, "
+            f"{made['date']}; raw numbers in [{paper.name}.json]({paper.name}.json). "
+            "Nothing on this page is written by hand: see [reproduce](../reproduce.md)."
+        ),
+        "",
+        *_summary(done),
+    ]
+    for each in done:
+        lines += _figure(each)
+    if paper.readings:
+        lines += ["## How the text was read", ""]
+        lines += [_filled(f"- {each}", "  ") for each in paper.readings]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _summary(done: Sequence[Done]) -> Iterable[str]:
+    yield "| finding | figure | verdict |"
+    yield "|---|---|---|"
+    for each in done:
+        for finding, verdict in each.verdicts:
+            yield (
+                f"| {_cell(finding.name)} | {each.experiment.figure} | "
+                f"*{verdict.outcome}* |"
+            )
+    yield ""
+
+
+def _figure(done: Done) -> list[str]:
+    experiment = done.experiment
+    lines = [f"## {heading(experiment)}", ""]
+    seeds = len(done.results.asked.splits)
+    facts = f"Data: {', '.join(done.results.asked.data) or 'invented'}. "
+    facts += (
+        f"Split: {experiment.split}. {seeds} seed{'s' if seeds > 1 else ''}. "
+    )
+    if experiment.parameters:
+        facts += f"Settings: {experiment.parameters}. "
+    if done.missing:
+        facts += f"Not there: {', '.join(done.missing)}. "
+    lines += [_filled(facts.strip()), ""]
+    if done.results:
+        for shown in experiment.shown(done.results):
+            lines += [*_table(shown), ""]
+    for finding, verdict in done.verdicts:
+        words = (
+            f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
+        )
+        lines.append(_filled(words + _ended(verdict.reason), "  "))
+    return [*lines, ""]
+
+
+def _table(shown: Table) -> Iterable[str]:
+    yield f"{shown.title}:"
+    yield ""
+    yield f"| {' | '.join(_cell(name) for name in shown.columns)} |"
+    yield f"|{'---|' * len(shown.columns)}"
+    for row in shown.rows:
+        yield f"| {' | '.join(_cell(cell) for cell in row)} |"
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value).replace("|", "\\|")
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", ")")) else text + "."
+
+
+def _filled(text: str, indent: str = "") -> str:
+    return fill(
+        text,
+        WIDTH,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,219 @@
+"""Figure 1: accuracy by theta, of kNN and SVD, each with and without the cleaning step.
+
+The figure itself survives only in words. They name Netflix's own Cinematch as the threshold;
+here it is stood for by item averages and people's levels without noise, which is about what
+Cinematch was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.evaluation.reproduce.experiment import (
+    Asked,
+    Curve,
+    Experiment,
+    Finding,
+    Key,
+    Panel,
+    Results,
+    Table,
+)
+from tacit.evaluation.reproduce.mcsherry2009 import judged1 as judged
+from tacit.evaluation.reproduce.mcsherry2009.fits import (
+    CHOSEN_AT,
+    FIXED,
+    METHODS,
+    USUALLY_AT,
+    at_theta,
+)
+from tacit.evaluation.reproduce.sources import SETS
+
+THETAS = (0.15, 0.5, 1.5, 5.0, 15.0, 50.0)
+"""The paper's .15 and upwards: these data are 200 to 1,000 times smaller than its own."""
+ABOVE = 1.15
+"""Of the threshold, where the chart ends: above it there is nothing but noise to see."""
+QUICK = (0.15, 5.0, 50.0)
+CLEANING = {"paper": "cleaned", "none": "not cleaned"}
+
+
+def keys(asked: Asked) -> Iterable[Key]:
+    """Four curves by theta, and each without noise on two splits; the fixed reading."""
+    thetas = QUICK if asked.quick else THETAS
+    for data in asked.data:
+        for seed in asked.splits:
+            for method in METHODS:
+                yield from _curves(data, seed, method, thetas, asked.quick)
+
+
+def _curves(
+    data: str, seed: int, method: str, thetas: tuple[float, ...], quick: bool
+) -> Iterable[Key]:
+    base = {"data": data, "seed": seed, "method": method}
+    for cleaning in CLEANING:
+        for theta in thetas:
+            yield {
+                **base,
+                "cleaning": cleaning,
+                "theta": theta,
+                "split": "probe",
+            }
+        for how in ("probe",) if quick else ("probe", "90/10"):
+            yield {**base, "cleaning": cleaning, "theta": None, "split": how}
+    if quick:
+        return
+    fixed = {**base, "cleaning": FIXED, "split": "probe"}
+    # Only the end of little noise is asked of this reading.
+    yield from ({**fixed, "theta": theta} for theta in (max(thetas), None))
+
+
+def draw(results: Results) -> Iterable[Panel]:
+    """One chart a data set: four curves over theta, and the threshold."""
+    for data in results.asked.data:
+        here = results.where(data=data, split="probe")
+        if not here:
+            continue
+        curves = [
+            Curve.of(
+                f"{method}, {words}",
+                here.along("theta", "rmse", method=method, cleaning=cleaning),
+            )
+            for method in METHODS
+            for cleaning, words in CLEANING.items()
+        ]
+        level = here.mean("global", theta=None, method="kNN")
+        if level is not None and curves[0].x:
+            ends = (min(curves[0].x), max(curves[0].x))
+            curves.append(
+                Curve(
+                    "averages and levels, no noise",
+                    ends,
+                    (level, level),
+                    style="line",
+                )
+            )
+        name = SETS[data].title if data in SETS else "embedded sample"
+        yield Panel(
+            name,
+            "theta",
+            "RMSE",
+            tuple(curves),
+            log_x=True,
+            most=None if level is None else ABOVE * level,
+            note="The paper's figure is not in the text at hand; its words are the findings "
+            "below. Theta grows as noise falls; the paper's own mark is .15 on 100 million "
+            "ratings.",
+        )
+
+
+def tables(results: Results) -> Iterable[Table]:
+    """The curves with their noise off at the end; then the judged split."""
+    for data in results.asked.data:
+        here = results.where(data=data, split="probe")
+        thetas = sorted(
+            {
+                row.key["theta"]
+                for row in here.rows
+                if row.key["theta"] is not None
+            }
+        )
+        rows = []
+        for method in METHODS:
+            for cleaning in (*CLEANING, FIXED):
+                told = here.where(method=method, cleaning=cleaning)
+                if not told:
+                    continue
+                numbers = [
+                    told.mean("rmse", theta=theta) for theta in (*thetas, None)
+                ]
+                at = CHOSEN_AT.get(data, USUALLY_AT)
+                words = CLEANING.get(cleaning, f"cleaned as at theta {at:g}")
+                rows.append(
+                    (
+                        f"{method}, {words}",
+                        *(None if n is None else f"{n:.4f}" for n in numbers),
+                    )
+                )
+        yield Table(
+            f"RMSE on the probe set, {data}",
+            ("theta", *(f"{theta:g}" for theta in thetas), "noise off"),
+            tuple(rows),
+        )
+        yield from _judged_split(results, data)
+
+
+def _judged_split(results: Results, data: str) -> Iterable[Table]:
+    here = results.where(data=data, split="90/10")
+    if not here:
+        return
+    rows = [
+        (
+            f"{method}, {words}",
+            _shown(here.mean("rmse", method=method, cleaning=cleaning)),
+        )
+        for method in METHODS
+        for cleaning, words in CLEANING.items()
+    ]
+    rows.append(("averages and levels", _shown(here.mean("global"))))
+    yield Table(
+        f"RMSE without noise, 90/10 by chance, {data}",
+        ("method", "noise off"),
+        tuple(rows),
+    )
+
+
+def _shown(number: float | None) -> str | None:
+    return None if number is None else f"{number:.4f}"
+
+
+FIGURE1 = Experiment(
+    figure="1",
+    title="accuracy by theta, with and without cleaning",
+    data=("ml-100k", "netflix-100", "netflix"),
+    split="each person's 9 latest ratings, each with chance 1/3 (5.3)",
+    parameters="as printed: k = 20, beta_m = 15, beta_p = 20, B = 1, Gaussian noise, unit "
+    "rating; theta split .02/.19/.79, from memory of the literature because the numbers are "
+    "missing in the text; shrinkage and ridge fitted on a second probe set inside the "
+    "training data, as printed",
+    keys=keys,
+    work=at_theta,
+    draw=draw,
+    tables=tables,
+    findings=(
+        Finding(
+            "more theta, more accuracy",
+            "As the value of theta increases, so does accuracy of the recommendation "
+            "algorithms.",
+            "figure 1",
+            judged.grows,
+        ),
+        Finding(
+            "cleaned methods meet the threshold first",
+            "Both k-NN and SVD with cleansing cross the Cinematch threshold at theta of "
+            "about .15; without the cleansing both do pass the baseline, but with less noise.",
+            "figure 1",
+            judged.crossing,
+        ),
+        Finding(
+            "cleaning helps under much noise",
+            "The cleansing of the covariance matrix helps substantially in the high noise "
+            "(small theta) regime.",
+            "figure 1",
+            judged.helps,
+        ),
+        Finding(
+            "cleaning impairs under little noise",
+            "It impairs the analysis when less noise is used; perhaps a consequence of "
+            "optimizing the cleansing parameters for theta = .15.",
+            "figure 1",
+            judged.impairs,
+        ),
+        Finding(
+            "little is lost",
+            "Privacy-preserving algorithms can be parameterized to essentially match the "
+            "recommendation performance of their non-private analogues.",
+            "section 1",
+            judged.matches,
+        ),
+    ),
+)

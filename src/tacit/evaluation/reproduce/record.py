@@ -1,0 +1,136 @@
+"""The raw numbers of a reproduction as JSON, with the command, version, commit and date that
+made them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.ledger.software import software
+
+if TYPE_CHECKING:
+    from tacit.evaluation.reproduce.experiment import Paper
+    from tacit.evaluation.reproduce.run import Done
+
+NOTICE = "NOT PRIVATE: compared with raw held-back ratings, for the owner only"
+DIGITS = 6
+"""Of a number in a record: far below what seeds differ by."""
+
+
+@cache
+def made_by() -> dict[str, str]:
+    """Version and, where Tacit runs from its repository, commit."""
+    return {"version": software(), "commit": _commit()}
+
+
+def _commit() -> str:
+    """Of the source tree; `+` where it was changed since; empty for an installed package."""
+    here = Path(__file__).parents[2]
+    told = _git(here, "rev-parse", "--short=10", "HEAD")
+    if not told:
+        return ""
+    changed = _git(
+        here, "status", "--porcelain", "--untracked-files=no", "--", "."
+    )
+    return told + ("+" if changed else "")
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        ended = subprocess.run(
+            ["git", *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ended.stdout.strip() if ended.returncode == 0 else ""
+
+
+def record(
+    paper: Paper, done: Sequence[Done], command: str, date: str | None = None
+) -> dict[str, Any]:
+    """Everything that a page or a table is made of."""
+    return {
+        "note": NOTICE,
+        "paper": paper.name,
+        "title": paper.title,
+        "command": command,
+        **made_by(),
+        "date": date or today(),
+        "readings": list(paper.readings),
+        "figures": [_figure(each) for each in done],
+    }
+
+
+def today() -> str:
+    """The date of this run."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _figure(done: Done) -> dict[str, Any]:
+    experiment = done.experiment
+    return {
+        "figure": experiment.figure,
+        "title": experiment.title,
+        "data": list(done.results.asked.data),
+        "missing": list(done.missing),
+        "split": experiment.split,
+        "parameters": experiment.parameters,
+        "seeds": len(done.results.asked.splits),
+        "quick": done.results.asked.quick,
+        "seconds": round(
+            sum(row.values["seconds"] for row in done.results.rows), 1
+        ),
+        "cells": [
+            {"key": row.key, "values": _short(row.values)}
+            for row in done.results.rows
+        ],
+        "verdicts": [
+            {
+                "finding": finding.name,
+                "words": finding.words,
+                "where": finding.where,
+                **_short(asdict(verdict)),
+            }
+            for finding, verdict in done.verdicts
+        ],
+    }
+
+
+def _short(value: Any) -> Any:
+    """Floats to a few digits, so that records are small and read well."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {name: _short(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_short(each) for each in value]
+    return value
+
+
+def text(made: dict[str, Any]) -> str:
+    """As a file: one line a cell, so that two runs can be compared by lines."""
+    head = {k: v for k, v in made.items() if k != "figures"}
+    lines = json.dumps(head, indent=1, ensure_ascii=False)[:-2]
+    figures = ",\n".join(_figure_text(each) for each in made["figures"])
+    return f'{lines},\n "figures": [\n{figures}\n ]\n}}\n'
+
+
+def _figure_text(figure: dict[str, Any]) -> str:
+    head = {k: v for k, v in figure.items() if k != "cells"}
+    lines = json.dumps(head, indent=3, ensure_ascii=False)[:-2]
+    cells = ",\n".join(
+        "    " + json.dumps(cell, ensure_ascii=False)
+        for cell in figure["cells"]
+    )
+    return f'{lines},\n   "cells": [\n{cells}\n   ]\n  }}'

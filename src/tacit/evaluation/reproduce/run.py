@@ -1,0 +1,209 @@
+"""Run a paper's experiments: every cell once, in parallel, and none again after a kill.
+
+A cell's key holds all that its numbers depend on: paper and figure, its parameters, the
+digest of its data set, the version of Tacit, and the source of what computes it: a cell is
+never taken from other code. What draws and judges may change without running anything again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import tacit
+from tacit.evaluation.cells import run_cells
+from tacit.evaluation.reproduce.experiment import (
+    Asked,
+    Experiment,
+    Finding,
+    Key,
+    Paper,
+    Results,
+    Row,
+    Values,
+    Verdict,
+)
+from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
+from tacit.ledger.software import software
+
+Progress = Callable[[int, int, str], None]
+CHUNK = 1 << 20
+COMPUTING = (
+    "bound",
+    "data",
+    "engine",
+    "federation",
+    "fitting",
+    "kernels",
+    "methods",
+    "model",
+    "noise",
+    "rounds",
+)
+"""Rooms whose code the numbers of a cell come from."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """One experiment with its numbers and what they say."""
+
+    experiment: Experiment
+    results: Results
+    verdicts: tuple[tuple[Finding, Verdict], ...]
+    missing: tuple[str, ...]
+    """Data sets that it also wants and that are not there."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all cells of an experiment share; sent to every process once."""
+
+    sources: Sources
+    work: Callable[[Sources, Key], Values]
+
+
+def run_paper(
+    paper: Paper,
+    sources: Sources,
+    *,
+    figures: Iterable[str] = (),
+    seeds: int = 3,
+    quick: bool = False,
+    folder: Path | None = None,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> list[Done]:
+    """All experiments of the named figures (of all, unless some are named). Finished cells
+    are kept in `folder` and not run again."""
+    marks = Marks(sources)
+    return [
+        _run(paper, each, marks, seeds, quick, folder, processes, progress)
+        for each in paper.chosen(list(figures))
+    ]
+
+
+def _run(
+    paper: Paper,
+    experiment: Experiment,
+    marks: Marks,
+    seeds: int,
+    quick: bool,
+    folder: Path | None,
+    processes: int,
+    progress: Progress | None,
+) -> Done:
+    sources = marks.sources
+    there = () if experiment.invented else sources.there(experiment.data)
+    missing = () if experiment.invented else _missing(experiment, sources)
+    asked = Asked(there, seeds, quick)
+    run = there or experiment.invented
+    keys = [dict(key) for key in experiment.keys(asked)] if run else []
+    who = {
+        "paper": paper.name,
+        "figure": experiment.cells or experiment.figure,
+        "version": software(),
+        "source": source_of(experiment.work),
+    }
+    began = monotonic()
+
+    def tell(done: int, total: int, left: float | None) -> None:
+        if progress is not None:
+            rest = "" if left is None else f", {left:.0f} s left"
+            progress(done, total, f"figure {experiment.figure}{rest}")
+
+    found = run_cells(
+        [{**who, "digest": marks.of(key), "cell": key} for key in keys],
+        one_cell,
+        Bench(sources, experiment.work),
+        folder=folder,
+        processes=processes,
+        progress=tell,
+    )
+    rows = tuple(Row(key, made) for key, made in zip(keys, found, strict=True))
+    results = Results(rows, asked)
+    verdicts = tuple(
+        (finding, _verdict(finding, results, experiment))
+        for finding in experiment.findings
+    )
+    return Done(experiment, results, verdicts, missing, monotonic() - began)
+
+
+def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of one cell, and how long they took."""
+    from threadpoolctl import threadpool_limits
+
+    began = monotonic()
+    with threadpool_limits(1):  # processes share the cores already
+        made = bench.work(bench.sources, key["cell"])
+    return {**made, "seconds": round(monotonic() - began, 3)}
+
+
+def _verdict(
+    finding: Finding, results: Results, experiment: Experiment
+) -> Verdict:
+    """Data that is not there is named with the place where it belongs."""
+    if results:
+        return finding.verdict(results)
+    return Verdict(
+        "not run",
+        f"needs {where_to_put(experiment.data)} below the folder of --data",
+    )
+
+
+def _missing(experiment: Experiment, sources: Sources) -> tuple[str, ...]:
+    there = sources.there(experiment.data)
+    return tuple(name for name in experiment.data if name not in there)
+
+
+class Marks:
+    """A digest of each data set: cells of other ratings are other cells."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._known: dict[str, str] = {}
+
+    def of(self, key: Key) -> str:
+        """Of the data set that the key names; empty where it names none."""
+        name = key.get("data")
+        if name is None or name == SAMPLE:
+            return ""
+        if name not in self._known:
+            self._known[name] = digest(self.sources.folders[name])
+        return self._known[name]
+
+
+def digest(folder: Path) -> str:
+    """Of the names and bytes of all files below a folder."""
+    whole = hashlib.sha256()
+    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+        whole.update(str(file.relative_to(folder)).encode() + b"\0")
+        with file.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                whole.update(chunk)
+    return whole.hexdigest()[:16]
+
+
+def source_of(work: Callable[[Sources, Key], Values]) -> str:
+    """Of the code that computes: the rooms, and the module of this function."""
+    own = Path(inspect.getfile(work))
+    whole = hashlib.sha256(own.read_bytes())
+    whole.update(_rooms().encode())
+    return whole.hexdigest()[:16]
+
+
+@cache
+def _rooms() -> str:
+    root = Path(tacit.__file__).parent
+    whole = hashlib.sha256()
+    for room in COMPUTING:
+        for file in sorted((root / room).rglob("*.py")):
+            whole.update(file.relative_to(root).as_posix().encode() + b"\0")
+            whole.update(file.read_bytes())
+    return whole.hexdigest()

@@ -1,0 +1,223 @@
+"""What an evaluation gives back: a typed result that is a table, a picture, a page and files.
+NOT PRIVATE: every form of it says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import SettingError, StorageError
+from tacit.evaluation.measured import STEPS
+from tacit.evaluation.sweep import Swept
+from tacit.evaluation.tables import EVERY, Line, line, twin_of
+from tacit.hidden import shapes
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from tacit.evaluation.arms import Arm
+    from tacit.evaluation.measured import Measured
+
+NOTE = "NOT PRIVATE: for the owner only"
+HEAD = ("method", "unit", "calibration", "epsilon", "delta")
+OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Accuracy of methods against raw held-back ratings. NOT PRIVATE: for the owner only.
+
+    `cells` has one line for each method, unit, calibration, epsilon and swept setting;
+    `baselines` what anybody could say; `reference` the best non-private line that was run.
+    """
+
+    cells: Sequence[Line]
+    baselines: Sequence[Line]
+    reference: Line | None
+    facts: Mapping[str, Any]
+    """Split, seeds, users, version, data digest: what the numbers depend on."""
+    swept: Swept
+    left_out: Sequence[str] = ()
+    """Combinations that a method does not have, in words."""
+
+    __repr__ = shapes
+
+    def to_json(self) -> dict[str, Any]:
+        """For another program: today's keys and what is told beside them."""
+        return {
+            "note": NOTE,
+            **self.facts,
+            "left_out": list(self.left_out),
+            "cells": list(self.cells),
+            "baselines": list(self.baselines),
+            "reference": self.reference,
+        }
+
+    def frame(self) -> pl.DataFrame:
+        """One row a cell or baseline; one column a metric, its spread and its interval, and
+        what it is over the twin's."""
+        import polars as pl
+
+        rows = [_flat(each) for each in (*self.cells, *self.baselines)]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def people(self) -> pl.DataFrame:
+        """Person by person: personal values, for the owner alone."""
+        import polars as pl
+
+        from tacit.evaluation.spread import person_rows
+
+        return pl.DataFrame(person_rows(self.swept))
+
+    def plot(self, metric: str | None = None) -> Figure:
+        """Accuracy against epsilon, as a matplotlib figure."""
+        from tacit.evaluation.report.charts import drawn
+        from tacit.evaluation.report.pictures import curve
+
+        return drawn(curve(self, metric or self.metric))
+
+    @property
+    def metric(self) -> str:
+        """What a reader is told first: the error of ratings, or what lists find."""
+        told = any(cell["rmse"] is not None for cell in self.cells)
+        return "rmse" if told else "recall@20"
+
+    def report(self, command: str = "") -> str:
+        """A page that stands alone; `command` repeats the evaluation."""
+        from tacit.evaluation.report.whole import report
+
+        return report(self, command)
+
+    def write_csv(self, path: str | Path) -> None:
+        """The frame as text."""
+        _write(path, self.frame().write_csv().encode())
+
+    def write_people(self, path: str | Path) -> None:
+        """The people as parquet, readable by its owner alone."""
+        from io import BytesIO
+
+        out = BytesIO()
+        self.people().write_parquet(out)
+        _write(path, out.getvalue())
+
+    def write_report(self, path: str | Path, command: str = "") -> None:
+        """The report as one file."""
+        _write(path, self.report(command).encode())
+
+    def _repr_html_(self) -> str:
+        from tacit.evaluation.report.words import small_table
+        from tacit.page import escaped
+
+        return f"<p><b>{escaped(NOTE)}</b></p>{small_table(self)}"
+
+
+def conclude(
+    swept: Swept,
+    facts: Mapping[str, Any],
+    references: Sequence[Arm] = (),
+    left_out: Sequence[str] = (),
+) -> Evaluation:
+    """The result from all cells. `references` were run to be compared with and are no cells
+    of the table."""
+    runs = list(swept.arms())
+    arms = [arm for arm, _ in runs]
+    by_arm = {id(arm): found for arm, found in runs}
+    only_beside = {id(arm) for arm in references}
+    cells: list[Line] = []
+    others: list[Line] = []
+    for arm, found in runs:
+        twin = twin_of(arm, arms)
+        beside: Sequence[Measured] | None = None
+        if twin is not None:
+            beside = by_arm[id(twin)]
+        told = line(_head(arm), found, beside)
+        (others if id(arm) in only_beside else cells).append(told)
+    baselines = [
+        line({"baseline": name}, found) for name, found in swept.baselines()
+    ]
+    reference = _best([each for each in (*cells, *others) if _twin(each)])
+    more = {"error_at": [step / STEPS for step in range(STEPS + 1)]}
+    return Evaluation(
+        cells, baselines, reference, dict(facts) | more, swept, left_out
+    )
+
+
+def _twin(cell: Line) -> bool:
+    return bool(cell["calibration"] == "none")
+
+
+def _best(twins: Sequence[Line]) -> Line | None:
+    """The most accurate of all twins that were run."""
+    rated = [cell for cell in twins if cell["rmse"] is not None]
+    if rated:
+        return min(rated, key=lambda cell: float(cell["rmse"]))
+    listed = [cell for cell in twins if cell["recall@20"] is not None]
+    return max(listed, key=lambda cell: float(cell["recall@20"]), default=None)
+
+
+def _head(arm: Arm) -> dict[str, Any]:
+    return {
+        "method": arm.method,
+        "unit": arm.unit,
+        "calibration": arm.calibration,
+        "epsilon": arm.epsilon if arm.is_private else None,
+        "delta": arm.delta if arm.is_private else None,
+        "settings": arm.shown,
+    }
+
+
+def _flat(cell: Line) -> dict[str, Any]:
+    """One row of the frame."""
+    row = {name: cell.get(name) for name in HEAD}
+    row["method"] = cell.get("method") or cell["baseline"]
+    row["calibration"] = cell.get("calibration") or "baseline"
+    settings = cell.get("settings") or {}
+    row |= {f"set_{name}": str(value) for name, value in settings.items()}
+    row["runs"] = cell["runs"]
+    for name in EVERY:
+        for end in ("", "_sd", "_low", "_high"):
+            row[name + end] = cell[name + end]
+    for name in EVERY:
+        over = cell.get("over_twin", {}).get(name, {})
+        for end in ("mean", "low", "high"):
+            row[f"{name}_over_twin_{end}"] = over.get(end)
+    return row
+
+
+def _write(path: str | Path, data: bytes) -> None:
+    """Whole or not at all, and readable by its owner alone."""
+    target = Path(path)
+    staged = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        opened = os.open(
+            staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY
+        )
+        with os.fdopen(opened, "wb") as file:
+            file.write(data)
+        os.replace(staged, target)
+    except OSError as fault:
+        staged.unlink(missing_ok=True)
+        raise StorageError(
+            f"{path} cannot be written: {fault.strerror}",
+            remedy="choose another file",
+        ) from None
+
+
+def writable(path: str | Path | None, ending: str) -> None:
+    """Refuse, before anything is computed, a file that could not be written afterwards."""
+    if path is None:
+        return
+    target = Path(path)
+    if target.suffix != ending:
+        raise SettingError(
+            f"{path} does not end in {ending}", remedy=f"name it …{ending}"
+        )
+    if not target.absolute().parent.is_dir() or target.is_dir():
+        raise SettingError(
+            f"{path} cannot be written: there is no such folder",
+            remedy="make the folder first",
+        )

@@ -1,0 +1,270 @@
+"""From cells to the lines of a table: means over runs, intervals, the twin beside each, who
+pays, and how errors are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.evaluation.arms import NOISE_OFF, Arm
+from tacit.evaluation.intervals import Interval, interval, paired
+from tacit.evaluation.lists import alike
+from tacit.evaluation.measured import LONGEST, PLACES, Measured, Sums
+from tacit.evaluation.prepared import FIFTHS
+
+Floats = NDArray[np.float64]
+Line = dict[str, Any]
+
+COVERAGE = tuple(f"coverage@{place}" for place in PLACES)
+ALIKE = (f"overlap@{LONGEST}", f"f_twin@{LONGEST}")
+SPREAD = ("rmse", "mae", "recall@20", "ndcg@20")
+"""Metrics whose spread over people is told."""
+HIGHER_IS_BETTER = ("recall", "precision", "f@", "ndcg", "map", "mrr", "hit")
+EVERY = (
+    "rmse",
+    "mae",
+    *(
+        f"{name}@{place}"
+        for place in PLACES
+        for name in ("recall", "ndcg", "precision", "hit", "f", "map", "mrr")
+    ),
+    *ALIKE,
+    *COVERAGE,
+    *(f"novelty@{place}" for place in PLACES),
+    *(f"popularity_lift@{place}" for place in PLACES),
+    "inside50",
+    "inside80",
+    "inside95",
+)
+"""All metrics, in the order of a table."""
+
+
+def better_when_higher(name: str) -> bool:
+    """Whether more of a metric is better."""
+    return name.startswith(HIGHER_IS_BETTER)
+
+
+def line(
+    head: Mapping[str, Any],
+    runs: Sequence[Measured],
+    twin: Sequence[Measured] | None = None,
+) -> Line:
+    """One cell of the output: the head, then every metric as mean, standard deviation over
+    runs and interval, then the twin beside it and who pays."""
+    sums = [dict(run.sums) for run in runs]
+    beside = None if twin is None else [dict(run.sums) for run in twin]
+    if twin is not None:
+        for found, run, other in zip(sums, runs, twin, strict=True):
+            found |= _likeness(run, other)
+    out: Line = dict(head) | {"runs": len(runs)}
+    for name in EVERY:
+        if name in COVERAGE:
+            values = [run.numbers.get(name) for run in runs]
+            out |= _told(name, values, None)
+            continue
+        of_runs = [found.get(name) for found in sums]
+        values = [None if each is None else each.value() for each in of_runs]
+        out |= _told(name, values, interval(of_runs))
+    if beside is not None:
+        out["over_twin"] = _over(sums, beside)
+    out["spread"] = _spread(sums, beside)
+    out["by_activity"] = by_activity(runs)
+    out["by_popularity"] = by_popularity(runs)
+    out["error_cdf"] = error_cdf(runs)
+    return out
+
+
+def _told(
+    name: str, values: Sequence[float | None], found: Interval | None
+) -> Line:
+    known = [value for value in values if value is not None]
+    whole = len(known) == len(values)
+    several = whole and len(known) > 1
+    return {
+        name: float(np.mean(known)) if whole and known else None,
+        f"{name}_sd": float(np.std(known, ddof=1)) if several else None,
+        f"{name}_low": None if found is None else found.low,
+        f"{name}_high": None if found is None else found.high,
+    }
+
+
+def _likeness(run: Measured, twin: Measured) -> dict[str, Sums]:
+    """How alike the lists of two models are."""
+    if "lists" not in run.arrays or "lists" not in twin.arrays:
+        return {}
+    row = run.arrays["listed"]
+    both = alike(run.arrays["lists"], twin.arrays["lists"], LONGEST)
+    ones = np.ones(len(row))
+    return {
+        name: Sums(row, values, ones)
+        for name, values in zip(ALIKE, both, strict=True)
+    }
+
+
+def _over(
+    sums: Sequence[Mapping[str, Sums]], twin: Sequence[Mapping[str, Sums]]
+) -> dict[str, Any]:
+    """Each metric minus the twin's, on the same people of the same splits."""
+    out = {}
+    for name in EVERY:
+        found = paired(
+            [run.get(name) for run in sums], [run.get(name) for run in twin]
+        )
+        if found is not None:
+            out[name] = {
+                "mean": found.mean,
+                "low": found.low,
+                "high": found.high,
+            }
+    return out
+
+
+def per_person(
+    runs: Sequence[Mapping[str, Sums]], name: str
+) -> tuple[NDArray[np.int64], Floats] | None:
+    """A metric of each person over all runs: who, and how much."""
+    if not runs or any(name not in run for run in runs):
+        return None
+    row = np.concatenate([run[name].row for run in runs]).astype(np.int64)
+    total = np.concatenate([run[name].total for run in runs])
+    count = np.concatenate([run[name].count for run in runs])
+    known = np.isfinite(total) & (count > 0)
+    row, total, count = row[known], total[known], count[known]
+    if not len(row):
+        return None
+    added = np.bincount(row, total)
+    counted = np.bincount(row, count)
+    who = np.flatnonzero(counted > 0)
+    value = added[who] / counted[who]
+    return who, np.sqrt(value) if runs[0][name].root else value
+
+
+def _spread(
+    sums: Sequence[Mapping[str, Sums]],
+    twin: Sequence[Mapping[str, Sums]] | None,
+) -> dict[str, Any]:
+    """Deciles over people and the mean of the worst tenth; also of what privacy costs each
+    person, beside the twin."""
+    out = {}
+    for name in SPREAD:
+        found = per_person(sums, name)
+        if found is None:
+            continue
+        out[name] = _deciles(found[1], better_when_higher(name))
+        other = None if twin is None else per_person(twin, name)
+        if other is not None and np.array_equal(found[0], other[0]):
+            out[name] |= {
+                "over_twin": _deciles(
+                    found[1] - other[1], better_when_higher(name)
+                )
+            }
+    return out
+
+
+def _deciles(values: Floats, higher: bool) -> dict[str, Any]:
+    worst = np.sort(values)
+    tenth = max(len(worst) // 10, 1)
+    part = worst[:tenth] if higher else worst[-tenth:]
+    return {
+        "deciles": np.quantile(values, np.arange(1, 10) / 10).tolist(),
+        "worst_tenth": float(part.mean()),
+    }
+
+
+def by_activity(runs: Sequence[Measured]) -> dict[str, Any]:
+    """Fifths of people by how many own ratings they have, fewest first."""
+    out: dict[str, Any] = {}
+    for names, given in (
+        (("rmse", "mae"), "given"),
+        (("recall@20", "ndcg@20"), "listed_given"),
+    ):
+        for name in names:
+            parts = [
+                _fifths_of_people(run, name, given)
+                for run in runs
+                if name in run.sums
+            ]
+            if parts and len(parts) == len(runs):
+                out[name] = np.mean(parts, axis=0).tolist()
+    known = [run for run in runs if "given" in run.arrays]
+    if known:
+        out["ratings"] = [
+            float(np.median(part))
+            for part in np.array_split(
+                np.sort(known[0].arrays["given"]), FIFTHS
+            )
+            if len(part)
+        ]
+    return out
+
+
+def _fifths_of_people(run: Measured, name: str, given: str) -> list[float]:
+    found = run.sums[name]
+    order = np.argsort(run.arrays[given], kind="stable")
+    out = []
+    for part in np.array_split(order, FIFTHS):
+        total, count = found.total[part], found.count[part]
+        known = np.isfinite(total)
+        ratio = total[known].sum() / max(count[known].sum(), 1e-12)
+        out.append(float(np.sqrt(ratio) if found.root else ratio))
+    return out
+
+
+def by_popularity(runs: Sequence[Measured]) -> dict[str, Any]:
+    """Fifths of items by their ratings in what was trained on, fewest first. A fifth that was
+    never asked about is null."""
+    out: dict[str, Any] = {}
+    if runs and all("fifth_errors" in run.arrays for run in runs):
+        errors = np.sum([run.arrays["fifth_errors"] for run in runs], axis=0)
+        asked = errors[0]
+        out["ratings"] = (asked / len(runs)).tolist()
+        out["rmse"] = _ratio(errors[1], asked, root=True)
+        out["mae"] = _ratio(errors[2], asked)
+    for place in PLACES:
+        name = f"fifth_found@{place}"
+        if runs and all(name in run.arrays for run in runs):
+            found = np.sum([run.arrays[name] for run in runs], axis=0)
+            out[f"recall@{place}"] = _ratio(found[1], found[0])
+            out[f"places@{place}"] = _ratio(
+                found[2], np.full(FIFTHS, found[2].sum())
+            )
+    return out
+
+
+def _ratio(
+    total: NDArray[Any], count: NDArray[Any], *, root: bool = False
+) -> list[float | None]:
+    values = total / np.maximum(count, 1e-12)
+    values = np.sqrt(values) if root else values
+    return [
+        float(value) if number > 0 else None
+        for value, number in zip(values, count, strict=True)
+    ]
+
+
+def error_cdf(runs: Sequence[Measured]) -> list[float] | None:
+    """The share of held-back ratings missed by at most each step of the scale."""
+    if not runs or any("cdf" not in run.arrays for run in runs):
+        return None
+    counts = np.sum([run.arrays["cdf"] for run in runs], axis=0)
+    return [float(count) / max(int(counts[-1]), 1) for count in counts]
+
+
+def twin_of(arm: Arm, arms: Sequence[Arm]) -> Arm | None:
+    """What an arm is compared with: its twin, or for a printed form itself with its noise
+    off. What stands beside others has none."""
+    if arm.calibration in ("none", NOISE_OFF):
+        return None
+    wanted = NOISE_OFF if arm.calibration == "paper" else "none"
+    same = [
+        other
+        for other in arms
+        if other.calibration == wanted
+        and other.method == arm.method
+        and other.settings == arm.settings
+    ]
+    exact = [other for other in same if other.unit == arm.unit]
+    return next(iter(exact or same), None)

@@ -1,0 +1,370 @@
+"""`tacit tune`: settings or a method chosen on private ratings, by a charged selection.
+
+A secret number of trials is run, each a private fit of a candidate drawn at random and a
+private score on ratings that the fit did not see; only the best trial is published. Guarantee:
+the whole is (epsilon, delta)-private, however many candidates there are (docs/proofs/tune.md);
+the book is charged with all of it in one transaction before the first number is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit.data.apart import Apart, keep_apart
+from tacit.data.catalogue import Catalogue
+from tacit.engine.blocks import aligned, fingerprint
+from tacit.evaluation.figures import Figure, Law, figures
+from tacit.evaluation.grid import Candidate, candidates
+from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings, Sums
+from tacit.evaluation.trial import TIMES, Trials, trials_of
+from tacit.fitting.check import check
+from tacit.fitting.pay import pay, settle
+from tacit.fitting.publish import Said
+from tacit.fitting.rehearse import invented, rehearse
+from tacit.fitting.run import _Run
+from tacit.methods.base import Method
+from tacit.model.model import Model
+from tacit.noise.release import Charge, NoNoise, draw_trials
+from tacit.rounds.options import NAMES, How, What
+from tacit.units import Unit
+
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+    from tacit.fitting.order import Order
+    from tacit.ledger.account.event import Event
+    from tacit.model.shared import Shared
+
+SCORED = 0.1
+"""Of the ratings that trials may use: kept apart from their fits, for their scores."""
+TRIALS = (
+    "how many trials were run, which the time and the memory of the computation show: keep "
+    "both from those whom the model is published to"
+)
+FLATTERED = "it chose the winner, so it flatters it"
+
+
+class Tune(Method):
+    """What the book and the statement call a tuning."""
+
+    name: ClassVar[str] = "tune"
+    source: ClassVar[str] = "Papernot & Steinke 2022"
+    units: ClassVar[tuple[Unit, ...]] = ("user", "rating", "value")
+    calibrations = ("sound",)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The best trial: what is published."""
+
+    model: Model
+    candidate: Candidate
+    score: Figure
+    """With noise, and flattered: see `FLATTERED`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One trial: kept only while nothing better is known, and never shown."""
+
+    place: int
+    """Of the candidate."""
+    shared: Shared
+    sums: Sums
+    run: _Run
+    private: bool
+
+    @property
+    def rank(self) -> tuple[float, int, str]:
+        """Less is better. A total order of what a trial gives, so that ties are broken by
+        what is released and by nothing else."""
+        told = self.sums.errors if self.errors else -self.sums.hits
+        return float(told[0, 1]), self.place, self.shared.digest()
+
+    @property
+    def errors(self) -> bool:
+        """Whether trials are ranked by their errors, or by hits, where there are likes."""
+        return set(self.sums.noise) == {"errors"}
+
+
+def tune(
+    ratings: Ratings,
+    methods: str | Sequence[str],
+    *,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    epsilon: float,
+    items: Catalogue | None = None,
+    users: int | None = None,
+    trials: float | None = None,
+    law: str = "geometric",
+    keep_apart: float | None = None,
+    **options: Any,
+) -> Chosen:
+    """Choose among `methods` with the settings of `sweep`, on private ratings, and publish the
+    winner. `options` are those of a method (`delta`, `unit`, `ledger`, `population`, …).
+
+    `trials` is how many are expected; `keep_apart` the share of the ratings that no trial
+    sees, so that `tacit.release` may say later how good the winner is.
+    """
+    names = [methods] if isinstance(methods, str) else list(methods)
+    grid = candidates(names, sweep or {})
+    tuning = prepared(
+        grid,
+        users=users or ratings.schema.users,
+        trials=trials,
+        law=law,
+        apart=keep_apart,
+        epsilon=epsilon,
+        **options,
+    )
+    return tuning.run(ratings, items=items, users=users)
+
+
+def prepared(
+    grid: tuple[Candidate, ...],
+    *,
+    users: int | None = None,
+    trials: float | None = None,
+    law: str = "geometric",
+    apart: float | None = None,
+    **options: Any,
+) -> Tuning:
+    """A checked request, before a rating is read."""
+    units = [find_unit(each, options.get("unit")) for each in grid]
+    order = check(
+        Tune(**{**options, "unit": options.get("unit") or units[0]}),
+        people=users,
+        keep_apart=apart,
+    )
+    assert order.budget is not None
+    expected = TIMES * len(grid) if trials is None else trials
+    bound = trials_of(order.budget, order.unit, law, expected, len(grid))
+    made = Tuning(grid, order, bound, keep_apart(SCORED))
+    for candidate in grid:
+        check(made.method_of(candidate), people=users)
+    return made
+
+
+def find_unit(candidate: Candidate, asked: Unit | None) -> Unit:
+    """The unit of a fit that names none."""
+    units = candidate.make().units
+    return asked or ("user" if "user" in units else units[0])
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A request that was found possible."""
+
+    grid: tuple[Candidate, ...]
+    order: Order
+    trials: Trials
+    scored: Apart
+    """Which ratings are for scores."""
+
+    @property
+    def event(self) -> Event:
+        """What the book is charged."""
+        return self.trials.event
+
+    def method_of(self, candidate: Candidate) -> Method:
+        """As a trial fits it: with the budget of a trial."""
+        asked = self.order.method
+        known = {*NAMES[What], *NAMES[How]}
+        options = {
+            name: value
+            for name, value in asked.get_params().items()
+            if name in known
+        }
+        budget = self.trials.fit
+        return candidate.make(
+            **options
+            | {
+                "epsilon": budget.epsilon,
+                "delta": budget.delta,
+                "unit": self.order.unit,
+            }
+        )
+
+    def score_of(self, shared: Shared, told: Any) -> Measured:
+        """The score of a trial's model."""
+        budget = self.trials.score
+        likes = shared.schema.positive is not None
+        asked = (
+            {"parts": ("hits",), "liked": -2.0}
+            if likes
+            else {"parts": ("errors",)}
+        )
+        return Measured(
+            Model(shared, told),
+            epsilon=budget.epsilon,
+            delta=budget.delta,
+            unit=self.order.unit,
+            threads=self.order.how.threads,
+            **asked,
+        )
+
+    def run(
+        self,
+        ratings: Ratings,
+        *,
+        items: Catalogue | None = None,
+        users: int | None = None,
+    ) -> Chosen:
+        """Rehearse every candidate, charge, run the trials, publish the best."""
+        data = ratings
+        if self.order.apart is not None:
+            data = self.order.apart.seen(ratings)
+        work = Work(self, data, self.scored.seen(data), items, users)
+        work.rehearse()
+        payment = pay(
+            self.order,
+            fingerprint(ratings),
+            (self.event,),
+            ratings.schema.max_ratings,
+            self.order.how.purpose or f"tune {len(self.grid)} candidates",
+        )
+        best = self.selected(work, payment.receipt.hash)
+        return self._published(best, payment, items is not None)
+
+    def selected(self, work: Work, entry: str) -> Outcome:
+        """The best of as many trials as are drawn; nothing of the others is kept."""
+        charge = Charge([self.event], entry=entry)
+        best: Outcome | None = None
+        private = True
+        for place in draw_trials(self.event.name, charge):
+            found = work.trial(place, entry)
+            private &= found.private
+            if best is None or found.rank < best.rank:
+                best = found
+        assert best is not None
+        return replace(best, private=private)
+
+    def _published(
+        self, best: Outcome, payment: Any, declared_items: bool
+    ) -> Chosen:
+        candidate = self.grid[best.place]
+        score = self._score(best)
+        plan = best.run.settled.plan
+        said = Said(
+            self.order,
+            best.run.public,
+            replace(plan, story=(*self._story(candidate, score), *plan.story)),
+            (self.event,),
+            used=best.run.method.used(best.run.settled.public),
+            declared_items=declared_items,
+            unprotected=(TRIALS,),
+        )
+        statement = said.statement(
+            best.run.engine,
+            payment,
+            private=best.private,
+            charged=(self.event,),
+        )
+        promise = settle(
+            self.order.book,
+            payment.receipt,
+            statement,
+            best.shared.digest(),
+        )
+        return Chosen(Model(best.shared, promise), candidate, score)
+
+    def _score(self, best: Outcome) -> Figure:
+        law: Law = "laplace" if self.trials.delta == 0 else "gaussian"
+        schema = best.shared.schema
+        return figures(best.sums, MeasuredSettings(), law, schema.unit_width)[0]
+
+    def _story(self, candidate: Candidate, score: Figure) -> Sequence[str]:
+        """How the settings were chosen."""
+        named = "; ".join(each.words for each in self.grid)
+        shown = "unknown" if score.value is None else f"{score.value:.3f}"
+        part = "errors" if score.name == "rmse" else "hits"
+        tops = " and ".join(f"{top:g}" for top in COUNTED[part])
+        won = (
+            f"The winner is {candidate.words}; its noisy score was {score.name} {shown}, and "
+            f"{FLATTERED}."
+        )
+        how = (
+            "Each trial drew a candidate, fitted it, and scored it on ratings that its fit did "
+            f"not see ({self.scored.words()}); to a score each person adds two numbers, from 0 "
+            f"to {tops}."
+        )
+        among = f"Chosen by private selection among {len(self.grid)} candidates: {named}."
+        return among, won, how
+
+
+@dataclass(frozen=True)
+class Work:
+    """The ratings of all trials."""
+
+    tuning: Tuning
+    ratings: Ratings
+    """For scores: those that trials are fitted on, and those that they are scored on."""
+    train: Ratings
+    items: Catalogue | None
+    users: int | None
+
+    def fit_of(self, place: int) -> _Run:
+        """A fit of a candidate that was checked against the bound of a trial."""
+        method = self.tuning.method_of(self.tuning.grid[place])
+        people = self.train.schema.declare(self.users).users
+        order = check(method, people=people)
+        return _Run(
+            method, self.train, self.items, self.users, None, order=order
+        )
+
+    def rehearse(self) -> None:
+        """Everything that could stop a trial half-way, on invented people."""
+        for place, candidate in enumerate(self.tuning.grid):
+            run = self.fit_of(place)
+            self.tuning.trials.check(candidate, run.charged, ())
+            run.check_alone()
+            for made in run._shapes():
+                shared = rehearse(run.order, made.public)
+                self._rehearse_score(candidate, run, shared)
+
+    def _rehearse_score(
+        self, candidate: Candidate, run: _Run, shared: Shared
+    ) -> None:
+        people = invented(shared.schema, shared.catalogue)
+        twice = self.tuning.scored.doubled(people)
+        told = _unsaid(run)
+        method = self.tuning.score_of(shared, told)
+        score = _Run(method, twice, None, self.users, None, order=check(method))
+        score.check_alone()
+        self.tuning.trials.check(candidate, run.charged, score.charged)
+        for round_ in score.settled.plan.rounds:
+            score.engine.run(round_, score.first(), NoNoise())
+
+    def trial(self, place: int, entry: str) -> Outcome:
+        """One fit and one score."""
+        tuning = self.tuning
+        run = self.fit_of(place)
+        shared = run.go(entry=entry)
+        over = aligned(self.ratings, Catalogue(list(shared.catalogue.ids)))
+        method = tuning.score_of(shared, run.statement(None))
+        score = _Run(
+            method,
+            tuning.scored.doubled(over),
+            None,
+            self.users,
+            None,
+            order=check(method),
+        )
+        tuning.trials.check(tuning.grid[place], run.charged, score.charged)
+        sums = score.released(entry=entry)
+        assert isinstance(sums, Sums)
+        return Outcome(place, shared, sums, run, run.private and score.private)
+
+
+def _unsaid(run: _Run) -> Any:
+    """A statement that promises nothing, for a model of invented people."""
+    from tacit.ledger.statement.statement import build_statement
+
+    return build_statement(
+        method=run.method.name,
+        unit=run.order.unit,
+        engine="threads",
+        events=(),
+        calibration="none",
+    )

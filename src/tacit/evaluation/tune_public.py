@@ -1,0 +1,98 @@
+"""Tuning on public ratings: every candidate is fitted and compared as it is, for nothing.
+
+That the ratings are public is the owner's word, which is stated. Nothing of a population's
+book is touched: what is learned are settings, and they depend on nobody private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.data.apart import keep_apart
+from tacit.data.catalogue import Catalogue
+from tacit.engine.blocks import aligned
+from tacit.evaluation.grid import Candidate
+from tacit.evaluation.summed import COUNTED, Measured
+from tacit.evaluation.tune import SCORED
+from tacit.fitting.run import _Run, trial
+from tacit.noise.release import NoNoise
+
+if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
+    from tacit.model.model import Model
+
+PUBLIC = (
+    "chosen on ratings that their owner says are public: nothing was charged, and nothing is "
+    "promised to the people who gave them"
+)
+ALL = {"most": 1000, "worst": 16.0}
+"""Nothing is cut: public errors need no bound."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One candidate and its figures, one for each split."""
+
+    candidate: Candidate
+    metric: str
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the splits."""
+        return float(np.mean(self.scores))
+
+    @property
+    def error(self) -> float | None:
+        """Standard error of the mean; None for one split."""
+        if len(self.scores) < 2:
+            return None
+        return float(np.std(self.scores, ddof=1)) / sqrt(len(self.scores))
+
+
+def tune_public(
+    ratings: Ratings,
+    grid: tuple[Candidate, ...],
+    *,
+    items: Catalogue | None = None,
+    users: int | None = None,
+    seeds: int = 3,
+    **options: Any,
+) -> list[Compared]:
+    """Every candidate over the same splits, best first. The noise is that of the budget for
+    which settings are chosen."""
+    found: list[list[float]] = [[] for _ in grid]
+    likes = ratings.schema.positive is not None
+    for _ in range(seeds):
+        rule = keep_apart(SCORED)
+        train = rule.seen(ratings)
+        for place, candidate in enumerate(grid):
+            method = candidate.make(**options)
+            model = trial(method, train, items=items, users=users)
+            over = aligned(ratings, Catalogue(list(model.shared.catalogue.ids)))
+            found[place].append(_exact(model, rule.doubled(over), likes))
+    metric = "recall@20" if likes else "rmse"
+    made = [
+        Compared(candidate, metric, tuple(scores))
+        for candidate, scores in zip(grid, found, strict=True)
+    ]
+    return sorted(made, key=lambda each: -each.mean if likes else each.mean)
+
+
+def _exact(model: Model, twice: Ratings, likes: bool) -> float:
+    """The figure itself, without noise."""
+    part = "hits" if likes else "errors"
+    asked = {"parts": (part,), "liked": -2.0} if likes else {"parts": (part,)}
+    method = Measured(model, epsilon=1.0, unit="user", **ALL, **asked)
+    run = _Run(method, twice, None, None, None)
+    round_ = run.settled.plan.rounds[0]
+    count, summed = (
+        run.engine.run(round_, run.first(), NoNoise())[part].value[0].tolist()
+    )
+    ratio = summed * COUNTED[part][0] / max(count, 1e-9)
+    width = model.shared.schema.unit_width
+    return ratio if likes else width * sqrt(ALL["worst"] * ratio)

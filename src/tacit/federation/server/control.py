@@ -1,0 +1,149 @@
+"""What the operator orders, and how a training obeys: pause, retry, abort, expire.
+
+An order is a row in the server's own store, so there is no door for orders on the network:
+whoever can write to the store is the operator. A recommender looks every second, and finds its
+orders again after a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import NamedTuple
+
+from tacit.errors import SettingError
+from tacit.federation.server.conductor import Conductor
+from tacit.federation.server.store import Session, Store
+from tacit.serving.http.watch import log
+
+LOOK_SECONDS = 1.0
+"""Between two looks for orders."""
+
+
+class Orders(NamedTuple):
+    """What the operator wants of a training now."""
+
+    paused: bool = False
+    aborted: str | None = None
+    """Why it is to end."""
+    retries: int = 0
+    """How often an attempt was to be given up."""
+    expires: float | None = None
+    """Seconds since 1970 at which it ends."""
+
+    def ending(self, now: float) -> str | None:
+        """Why the training is to end, if it is."""
+        if self.aborted is not None:
+            return self.aborted
+        if self.expires is not None and now >= self.expires:
+            return "its time is over"
+        return None
+
+
+def orders(session: Session, task: str) -> Orders:
+    """What was ordered for a task."""
+    found = dict(
+        session.run("SELECT name, value FROM control WHERE task = ?", task)
+    )
+    expires = found.get("expires", "")
+    return Orders(
+        found.get("paused") == "yes",
+        found.get("aborted"),
+        int(found.get("retries", "0")),
+        float(expires) if expires else None,
+    )
+
+
+def order(session: Session, task: str, name: str, value: str) -> None:
+    """Write an order down, over an earlier one of its name."""
+    session.run(
+        "INSERT INTO control VALUES (?, ?, ?) ON CONFLICT (task, name) "
+        "DO UPDATE SET value = excluded.value",
+        task,
+        name,
+        value,
+    )
+
+
+def retry(session: Session, task: str) -> None:
+    """Have the attempt that is under way given up, and its round run again."""
+    count = orders(session, task).retries + 1
+    order(session, task, "retries", str(count))
+
+
+class Training(NamedTuple):
+    """Where a training of a store stands, for its operator."""
+
+    task: str
+    round: int
+    open: int
+    """Attempts that devices may answer now."""
+    given_up: int
+    spoilt: int
+    orders: Orders
+
+
+def trainings(session: Session) -> list[Training]:
+    """All trainings of a recommender's store."""
+    out = []
+    for task, round_ in session.run("SELECT id, round FROM task ORDER BY id"):
+        counts = dict(
+            session.run(
+                "SELECT status, COUNT(*) FROM round WHERE task = ? GROUP BY status",
+                task,
+            )
+        )
+        out.append(
+            Training(
+                task,
+                int(round_),
+                int(counts.get("open", 0)),
+                int(counts.get("given up", 0)),
+                int(counts.get("spoilt", 0)),
+                orders(session, task),
+            )
+        )
+    return out
+
+
+def chosen(session: Session, task: str | None) -> str:
+    """The training that the operator means: the one whose name begins so, or the only one."""
+    found = [
+        each.task
+        for each in trainings(session)
+        if each.task.startswith(task or "")
+    ]
+    if len(found) != 1:
+        raise SettingError(
+            f"{len(found)} trainings of this store are meant",
+            remedy="--task, as `tacit federate admin list` shows it",
+        )
+    return found[0]
+
+
+async def obey(store: Store, conductor: Conductor) -> str:
+    """Look for orders until one ends the training; why it ends."""
+    name = conductor.name
+    known = await store.read(lambda s: orders(s, name))
+    done = known.retries
+    while True:
+        reason = known.ending(time.time())
+        if reason is not None:
+            return reason
+        conductor.pause(known.paused)
+        if known.retries > done:
+            done = known.retries
+            log("attempt is to be given up, as ordered")
+            await conductor.give_up()
+        await asyncio.sleep(LOOK_SECONDS)
+        known = await _looked(store, name, known)
+
+
+async def _looked(store: Store, name: str, known: Orders) -> Orders:
+    """The orders by now; the last ones if the store is away."""
+    from tacit.errors import StorageError
+
+    try:
+        return await store.read(lambda s: orders(s, name))
+    except StorageError:
+        return known

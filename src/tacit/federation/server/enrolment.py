@@ -1,0 +1,195 @@
+"""How devices become known to a server, and take new keys.
+
+Each server enrols on its own terms, with its own book: where both ask for tickets, whoever
+runs one of them cannot invent devices at the other. Without tickets a federation starts
+all the same, and its statement says that anybody may enrol.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.federation.protocol.keys import (
+    name_of,
+    rotation_proof,
+    same,
+    shared_secrets,
+)
+from tacit.federation.server.attest import Attest
+from tacit.federation.server.book import use_ticket
+from tacit.federation.server.store import Refusal, Session
+from tacit.serving.http.plain import Call, Reply
+
+if TYPE_CHECKING:
+    from tacit.federation.server.gate import Gate
+
+KEY_BODY = 8192
+"""Bytes of the longest message that brings a key, and evidence."""
+MOST_EVIDENCE = 6000
+"""Characters of what a device shows to the operator's own check."""
+MOST_TICKET = 200
+"""Characters of a ticket, whoever made it."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a device needs to enrol at a server."""
+
+    token: str | None = None
+    """That all devices know."""
+    tickets: bool = False
+    """Whether it needs a one-time ticket of this server's own book."""
+    attest: Attest | None = None
+    """The operator's own check."""
+
+    @property
+    def word(self) -> str:
+        """With which the server tells the world (`tacit.ledger.statement.honest`)."""
+        if self.tickets:
+            return "tickets"
+        return "open" if self.token is None else "token"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A message that brings a key."""
+
+    public: bytes
+    ticket: str = ""
+    evidence: str = ""
+
+
+class Enrolment:
+    """The two messages that bring a key, at one gate."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        self.terms = gate.terms
+
+    async def enrol(self, request: Call) -> Reply:
+        """Make a device known. The same device again is fine, and needs no ticket again."""
+        gate = self.gate
+        body = await gate.body(request, KEY_BODY)
+        gate.throttle("enrolment", gate.limits.enrol_rate)
+        asked = _asked(body)
+        public, device = asked.public, request.headers.get("tacit-device", "")
+        given = request.headers.get("tacit-token", "")
+        if self.terms.token is not None and not same(self.terms.token, given):
+            raise Refusal(403, "an enrolment token is needed")
+        caller = gate.verified(request, body, device, public)
+        if device != name_of(public) or caller is None:
+            raise Refusal(401, "the key was not proven")
+        if device in await gate.banned():
+            raise Refusal(403, "this device was banned by the operator")
+        if not await gate.is_known(device):
+            await self._admit(device, asked)
+        return gate.reply(caller, b"{}")
+
+    async def _admit(self, device: str, asked: _Asked) -> None:
+        """A new device: the operator's check first, then the ticket and the device in one
+        transaction."""
+        gate = self.gate
+        if len(gate.publics) >= gate.limits.devices:
+            raise Refusal(503, "no more devices are taken")
+        if self.terms.attest is not None:
+            facts = {
+                "role": gate.role,
+                "device": device,
+                "public": asked.public.hex(),
+                "evidence": asked.evidence,
+            }
+            await self.terms.attest.check(facts)
+        stamp = int(time.time())
+
+        def work(session: Session) -> None:
+            if self.terms.tickets:
+                use_ticket(session, asked.ticket, device)
+            session.run(
+                "INSERT INTO device VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                device,
+                asked.public,
+                stamp,
+            )
+
+        await gate.store.write(work)
+        gate.publics.setdefault(device, asked.public)
+
+    async def rotate(self, request: Call) -> Reply:
+        """A device's new key, proven by a MAC of its own, under the old one; its id stays.
+
+        A stamp that is not newer than the last one's is refused, in every process on the
+        store: a copied message cannot bring an old key back. A key whose secret anybody
+        knows (zeros, and every other point of low order) cannot be proven.
+        """
+        body, caller = await self.gate.heard(request, KEY_BODY)
+        public = _asked(body).public
+        device, stamp = caller.device, self._proven(request, body, public)
+        before = self.gate.publics[device]
+
+        def work(session: Session) -> None:
+            found = session.run(
+                "SELECT public FROM device WHERE id = ?", device
+            )
+            last = session.run(
+                "SELECT stamp FROM rotation WHERE device = ?", device
+            )
+            now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
+            if (now, latest) == (public, stamp):
+                return  # this very message, run again
+            if now != before:
+                raise Refusal(401, "the device has another key by now")
+            if stamp <= latest:
+                raise Refusal(409, "a new key that is not new")
+            session.run(
+                "INSERT INTO rotation VALUES (?, ?) ON CONFLICT (device) "
+                "DO UPDATE SET stamp = excluded.stamp",
+                device,
+                stamp,
+            )
+            session.run(
+                "UPDATE device SET public = ? WHERE id = ?", public, device
+            )
+
+        await self.gate.store.write(work)
+        self.gate.publics[device] = public
+        return self.gate.reply(caller, b"{}")
+
+    def _proven(self, request: Call, body: bytes, public: bytes) -> int:
+        """The stamp of a rotation, if the owner of the new key made its proof."""
+        facts = json.loads(body)
+        stamp, proof = facts.get("stamp"), facts.get("proof")
+        private = self.gate.identity.by_name[request.headers["tacit-key"]]
+        fine = (
+            isinstance(stamp, int)
+            and isinstance(proof, str)
+            and 0 <= stamp < 1 << 63
+        )
+        if fine:
+            device = request.headers["tacit-device"]
+            try:
+                mac = shared_secrets(private, public).mac
+            except ValueError:
+                raise Refusal(400, "a key that keeps no secret") from None
+            fine = same(rotation_proof(mac, device, stamp), proof)
+        if not fine:
+            raise Refusal(401, "the new key was not proven")
+        return int(stamp)
+
+
+def _asked(body: bytes) -> _Asked:
+    """What a message says, if it is one that brings a key."""
+    try:
+        facts: dict[str, Any] = json.loads(body)
+        public = bytes.fromhex(facts["public"])
+        ticket, evidence = facts.get("ticket", ""), facts.get("evidence", "")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Refusal(400, "no public key") from None
+    told = isinstance(ticket, str) and isinstance(evidence, str)
+    if len(public) != 32 or not told:
+        raise Refusal(400, "no public key")
+    if len(ticket) > MOST_TICKET or len(evidence) > MOST_EVIDENCE:
+        raise Refusal(400, "a ticket or evidence that is too long")
+    return _Asked(public, ticket, evidence)

@@ -1,0 +1,68 @@
+"""Predictions from both sides of a factorization as it was trained: what papers that publish
+people's vectors report.
+
+For the owner's evaluation alone. Nothing of it is part of a shared model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.model.person.base import Cells, Own, PersonalModel, Reason
+
+Floats = NDArray[np.float64]
+
+
+class TrainedPeople(PersonalModel):
+    """Row u of the people who were trained on: baseline_i + own_u + p_u'q_i.
+
+    It answers for whole blocks of the people it was trained on, by their rows; one person's
+    ratings alone do not say who she is.
+    """
+
+    def __init__(
+        self, baseline: Floats, own: Floats, people: Floats, factors: Floats
+    ) -> None:
+        super().__init__({}, {})
+        self.baseline = baseline
+        self.own = own
+        self.people = people
+        self.factors = factors
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """Nobody is known by her ratings."""
+        raise NotImplementedError("trained people are known by their rows")
+
+    def explain(self, own: Own, item: int) -> Reason:
+        """The same."""
+        raise NotImplementedError("trained people are known by their rows")
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        """Row by row; whoever has no ratings was not trained on and gets the baseline."""
+        row = self.rows(cells.ptr)
+        ask = np.repeat(row, np.diff(cells.ask_ptr))
+        item = cells.ask_item
+        out: Floats = self.baseline[item].copy()
+        known = ask >= 0
+        who = ask[known]
+        out[known] += self.own[who] + np.einsum(
+            "nd,nd->n", self.people[who], self.factors[item[known]]
+        )
+        return out
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        """All items for everybody."""
+        row = self.rows(ptr)
+        scores = np.tile(self.baseline, (len(row), 1))
+        known = row >= 0
+        who = row[known]
+        scores[known] += self.own[who, None] + self.people[who] @ self.factors.T
+        return scores
+
+    def rows(self, ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which trained person each row is: those who have ratings, in order; -1 else."""
+        some = np.diff(ptr) > 0
+        return np.where(some, np.cumsum(some) - 1, -1)

@@ -1,0 +1,232 @@
+"""McSherry & Mironov's predictions as printed: a person's level is taken off first, and what
+it leaves of her ratings speaks for an item by ridge weights.
+
+The level is her average with `level_prior` fictitious ratings at `level_mean` (section 4.3).
+The covariances of items come from `loadings` (their products: the compact download) or, where
+nothing was cleaned, from `covariance` itself. With `neighbours` above 0 the weights are those
+of Bell & Koren over so many own ratings of largest `similarity`, the released weights of pairs;
+with 0 all own ratings count, which is the ridge solve of the SVD. `clamp` above 0 clamps what
+neighbours see, as it was clamped when covariances were measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.hidden import shapes
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.model.person.needs import (
+    LEAST_NOISE,
+    MOST_NEIGHBOURS,
+    Needed,
+    Number,
+    Unfit,
+)
+
+
+class Centred(NamedTuple):
+    """A person's level, and what it leaves of her ratings."""
+
+    level: float
+    rest: Floats
+
+    def __repr__(self) -> str:
+        return shapes(self)
+
+
+class CentredNeighbours(PersonalModel):
+    """Level first, then ridge weights on what it leaves."""
+
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {
+        "baseline": Needed(("items",)),
+        "loadings": Needed(("items", "width"), optional=True),
+        "covariance": Needed(("items", "items"), optional=True),
+        "similarity": Needed(("items", "items"), optional=True),
+        "weight": Needed(("items",), optional=True),
+    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {
+        "level_prior": Number(low=0.0),
+        "level_mean": Number(),
+        "clamp": Number(low=0.0),
+        "ridge": Number(low=LEAST_NOISE),
+        "neighbours": Number(0, MOST_NEIGHBOURS),
+    }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """Covariances in one of two ways; for neighbours, what chooses them."""
+        super().check_arrays(arrays, numbers, items)
+        if ("loadings" in arrays) == ("covariance" in arrays):
+            raise Unfit("there must be loadings or a covariance, and not both")
+        if numbers["neighbours"] >= 1 and "similarity" not in arrays:
+            raise Unfit("the array similarity is missing")
+
+    @cached_property
+    def _baseline(self) -> Floats:
+        return np.ascontiguousarray(self.arrays["baseline"], np.float64)
+
+    @cached_property
+    def _loadings(self) -> Floats | None:
+        if "loadings" not in self.arrays:
+            return None
+        return np.ascontiguousarray(self.arrays["loadings"], np.float64)
+
+    @cached_property
+    def _covariance(self) -> Floats | None:
+        if "covariance" not in self.arrays:
+            return None
+        return np.ascontiguousarray(self.arrays["covariance"], np.float64)
+
+    @property
+    def _most(self) -> int:
+        return int(self.numbers["neighbours"])
+
+    def _between(self, rows: NDArray[np.int64]) -> Floats:
+        """Covariances of these items with every item: one row each."""
+        if self._covariance is not None:
+            return np.asarray(self._covariance[rows])
+        assert self._loadings is not None
+        return np.asarray(self._loadings[rows] @ self._loadings.T)
+
+    @cached_property
+    def _own_variance(self) -> Floats:
+        if self._covariance is not None:
+            return np.asarray(np.diag(self._covariance))
+        assert self._loadings is not None
+        return np.asarray((self._loadings**2).sum(axis=1))
+
+    def centred(self, own: Own) -> Centred:
+        """Section 4.3 for one person."""
+        rest = own.values - self._baseline[own.items]
+        prior = self.numbers["level_prior"]
+        count = max(len(rest) + prior, LEAST_NOISE)
+        level = (rest.sum() + prior * self.numbers["level_mean"]) / count
+        left = rest - level
+        if self.numbers["clamp"] > 0:
+            left = np.clip(left, -self.numbers["clamp"], self.numbers["clamp"])
+        return Centred(float(level), np.asarray(left))
+
+    def _chosen(self, own: Own, item: int) -> NDArray[np.int64]:
+        """The own ratings that speak for an item, by their place."""
+        every = np.arange(len(own.items))
+        if not self._most or len(every) <= self._most:
+            return every
+        closeness = self.arrays["similarity"][item, own.items]
+        order = np.argsort(-closeness, kind="stable")
+        return order[: self._most].astype(np.int64)
+
+    def _weights(
+        self, between: Floats, own: Own, used: NDArray[np.int64], asked: Any
+    ) -> Floats:
+        """(C + ridge)^-1 c over the used ratings, one column an item asked about."""
+        items = own.items[used]
+        system = between[np.ix_(used, items)]
+        system = system + self.numbers["ridge"] * np.eye(len(used))
+        found = np.linalg.solve(system, between[used][:, asked])
+        return np.asarray(found, np.float64)
+
+    def predict(self, own: Own) -> tuple[Floats, Floats]:
+        """One solve for all items where all own ratings count, else one an item."""
+        level, rest = self.centred(own)
+        mean = self._baseline + level
+        left = np.array(self._own_variance)
+        if len(own.items):
+            between = self._between(own.items)
+            if not self._most or len(own.items) <= self._most:
+                used = np.arange(len(own.items))
+                weights = self._weights(between, own, used, slice(None))
+                mean = mean + rest @ weights
+                left -= (weights * between).sum(axis=0)
+            else:
+                for item in range(len(mean)):
+                    used = self._chosen(own, item)
+                    weight = self._weights(between, own, used, [item])[:, 0]
+                    mean[item] += weight @ rest[used]
+                    left[item] -= weight @ between[used, item]
+        doubt = np.maximum(left, 0.0) + self.numbers["ridge"]
+        return mean, np.sqrt(doubt)
+
+    def explain(self, own: Own, item: int) -> Reason:
+        """What each own rating adds, through the level and by its weight. The level's prior
+        belongs to everybody."""
+        rest = self.centred(own).rest
+        out = np.zeros(len(own.items))
+        count = max(len(rest) + self.numbers["level_prior"], LEAST_NOISE)
+        prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
+        if len(own.items):
+            used = self._chosen(own, item)
+            between = self._between(own.items)
+            weight = self._weights(between, own, used, [item])[:, 0]
+            out += (own.values - self._baseline[own.items]) / count
+            out[used] += weight * rest[used]
+        return Reason(float(self._baseline[item] + prior), out)
+
+    def similar(self, item: int) -> Floats:
+        """Correlation of what levels leave."""
+        across = self._between(np.array([item]))[0]
+        size = np.sqrt(np.maximum(self._own_variance, 0.0))
+        return np.asarray(across / np.maximum(size * size[item], 1e-12))
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        """As `predict`, compiled."""
+        from tacit.kernels.centred import level_rest, predict_matrix
+
+        rest = np.empty(len(cells.value))
+        level = np.empty(len(cells.ptr) - 1)
+        level_rest(
+            cells.ptr,
+            cells.value - self._baseline[cells.item],
+            self.numbers["level_prior"],
+            self.numbers["level_mean"],
+            self.numbers["clamp"],
+            level,
+            rest,
+        )
+        own = np.repeat(level, np.diff(cells.ask_ptr))
+        mean = self._baseline[cells.ask_item] + own
+        if self._loadings is not None and not self._most:
+            return np.asarray(mean + self._by_factor(cells, rest))
+        if self._covariance is None:
+            assert self._loadings is not None
+            matrix = self._loadings @ self._loadings.T
+        else:
+            matrix = self._covariance
+        added = np.empty(len(mean))
+        similarity = self.arrays.get("similarity", np.zeros((0, 0)))
+        predict_matrix(
+            cells.ptr,
+            cells.item,
+            rest,
+            cells.ask_ptr,
+            cells.ask_item,
+            matrix,
+            self.numbers["ridge"],
+            self._most,
+            np.ascontiguousarray(similarity, np.float64),
+            added,
+        )
+        return np.asarray(mean + added)
+
+    def _by_factor(self, cells: Cells, rest: Floats) -> Floats:
+        """The ridge solve in the few dimensions of the factor."""
+        from tacit.model.person.gaussian import GaussianModel, predict_cells
+
+        assert self._loadings is not None
+        nothing = np.zeros(len(self._baseline))
+        model = GaussianModel(
+            nothing, nothing, self._loadings, self.numbers["ridge"]
+        )
+        added, _ = predict_cells(
+            model, cells.ptr, cells.item, rest, cells.ask_ptr, cells.ask_item
+        )
+        return added

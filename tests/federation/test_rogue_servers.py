@@ -1,0 +1,213 @@
+"""A server that is not what it says: devices and the other server notice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.data.catalogue import Catalogue, catalogue_facts
+from tacit.errors import Failure
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.device.client import Server, fetch_task
+from tacit.federation.protocol.http import Answer
+from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.task import Task
+from tacit.federation.protocol.wire import (
+    Closing,
+    Layout,
+    Opening,
+    Upload,
+    pack,
+)
+from tacit.federation.server import aggregator
+from tacit.federation.server.remote import RemoteAggregator
+from tacit.federation.server.store import Refusal, Store
+from tacit.federation.server.uploads import Key, Uploads
+
+TASK = "ab" * 16
+PART = Layout(name="x", size=2, width=1, bits=32)
+
+
+class Said:
+    """In place of the web: one answer to everything."""
+
+    def __init__(self, body: bytes, headers: dict[str, str]) -> None:
+        self.answer = Answer(200, headers, body)
+
+    async def get(self, *_: Any) -> Answer:
+        return self.answer
+
+    async def post(self, *_: Any) -> Answer:
+        return self.answer
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def identity(tmp_path: Path) -> Identity:
+    return Identity(tmp_path / "recommender.json")
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Identity:
+    return Identity(tmp_path / "aggregator.json")
+
+
+def fetched(
+    identity: Identity, facts: dict[str, Any], signer: Any = None
+) -> Any:
+    """What a device makes of a task."""
+    body = json.dumps(facts).encode()
+    signature = (signer or identity).sign(b"task", body)
+    web: Any = Said(body, {"tacit-signature": signature})
+    server = Server("http://127.0.0.1:1", identity.public.hex())
+    return asyncio.run(fetch_task(web, server))
+
+
+@pytest.fixture
+def facts(other: Identity) -> dict[str, Any]:
+    """A task that is fine."""
+    items = catalogue_facts(Catalogue(["a", "b", "c"]))
+    task = Task(
+        method="popularity",
+        epsilon=1.0,
+        low=1,
+        high=5,
+        people=20,
+        items=items,
+        cohort=20,
+        least=10,
+    )
+    made = assemble(task)
+    return {
+        "task": task.model_dump(mode="json"),
+        "events": json.loads(made.events_text()),
+        "aggregator": {
+            "url": "http://127.0.0.1:2",
+            "identity": other.public.hex(),
+        },
+    }
+
+
+def test_a_good_task_is_taken(identity, facts) -> None:
+    made, _ = fetched(identity, facts)
+    assert made.task.method == "popularity"
+
+
+def test_a_recommender_may_not_be_its_own_aggregator(identity, facts) -> None:
+    facts["aggregator"]["identity"] = identity.public.hex()
+    with pytest.raises(Failure, match="its own aggregator"):
+        fetched(identity, facts)
+
+
+def test_a_task_of_somebody_else_is_not_believed(
+    identity, other, facts
+) -> None:
+    with pytest.raises(Failure, match="not signed"):
+        fetched(identity, facts, other)
+
+
+def test_announced_noise_that_is_too_small_is_seen(identity, facts) -> None:
+    """Whatever number of an event is changed."""
+    for name, value in facts["events"][0].items():
+        if not isinstance(value, float | int) or isinstance(value, bool):
+            continue
+        changed = json.loads(json.dumps(facts))
+        changed["events"][0][name] = value / 2 if value else 1
+        with pytest.raises((Failure, ValueError)):
+            fetched(identity, changed)
+
+
+def test_a_task_with_less_noise_is_another_task(identity, facts) -> None:
+    """Ten times the epsilon: its events do not follow, and its name is another."""
+    before = Task.model_validate(facts["task"]).name
+    facts["task"]["epsilon"] = 10.0
+    assert Task.model_validate(facts["task"]).name != before
+    with pytest.raises(Failure, match="announced noise"):
+        fetched(identity, facts)
+
+
+@pytest.fixture
+def uploads(tmp_path: Path):
+    store = Store(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
+    yield Uploads(store, 2)
+    store.close()
+
+
+async def _attempt(uploads: Uploads, number: int, who: tuple[int, ...]) -> Key:
+    opening = Opening(
+        task=TASK, round=0, attempt=number, parts=(PART,), least=2
+    )
+    await uploads.open(opening, pack(opening))
+    key = Key(TASK, 0, number)
+    for device in who:
+        header = Upload(task=TASK, round=0, attempt=number, least=2)
+        words = np.full(2, device, "<u4").tobytes()
+        name = f"{device:032x}"
+        await uploads.keep(key, name, 2, pack(header, words))
+    return key
+
+
+def test_a_second_sum_of_a_round_is_never_revealed(uploads) -> None:
+    """A recommender that asks for two cohorts that differ in one person."""
+
+    async def run() -> None:
+        first = await _attempt(uploads, 0, (1, 2, 3))
+        second = await _attempt(uploads, 1, (1, 2))
+        assert await uploads.reveal(first, give_up=False)
+        assert await uploads.reveal(second, give_up=False) is None
+        with pytest.raises(Refusal, match="revealed already"):
+            await _attempt(uploads, 2, ())
+        again = await uploads.reveal(first, give_up=False)
+        assert again == await uploads.reveal(first, give_up=False)
+
+    asyncio.run(run())
+
+
+def test_an_attempt_that_was_given_up_stays_so(uploads) -> None:
+    async def run() -> None:
+        key = await _attempt(uploads, 0, (1, 2, 3))
+        assert await uploads.reveal(key, give_up=True) is None
+        assert await uploads.reveal(key, give_up=False) is None
+
+    asyncio.run(run())
+
+
+def test_a_sum_over_too_few_is_never_revealed(uploads) -> None:
+    async def run() -> None:
+        key = await _attempt(uploads, 0, (1,))
+        assert await uploads.reveal(key, give_up=False) is None
+
+    asyncio.run(run())
+
+
+def test_an_aggregator_that_does_not_sign_is_not_believed(
+    identity, other
+) -> None:
+    """A sum under another identity, or of another question."""
+    closing = Closing(task=TASK, round=0, attempt=0)
+
+    def ask(signature: str) -> Any:
+        remote = RemoteAggregator(
+            "http://127.0.0.1:2", other.public.hex(), identity
+        )
+        remote._web = Said(b"sum", {"tacit-signature": signature})  # type: ignore[assignment]
+        return asyncio.run(remote.close(closing))
+
+    asked = pack(closing)
+    good = other.sign(b"answer", asked, b"sum")
+    assert ask(good) == b"sum"
+    for wrong in (
+        identity.sign(b"answer", asked, b"sum"),
+        other.sign(b"answer", b"another question", b"sum"),
+        other.sign(b"answer", asked, b"another sum"),
+        "",
+    ):
+        with pytest.raises(Failure, match="not signed"):
+            ask(wrong)

@@ -1,0 +1,8 @@
+"""The papers as printed beside references that share no code with Tacit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
