@@ -148,7 +148,8 @@ def declared(group: str) -> list[Callable[[F], F]]:
             }
         if name == "engine":
             more["cls"] = EngineOption
-        made.append(click.option(f"--{name.replace('_', '-')}", **more))
+        flag = told.flag or name.replace("_", "-")
+        made.append(click.option(f"--{flag}", name, **more))
     return made
 
 

@@ -80,7 +80,7 @@ class Federated(Threads):
     ) -> Self:
         """Devices and servers of which those add the noise that were asked to."""
         made = super().over(ratings, how)
-        made._from = how.noise or NOISE_FROM
+        made._from = how.noise_from or NOISE_FROM
         return made
 
     def run(

@@ -59,7 +59,7 @@ class Simulate(Local):
     ) -> Self:
         """As asked for, with the noise of a federation from where it was asked to be."""
         made = super().over(ratings, how, budget)
-        made.noise_from = how.noise or NOISE_FROM
+        made.noise_from = how.noise_from or NOISE_FROM
         return made
 
     def run(

@@ -146,11 +146,11 @@ def _devices(method: Method, how: How) -> Scenario | None:
 
 def _check_noise(method: Method, how: How) -> None:
     """Refuse to say who adds the noise where there is nobody to choose from."""
-    if how.noise is None:
+    if how.noise_from is None:
         return
-    if how.noise not in get_args(NoiseFrom):
+    if how.noise_from not in get_args(NoiseFrom):
         raise SettingError(
-            f"the noise {how.noise!r} is unknown",
+            f"the noise {how.noise_from!r} is unknown",
             remedy="use servers, devices or both",
         )
     if how.engine not in ("federated", "simulate") or method.local:

@@ -61,7 +61,7 @@ class Order:
     @property
     def noise(self) -> NoiseFrom:
         """Who adds the noise of a federation."""
-        return self.how.noise or NOISE_FROM
+        return self.how.noise_from or NOISE_FROM
 
     @cached_property
     def book(self) -> Book:

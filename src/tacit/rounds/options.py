@@ -46,6 +46,8 @@ class Told:
     """NAME=VALUE, as often as needed."""
     show: bool = False
     """Whether help shows the default."""
+    flag: str = ""
+    """On the command line, where that is not its name."""
 
 
 def option(default: Any, told: Told | None = None) -> Any:
@@ -107,12 +109,13 @@ class How:
             "NAME",
         ),
     )
-    noise: NoiseFrom | None = option(
+    noise_from: NoiseFrom | None = option(
         None,
         Told(
             "run",
             "Federated: who adds the noise; servers unless said.",
             "servers|devices|both",
+            flag="noise",
         ),
     )
     """Of a federation alone: it says who must be honest for the promise to hold."""
