@@ -16,7 +16,6 @@ import numpy as np
 import tacit
 from tacit.data import splits
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import Ratings
 from tacit.data.splits import Split
 from tacit.errors import SettingError
 from tacit.evaluation.sweep import measure
@@ -45,9 +44,10 @@ class Survey:
         """The metric, averaged over splits; lower is better."""
         found = []
         for seed, part in enumerate(self.parts):
-            model = trial(
-                find(method)(seed=seed, **options), part.train, items=self.items
-            )
+            made = find(method)(seed=seed, **options)
+            # In a federation who takes part is known.
+            users = None if "threads" in made.engines else part.train.n_users
+            model = trial(made, part.train, items=self.items, users=users)
             told = measure(model, part, lists=self.metric == LIKES)
             value = told[self.metric]
             assert value is not None
@@ -67,16 +67,6 @@ class Survey:
         )
 
 
-def aligned(ratings: Ratings, items: Catalogue | None) -> Ratings:
-    """Over the rows of the catalogue, so that splits and models agree."""
-    from dataclasses import replace
-
-    if items is None:
-        return ratings
-    place = np.array([items.index[name] for name in ratings.items], np.uint32)
-    return replace(ratings, item=place[ratings.item], items=items.ids)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings")
@@ -91,7 +81,7 @@ def main() -> None:
     items = tacit.read_items(given.items) if given.items else None
     likes = given.likes
     options = {} if likes is None else {"positive": likes}
-    ratings = aligned(tacit.read(given.ratings, **options), items)
+    ratings = tacit.read(given.ratings, items=items, **options)
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     how = "90/10" if likes is None else "people"
     parts = tuple(splits.make(ratings, how, seed=seed) for seed in seeds)

@@ -25,6 +25,7 @@ from tacit.noise import bits
 from tacit.noise.printed import handed, masked, whole_pieces
 from tacit.noise.release import Charge, Noise, draw_noise
 from tacit.rounds.people import People
+from tacit.rounds.printed import Epoch
 from tacit.rounds.round import Block, Part, Printed, Released, Round
 from tacit.rounds.state import State
 
@@ -136,6 +137,19 @@ class PrintedSimulate(Simulate):
     def _answers(self, part: Part, event: Event | None) -> Answers:
         return PrintedAnswers(part, event)
 
+    def _check_round(self, round_: Round) -> None:
+        if not _in_one_piece(round_):
+            super()._check_round(round_)
+
+    def run(
+        self, round_: Round, state: State, charge: Charge
+    ) -> Mapping[str, Released]:
+        """A twin that is trained in one piece has no devices: it runs as on threads."""
+        if _in_one_piece(round_):
+            whole = PrintedThreads(self.ratings, self.threads, self._progress)
+            return whole.run(round_, state, charge)
+        return super().run(round_, state, charge)
+
     def _made_federation(self) -> Federated:
         return PrintedFederated(
             self.ratings, self.threads, self._progress, noise=self.noise_from
@@ -145,6 +159,14 @@ class PrintedSimulate(Simulate):
     def kept(self) -> Kept:
         """What a paper trained of its people."""
         return self._federation()._personal
+
+
+def _in_one_piece(round_: Round) -> bool:
+    """Whether it is the training of a twin: an epoch that no paper claims anything for."""
+    return all(
+        isinstance(part.printed, Epoch) and part.printed.claim is None
+        for part in round_.parts
+    )
 
 
 class PrintedFederated(Federated):

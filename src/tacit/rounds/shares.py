@@ -24,11 +24,6 @@ GRAM_GRID = 2**16
 grows with the grid."""
 
 
-WHOLE_NOISES: dict[NoiseFrom, int] = {"servers": 2, "devices": 1, "both": 3}
-"""In a sum of which everybody is there: each server adds a whole one, the devices together
-another."""
-
-
 def for_everyone(released: Released, people: float, arrived: int) -> Released:
     """A sum over a cohort as an estimate for all people; the same numbers where all of them
     came."""

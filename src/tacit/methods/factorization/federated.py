@@ -28,6 +28,7 @@ from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Round
@@ -163,9 +164,25 @@ class ClippedGradients(Form):
         return publish(self.method, public, state)
 
 
+STEPS = (
+    "scheme",
+    "third_party",
+    "rounds",
+    "cohort",
+    "rate",
+    "step",
+    "bounded",
+    "ridge",
+    "join",
+    "leave",
+)
+"""Settings of the printed steps: who names one asks for these steps, also without noise."""
+
+
 class FederatedMF(Method):
-    """See the module. In `none` the printed steps run without noise: plain factorization,
-    the paper's baseline."""
+    """See the module. In `none` factors are fitted in one piece; over devices, or where a
+    setting of the printed steps is given, these steps run without noise: plain
+    factorization, the paper's baseline."""
 
     name = "mf-federated"
     source = "Hua, Xia & Zhong 2015, S2 and S3"
@@ -177,5 +194,14 @@ class FederatedMF(Method):
     forms: ClassVar[Forms] = {
         "sound": ClippedGradients,
         "paper": "tacit.methods.factorization.printed.hua:VisibleGradients",
-        "none": "tacit.methods.factorization.printed.hua:VisibleGradients",
+        "none": "tacit.methods.factorization.twin:FederatedTwin",
     }
+
+    def form(self, calibration: Calibration) -> Form:
+        """Devices give sums alone: over them `none` is the printed steps."""
+        steps = self.engine == "federated" or any(
+            x in self._given for x in STEPS
+        )
+        if calibration == "none" and steps:
+            return super().form("paper")
+        return super().form(calibration)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tacit.methods.base import Public
 from tacit.methods.factorization.base import FactorSettings
 from tacit.methods.factorization.epochs import random_factors
+from tacit.methods.factorization.federated import FederatedSettings
 from tacit.methods.factorization.implicit import LIFT_SHRINK, scalar_lift
 from tacit.methods.factorization.likes import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.methods.factorization.publish import shared_model
@@ -137,6 +138,17 @@ class FactorTwin(GaussianTwin):
         if public.schema.positive is not None:
             return LikesTwin(self.method).finish(public, state)
         return super().finish(public, state)
+
+
+class FederatedTwin(GaussianTwin):
+    """The same for `mf-federated`, which knows no likes."""
+
+    settings: FederatedSettings
+
+    def width(self, public: Public) -> int:
+        """A person's level, and as many factors as the settings say."""
+        wanted = 1 + (self.settings.factors or WIDTH - 1)
+        return min(wanted, public.items)
 
 
 class NonnegativeTwin(FactorTwin):

@@ -197,7 +197,7 @@ class CovarianceKNN(CovarianceMethod):
     Settings: ClassVar[type[BaseSettings]] = CovarianceKNNSettings
     forms: ClassVar[Forms] = {
         "sound": NeighbourForm,
-        "none": NeighbourForm,
+        "none": "tacit.methods.item_item.twin:CovarianceNeighbourTwin",
         "paper": "tacit.methods.item_item.printed.mcsherry:PrintedNeighbours",
     }
 

@@ -59,6 +59,7 @@ from tacit.methods.refine.neighbour import similarity, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
@@ -100,18 +101,39 @@ class ItemKNN(Method):
     """Whether ratings count less the person's own mean."""
     variance: ClassVar[float]
     """Of one number of a person's row, around zero: a public rule."""
+    forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
+        "sound": "tacit.methods.item_item.knn:GramForm",
+        "none": "tacit.methods.item_item.twin:KNNTwin",
+    }
 
     @property
     def chosen(self) -> KNNSettings:
         """The settings, by their own class."""
         return cast("KNNSettings", self.settings)
 
+    def form(self, calibration: Calibration) -> Form:
+        """PCC or COS of the paper where its neighbours are asked for."""
+        if self.chosen.neighbours is None:
+            return super().form(calibration)
+        if calibration != "none":
+            raise SettingError(
+                "neighbours is a setting of the paper's non-private baseline",
+                remedy="say --calibration none, or keep=N for the private one",
+            )
+        made: Form = import_module(PRINTED).PlainForm(self)
+        return made
+
+
+class GramForm(Form):
+    """`sound`, and without noise most of the twin."""
+
+    method: ItemKNN
+    settings: KNNSettings
+
     def plan(self, public: Public) -> Plan:
         """First-order rounds, then the Gram; after a start the first-order rounds alone."""
-        if self.chosen.neighbours is not None:
-            return self._plain(public).plan(public)
         if public.start is None:
-            return matrix_plan(public, self.chosen, self.measure)
+            return matrix_plan(public, self.settings, self.measure)
         seen = measured(public)
         rounds = whole_budget(first_rounds(seen, divided(seen)))
         return Plan(public.unit, rounds, (STARTED,))
@@ -124,7 +146,7 @@ class ItemKNN(Method):
 
         def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
             index = places(state.weights.mean, size)[block.item]
-            if not self.centres:
+            if not self.method.centres:
                 row = (block.value + (LOWEST + HIGHEST) / 2) / HIGHEST
                 if whole_person:
                     row = over_length(block, row * (index < size), pure)
@@ -145,14 +167,18 @@ class ItemKNN(Method):
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
             cleaned = shrink_spectrum(
-                matrix, noisy.sd, self.chosen.rank or RANK
+                matrix, noisy.sd, self.settings.rank or RANK
             ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
-            return state.after(near=strongest(alike, self.chosen.keep))
+            return state.after(near=strongest(alike, self.settings.keep))
 
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
-            own = centred_cells(public) if self.centres else CellClip(1.0, FINE)
+            own = (
+                centred_cells(public)
+                if self.method.centres
+                else CellClip(1.0, FINE)
+            )
             bound = EntryGram(size, own, OFFSET)
         part = Part("gram", size, bound, share=share, form="gram")
         return Round("gram", (part,), contribute, absorb)
@@ -164,38 +190,24 @@ class ItemKNN(Method):
         v/sqrt(v c + k)."""
         each = max(float(weight.sum()) / people, 1.0)
         count = BUSY * (each**2 if whole_person else each)
-        length = self.variance * count + OFFSET
+        length = self.method.variance * count + OFFSET
         over = np.sqrt(count) / length if whole_person else length**-0.5
-        return np.asarray(weight * self.variance * over)
+        return np.asarray(weight * self.method.variance * over)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
-        if self.chosen.neighbours is not None:
-            return self._plain(public).first_state(public)
         return MatrixState()
-
-    def _plain(self, public: Public) -> Form:
-        """PCC or COS of the paper, found as printed forms are."""
-        if public.calibration != "none":
-            raise SettingError(
-                "neighbours is a setting of the paper's non-private baseline",
-                remedy="say --calibration none, or keep=N for the private one",
-            )
-        made: Form = import_module(PRINTED).PlainForm(self)
-        return made
 
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """Level, effects, features and each item's neighbours."""
-        if self.chosen.neighbours is not None:
-            return self._plain(public).finish(public, state)
         arrays = first_arrays(public, state)
         arrays["doubt"] = np.zeros(public.items, np.float32)
         arrays |= self._neighbours(public, state)
-        floor = self.chosen.floor
+        floor = self.settings.floor
         if public.start is not None:
             floor = public.start.numbers["floor"]
         numbers = {"noise": NOISE, "around": NOISE, "floor": floor}
-        return published(self, public, "neighbourhood", arrays, numbers)
+        return published(self.method, public, "neighbourhood", arrays, numbers)
 
     def _neighbours(self, public: Public, state: MatrixState) -> Arrays:
         if public.start is not None:

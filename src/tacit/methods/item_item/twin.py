@@ -1,22 +1,46 @@
-"""The non-private twins of the covariance's factor and of `ease`, fitted in one piece."""
+"""The non-private twins of item-item methods: of the covariance's factor, of `ease` and of
+the neighbours."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.methods.base import Public
 from tacit.methods.first_order.state import Floats
-from tacit.methods.item_item.covariance import CovarianceSettings
+from tacit.methods.item_item.covariance import (
+    NEIGHBOURS,
+    CovarianceKNNSettings,
+    CovarianceSettings,
+)
 from tacit.methods.item_item.ease_twin import MOST_ITEMS, RANK, fit_ease
-from tacit.methods.item_item.matrix import published
+from tacit.methods.item_item.knn import GramForm
+from tacit.methods.item_item.matrix import (
+    Arrays,
+    neighbour_lists,
+    published,
+)
 from tacit.methods.item_item.plan import RANK as TASTES
+from tacit.methods.item_item.plan import whole_budget
+from tacit.methods.item_item.state import MatrixState
 from tacit.methods.noiseless.twin import (
+    EffectsTwin,
     GaussianTwin,
     OnePiece,
     OnePieceState,
 )
+from tacit.methods.refine.neighbour import Product, strongest
 from tacit.model.shared import Shared
-from tacit.rounds.round import Block
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState, Block
+from tacit.rounds.state import NOT_YET, State
+
+FIRST = ("baseline", "variance", "loadings", "weight")
+"""Arrays of effects and tastes."""
+CAUTION = 2.0
+"""A neighbourhood takes the factor for certain, and knows nothing of `per_rating`: so many
+times the noise make up for it (of five values tried on split 100 of ML-100K)."""
 
 
 class CovarianceTwin(GaussianTwin):
@@ -71,3 +95,79 @@ class EaseTwin(OnePiece):
                 "head": head.astype(np.int32),
             }
         return published(self.method, public, "ease", arrays, {})
+
+
+@dataclass(frozen=True)
+class FittedState(MatrixState):
+    """What is measured, and effects and tastes that are fitted in one piece."""
+
+    items: Floats = NOT_YET
+    shared: Floats = NOT_YET
+
+
+class KNNTwin(GramForm):
+    """Neighbours from the raw Gram, over effects and tastes that are fitted as those of
+    `bias`' twin. NOT PRIVATE."""
+
+    def plan(self, public: Public) -> Plan:
+        """The rounds without noise, then the fit; after a start the rounds alone."""
+        measured = super().plan(public)
+        if public.start is not None:
+            return measured
+        training = EffectsTwin(self.method).plan(public)
+        rounds = (*measured.rounds, *training.rounds)
+        return Plan(public.unit, whole_budget(rounds), training.story)
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return FittedState()
+
+    def finish(self, public: Public, state: AnyState) -> Shared:
+        """As measured, with what was fitted in the place of effects and level."""
+        made = super().finish(public, state)
+        if state.items is NOT_YET:
+            return made
+        whole = OnePieceState(items=state.items, shared=state.shared)
+        fitted = EffectsTwin(self.method).finish(public, whole)
+        first = {name: fitted.arrays[name] for name in FIRST}
+        more = made.arrays["variance"] - np.float32(state.effects.variance)
+        first["variance"] = first["variance"] + np.maximum(more, 0)
+        noise = fitted.numbers["noise"]
+        return replace(
+            made,
+            arrays={**made.arrays, **first},
+            numbers={**made.numbers, "noise": noise, "around": noise},
+        )
+
+
+class CovarianceNeighbourTwin(CovarianceTwin):
+    """Neighbours by the factor of `CovarianceTwin`, once a person's level is taken off.
+    NOT PRIVATE."""
+
+    settings: CovarianceKNNSettings
+
+    def finish(self, public: Public, state: OnePieceState) -> Shared:
+        """The factor, or with `keep` each item's strongest neighbours."""
+        made = super().finish(public, state)
+        whole = np.asarray(made.arrays["loadings"], np.float64)
+        factor = whole[:, 1:]
+        alone = made.arrays["variance"] + np.sum(factor**2, axis=1)
+        arrays: Arrays = {
+            "baseline": made.arrays["baseline"],
+            "variance": alone.astype(np.float32),
+            "loadings": whole[:, :1].astype(np.float32),
+            "weight": made.arrays["weight"],
+        }
+        numbers = {
+            "noise": CAUTION * made.numbers["noise"],
+            "neighbours": float(self.settings.neighbours or NEIGHBOURS),
+        }
+        personal = "factor-neighbours"
+        if self.settings.keep is None:
+            arrays["factor"] = factor.astype(np.float32)
+        else:
+            personal = "kept-neighbours"
+            near = strongest(Product(factor), self.settings.keep)
+            rows = np.arange(public.items)
+            arrays |= neighbour_lists(public.items, rows, near)
+        return published(self.method, public, personal, arrays, numbers)
