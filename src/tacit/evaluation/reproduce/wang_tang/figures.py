@@ -159,6 +159,12 @@ FIGURE3 = Experiment(
             verdicts.better_sgd,
         ),
         Finding(
+            "DPSGD-PNBM beats PCC and COS at 20",
+            "DPSGD-PNBM ... is better than non-private PCC and COS (at epsilon 20 alone).",
+            "section 5.2, figure 3",
+            verdicts.better_at_20,
+        ),
+        Finding(
             "DPSGD-MF at 20",
             "When epsilon >= 20, DPSGD-MF does not lose much accuracy, and it is better "
             "than non-private PCC and COS.",
