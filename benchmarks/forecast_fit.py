@@ -26,7 +26,7 @@ from tacit.evaluation.cost import (
     Asked,
     Kind,
     Told,
-    _back,
+    as_read,
     points_of,
     told,
 )
@@ -38,14 +38,15 @@ MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
 KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
-TRAINED = 0.9
-"""Share of ratings that a split leaves for training."""
+DROPPED = ("seconds", "ratings", "name")
+"""Not stored."""
 
 
 def load(folder: Path) -> list[dict[str, Any]]:
     """Private cells beside their twins."""
     private: dict[Any, Any] = {}
     twins: dict[Any, Any] = {}
+    earlier: dict[Any, Any] = {}
     for path in sorted(folder.glob("*.json")):
         kept = json.loads(path.read_text())
         key = kept["key"]
@@ -55,6 +56,8 @@ def load(folder: Path) -> list[dict[str, Any]]:
         if key["epsilons"] is None:
             if key["code"] == TWIN_CODE[method]:
                 twins[found] = kept["answer"]
+            elif method == "ease":
+                earlier[found] = kept["answer"]
         elif key["code"] == CODE[method]:
             private[found] = (key["population"]["set"], kept["answer"])
     runs = []
@@ -65,7 +68,10 @@ def load(folder: Path) -> list[dict[str, Any]]:
             beside = (name, "bayes", "user", False)
             if beside not in twins:
                 beside = (name, "als", "user", False)
-        if answer["measured"] is None or beside not in twins:
+        if answer["measured"] is None:
+            continue
+        twin = _twin(beside, twins, earlier, answer["measured"])
+        if twin is None:
             continue
         each = answer["ratings"] / answer["people"]
         runs.append(
@@ -77,7 +83,7 @@ def load(folder: Path) -> list[dict[str, Any]]:
                 "items": answer["items"],
                 "each": round(answer.get("liked", each), 2),
                 "features": features,
-                "twin": round(twins[beside]["measured"][0], 5),
+                "twin": round(twin, 5),
                 "own_mean": round(answer.get("own_mean", 0.0), 5),
                 "measured": [round(one, 5) for one in answer["measured"]],
                 "seconds": answer["seconds"],
@@ -85,6 +91,18 @@ def load(folder: Path) -> list[dict[str, Any]]:
             }
         )
     return runs
+
+
+def _twin(
+    beside: Any, twins: Any, earlier: Any, measured: list[float]
+) -> float | None:
+    """What the twin reached. For `ease` an earlier, weaker twin stands in where the present one
+    was not run, or the best private cell where that beat it."""
+    if beside in twins:
+        return float(twins[beside]["measured"][0])
+    if beside in earlier:
+        return max(float(earlier[beside]["measured"][0]), *measured)
+    return None
 
 
 def told_of(
@@ -121,14 +139,21 @@ def clock(runs: list[dict[str, Any]]) -> list[float]:
     return [round(float(value), 4) for value in found]
 
 
-def fit(folder: Path, out: Path) -> None:
+def fit(folder: Path, out: Path, chosen: list[str]) -> None:
+    """Fit some methods, or all; what is stored of the others stays."""
     runs = load(folder)
-    fitted = [run for run in runs if not run["set"].startswith("six")]
-    surfaces: dict[str, Any] = {}
-    seconds = {}
-    for name in names():
-        mine = [run for run in fitted if run["of"] == name]
-        seconds[name] = clock(mine)
+    stored: dict[str, Any] = {"seconds": {}, "surfaces": {}, "runs": []}
+    if out.exists() and chosen != names():
+        stored = json.loads(out.read_text())
+    surfaces: dict[str, Any] = stored["surfaces"]
+    kept = [run for run in stored["runs"] if run["of"] not in chosen]
+    for name in chosen:
+        mine = [
+            run
+            for run in runs
+            if run["of"] == name and not run["set"].startswith("six")
+        ]
+        stored["seconds"][name] = clock(mine)
         surfaces[name] = {}
         for kind in kinds(name):
             scales = told_of(name, kind, mine).surface.scales
@@ -143,16 +168,15 @@ def fit(folder: Path, out: Path) -> None:
                 "sizes": [round(one, 5) for one in sizes],
             }
             print(name, kind, len(mine), surfaces[name][kind], flush=True)
-    drop = ("seconds", "ratings", "name")
-    kept = [
-        {key: value for key, value in run.items() if key not in drop}
-        for run in fitted
-    ]
+        kept += [
+            {key: value for key, value in run.items() if key not in DROPPED}
+            for run in mine
+        ]
     head = {
         "epsilons": EPSILONS,
         "delta": DELTA,
         "mus": [round(mu, 6) for mu in MUS],
-        "seconds": seconds,
+        "seconds": stored["seconds"],
         "surfaces": surfaces,
     }
     lines = [json.dumps(one, separators=(",", ":")) for one in kept]
@@ -191,7 +215,7 @@ def _left(
             epsilon = EPSILONS[place % len(EPSILONS)]
             if not JUDGED[0] <= epsilon <= JUDGED[1]:
                 continue
-            ends = model.ends(points[0][place])
+            found = as_read(method, kind, model.ends(points[0][place]))
             level = run["own_mean"] if kind == "error" else 1.0
             rows.append(
                 {
@@ -201,8 +225,8 @@ def _left(
                     "whole": run["name"] == left or left == "six",
                     "name": run["name"],
                     "epsilon": epsilon,
-                    "inside": ends[0] <= value <= ends[2],
-                    "width": level * _back(method, kind, ends).width,
+                    "inside": _read(method, kind, value) in found,
+                    "width": level * found.width,
                 }
             )
     return rows
@@ -258,6 +282,11 @@ def _named(
                 yield how, float(at) in one.expected
 
 
+def _read(method: str, kind: Kind, value: float) -> float:
+    """A measured value as people read it."""
+    return as_read(method, kind, np.full(3, value)).middle
+
+
 def _tell(rows: list[dict[str, Any]]) -> None:
     for kind in KINDS:
         print(f"== {kind}: cells, share inside, half of widths at most")
@@ -300,9 +329,10 @@ def main() -> None:
     parser.add_argument("verb", choices=["fit", "check", "choices"])
     parser.add_argument("runs", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--only", help="one method and unit: 'bias user'")
     args = parser.parse_args()
     if args.verb == "fit":
-        fit(args.runs, args.out)
+        fit(args.runs, args.out, [args.only] if args.only else names())
     elif args.verb == "check":
         check(args.runs)
     else:

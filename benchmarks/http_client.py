@@ -4,7 +4,7 @@ would reach for. Prints CPU microseconds of the client's process a request.
     python benchmarks/http_client.py [--requests 20000] [--devices 200]
 
 A library that is not installed is left out. The server is a process of its own and answers
-every upload of 5 KB with 200 bytes. See docs/decisions/0007-http-client.md.
+every upload of 5 KB with 200 bytes. See docs/decisions/0009-http-client.md.
 """
 
 from __future__ import annotations

@@ -191,8 +191,11 @@ def test_a_cap_and_shared_noise_are_in_the_plan(tacit):
     alone = sd("--unit", "rating")
     capped = sd("--unit", "rating", "--max-ratings", 20)
     assert capped["effects 1/sums"] > 1.3 * alone["effects 1/sums"]
-    shared = sd("--engine", "federated")
-    assert shared["effects 1/sums"] > 1.02 * sd()["effects 1/sums"]
+    curator = sd()["effects 1/sums"]
+    servers = sd("--engine", "federated")["effects 1/sums"]
+    assert servers == pytest.approx(2**0.5 * curator, rel=1e-6)
+    both = sd("--engine", "federated", "--noise", "both")["effects 1/sums"]
+    assert both > 1.2 * servers
 
 
 def test_a_plan_reads_no_pattern_that_is_private(tacit, table):

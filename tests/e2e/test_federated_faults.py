@@ -240,7 +240,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 "another round": await s.status(s.body(round=7)),
                 "another task": await s.status(s.body(task="ab" * 16)),
                 "small cohort": await s.status(s.body(least=1)),
-                "huge cohort": await s.status(s.body(least=1 << 62)),
+                "huge cohort": await s.status(s.body(least=1 << 30)),
                 "another's ticket": await s.status(s.body(ticket=s.tickets[1])),
                 "no ticket": await s.status(s.body(ticket="")),
                 "other sums": await s.status(s.body(layouts="ab" * 16)),

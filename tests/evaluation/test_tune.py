@@ -14,8 +14,9 @@ from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.grid import candidates
 from tacit.evaluation.release import release
 from tacit.evaluation.summed import Sums
-from tacit.evaluation.tune import Outcome, prepared, tune
+from tacit.evaluation.tune import prepared, tune
 from tacit.evaluation.tune_public import tune_public
+from tacit.evaluation.work import Outcome
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import concentrated, cost
 from tacit.model.verify import verify_with_book
@@ -136,7 +137,7 @@ class Named:
 
 
 def test_the_winner_has_the_law_that_the_theorem_is_about(ratings):
-    """The real number of trials and the real choice, 4,000 times, against the exact law; a
+    """The real number of trials and the real choice, 1,500 times, against the exact law; a
     law with other trials is told apart."""
     from scipy.stats import chi2
 
@@ -149,7 +150,7 @@ def test_the_winner_has_the_law_that_the_theorem_is_about(ratings):
     law = np.array([0.5, 0.3, 0.15, 0.05])
     work = Fake(tuning, law, np.random.default_rng(2))
     won = np.array(
-        [int(tuning.selected(work, "").shared.name) for _ in range(4000)]
+        [int(tuning.selected(work, "").shared.name) for _ in range(1500)]
     )
     counts = np.bincount(won, minlength=4)
 
@@ -157,10 +158,10 @@ def test_the_winner_has_the_law_that_the_theorem_is_about(ratings):
         statistic = ((counts - expected) ** 2 / expected).sum()
         return chi2.sf(float(statistic), 3)
 
-    assert chance(4000 * best(law, tuning.event)) > 1e-9
+    assert chance(1500 * best(law, tuning.event)) > 1e-9
     other = tuning.event.model_copy(update={"gamma": (1, 8)})
-    assert chance(4000 * best(law, other)) < 1e-9
-    assert chance(4000 * law) < 1e-9
+    assert chance(1500 * best(law, other)) < 1e-9
+    assert chance(1500 * law) < 1e-9
 
 
 def test_the_best_score_wins(ratings, monkeypatch):

@@ -240,10 +240,16 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     key = (header.task, 0, 0)
     found = store.now(lambda s: list(aggregator._bodies(s, key)))
     store.close()
-    assert found == bodies
-    assert (
-        aggregator._total((layout,), found)[0][1].ravel().tolist() == [21] * 4
-    )
+    assert [body for _, body in found] == bodies
+    assert [device for device, _ in found] == [f"{k}" for k in range(7)]
+    assert summed(layout, bodies).ravel().tolist() == [21] * 4
+
+
+def summed(layout: wire.Layout, bodies: list[bytes]) -> np.ndarray:
+    total = aggregator._Total((layout,))
+    for body in bodies:
+        total.add(body)
+    return total.sections()[0].words
 
 
 def test_reports_are_listed_and_not_summed() -> None:
@@ -252,7 +258,4 @@ def test_reports_are_listed_and_not_summed() -> None:
     bodies = [
         wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)
     ]
-    assert aggregator._total((layout,), bodies)[0][1].tolist() == [
-        [0, 3],
-        [1, 3],
-    ]
+    assert summed(layout, bodies).tolist() == [[0, 3], [1, 3]]

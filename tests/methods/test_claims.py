@@ -13,6 +13,8 @@ from tacit.methods import find, names
 
 PAPERS = [name for name in names() if "paper" in find(name).calibrations]
 MOST_LINES = 200
+QUICK = {"pnbm-langevin": {"rounds": 30}}
+"""Fewer of the steps that a chain has by default."""
 EPSILON = 0.8
 
 
@@ -32,6 +34,7 @@ def test_a_paper_claims_what_was_asked_in_few_lines(name, ratings, tmp_path):
         epsilon=EPSILON,
         calibration="paper",
         ledger=str(tmp_path / "book"),
+        **QUICK.get(name, {}),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -120,8 +120,7 @@ SETTINGS = [
     {"cleaning": "none"},
     {"noise": "laplace"},
     {"unit": "user"},
-    {"unit": "user", "noise": "laplace", "cleaning": "none"},
-    {"unit": "user", "person_total": "norm"},
+    {"unit": "user", "noise": "laplace", "person_total": "norm"},
     {
         "item_prior": 3.0,
         "person_prior": 7.0,

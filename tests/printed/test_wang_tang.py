@@ -215,10 +215,14 @@ def test_kept_ratings_are_drawn_at_random():
 @pytest.mark.parametrize(
     ("method", "pearson"), [(PearsonKNN, True), (CosineKNN, False)]
 )
-def test_pcc_and_cos_are_equation_2_with_n_neighbours(data, method, pearson):
-    model = trial(method(calibration="none", neighbours=NEAR), data[1])
+@pytest.mark.parametrize("nearest", ["size", "largest"])
+def test_pcc_and_cos_are_equation_2_with_n_neighbours(
+    data, method, pearson, nearest
+):
+    made = method(calibration="none", neighbours=NEAR, nearest=nearest)
+    model = trial(made, data[1])
     similar, mean = paper.alike(data[0], pearson)
-    near = paper.most_similar(similar, NEAR)
+    near = paper.most_similar(similar, NEAR, by_size=nearest == "size")
     expected = paper.predicted(data[0], near, mean, 1e-9)
     assert predictions(model, data[1]) == pytest.approx(expected, abs=1e-6)
 

@@ -26,6 +26,7 @@ Left open by the text, each a setting of the program; first the default:
 - whether the sum in line 5 of Algorithm 2 is multiplied by the number of ratings: yes, with
   the prior, as in the authors' program; or L g = the plain sum (`times`);
 - people of up to 20 ratings are not trained on (`least`), but predicted for.
+- neighbours of PCC and COS: by the size of the similarity, or the most similar (`nearest`).
 - `reading=code`: the steps of the authors' published program (`published_descent`,
   `published_sampling`), which differ from the printed ones: similarities are made symmetric
   in each step; an item counts as its own neighbour; the error is the centred prediction less
@@ -206,12 +207,14 @@ def published_sampling(
     return (similar + similar.T) / 2, mean
 
 
-def most_similar(similar, neighbours):
-    """All but the N largest of each row set to 0; an item is not its own neighbour."""
+def most_similar(similar, neighbours, by_size=False):
+    """All but the N largest of each row (or those of largest size) set to 0; an item is not
+    its own neighbour."""
     out = np.zeros_like(similar)
     for i, row in enumerate(similar):
         others = np.delete(np.arange(len(row)), i)
-        best = others[np.argsort(-row[others], kind="stable")[:neighbours]]
+        key = np.abs(row[others]) if by_size else row[others]
+        best = others[np.argsort(-key, kind="stable")[:neighbours]]
         out[i, best] = row[best]
     return out
 

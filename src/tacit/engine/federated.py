@@ -39,6 +39,12 @@ SURELY = 12
 mean."""
 
 
+def noises(source: NoiseFrom) -> float:
+    """How many whole noises a sum of everybody has: in variance, as much of the charged one."""
+    servers = 0.0 if source == "devices" else float(SERVERS)
+    return servers + (0.0 if source == "servers" else 1 / HONEST)
+
+
 class Federated(Threads):
     """See the module. `seed` moves people between online and offline; it has nothing to do
     with privacy noise. `groups` says instead who takes part in each round, such as those

@@ -49,6 +49,9 @@ AROUND = 1.5
 ANYWHERE = 0.002
 """What runs count that are neither: an interval never rests on a handful of them. These three
 were chosen on the runs of `covariance-svd` and `als`."""
+LEAST_COST = 0.003
+LEAST_SHARE = 0.015
+"""Half-widths of an interval at least: two runs of the same population differ by so much."""
 LARGER = (1.0, 1.5, 2.25, 3.4, 5.1, 7.6)
 """Budgets that a forecast is compared with, in times of its own (as mu)."""
 CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
@@ -99,14 +102,14 @@ def forecasts(asked: Asked) -> bool:
 def cost(asked: Asked, mu: float) -> Interval:
     """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
     twin's. `mu` is the budget in the currency that adds (`gaussian_mu`)."""
-    return _back(asked.method, "cost", _ends(asked, mu, "cost"))
+    return as_read(asked.method, "cost", _ends(asked, mu, "cost"))
 
 
 def error(asked: Asked, mu: float, spread: float | None = None) -> Interval:
     """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
     own mean, where something public says it; it makes the interval much narrower."""
     kind: Kind = "plain" if spread is None else "error"
-    found = _back(asked.method, kind, _ends(asked, mu, kind))
+    found = as_read(asked.method, kind, _ends(asked, mu, kind))
     if spread is None:
         return found
     return Interval(
@@ -152,15 +155,17 @@ def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
     return [float(value) for value in found]
 
 
-def _back(method: str, kind: Kind, ends: Matrix) -> Interval:
-    """From the kriged scale to the scale that people read."""
+def as_read(method: str, kind: Kind, ends: Matrix) -> Interval:
+    """From the kriged scale to the scale that people read. A cost is measured on one split
+    with noise drawn once, so that no interval is narrower than that allows."""
     if kind != "cost":
-        ends = np.exp(ends)
-    elif method in LISTS:
-        ends = np.maximum(ends, 0.0)
-    else:
-        ends = OFFSET * np.sinh(ends)
-    return Interval(*(float(end) for end in ends))
+        return Interval(*(float(end) for end in np.exp(ends)))
+    lists = method in LISTS
+    low, middle, high = ends if lists else OFFSET * np.sinh(ends)
+    least = LEAST_SHARE if lists else LEAST_COST
+    low = min(float(low), float(middle) - least)
+    high = max(float(high), float(middle) + least)
+    return Interval(max(low, 0.0) if lists else low, float(middle), high)
 
 
 def _ends(asked: Asked, mu: float, kind: Kind) -> Matrix:

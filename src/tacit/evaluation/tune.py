@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
-from tacit.engine.blocks import aligned, fingerprint
+from tacit.engine.blocks import fingerprint
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Candidate, candidates
-from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings, Sums
+from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
+from tacit.evaluation.work import Outcome, Work
 from tacit.fitting.check import check
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said
-from tacit.fitting.rehearse import invented, rehearse
-from tacit.fitting.run import _Run
 from tacit.methods.base import Method
 from tacit.model.model import Model
-from tacit.noise.release import Charge, NoNoise, draw_trials
+from tacit.noise.release import Charge, draw_trials
 from tacit.rounds.options import NAMES, How, What
 from tacit.units import Unit
 
@@ -62,30 +61,6 @@ class Chosen:
     candidate: Candidate
     score: Figure
     """With noise, and flattered: see `FLATTERED`."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One trial: kept only while nothing better is known, and never shown."""
-
-    place: int
-    """Of the candidate."""
-    shared: Shared
-    sums: Sums
-    run: _Run
-    private: bool
-
-    @property
-    def rank(self) -> tuple[float, int, str]:
-        """Less is better. A total order of what a trial gives, so that ties are broken by
-        what is released and by nothing else."""
-        told = self.sums.errors if self.errors else -self.sums.hits
-        return float(told[0, 1]), self.place, self.shared.digest()
-
-    @property
-    def errors(self) -> bool:
-        """Whether trials are ranked by their errors, or by hits, where there are likes."""
-        return set(self.sums.noise) == {"errors"}
 
 
 def tune(
@@ -291,80 +266,3 @@ class Tuning:
         )
         among = f"Chosen by private selection among {len(self.grid)} candidates: {named}."
         return among, won, how
-
-
-@dataclass(frozen=True)
-class Work:
-    """The ratings of all trials."""
-
-    tuning: Tuning
-    ratings: Ratings
-    """For scores: those that trials are fitted on, and those that they are scored on."""
-    train: Ratings
-    items: Catalogue | None
-    users: int | None
-
-    def fit_of(self, place: int) -> _Run:
-        """A fit of a candidate that was checked against the bound of a trial."""
-        method = self.tuning.method_of(self.tuning.grid[place])
-        people = self.train.schema.declare(self.users).users
-        order = check(method, people=people)
-        return _Run(
-            method, self.train, self.items, self.users, None, order=order
-        )
-
-    def rehearse(self) -> None:
-        """Everything that could stop a trial half-way, on invented people."""
-        for place, candidate in enumerate(self.tuning.grid):
-            run = self.fit_of(place)
-            self.tuning.trials.check(candidate, run.charged, ())
-            run.check_alone()
-            for made in run._shapes():
-                shared = rehearse(run.order, made.public)
-                self._rehearse_score(candidate, run, shared)
-
-    def _rehearse_score(
-        self, candidate: Candidate, run: _Run, shared: Shared
-    ) -> None:
-        people = invented(shared.schema, shared.catalogue)
-        twice = self.tuning.scored.doubled(people)
-        told = _unsaid(run)
-        method = self.tuning.score_of(shared, told)
-        score = _Run(method, twice, None, self.users, None, order=check(method))
-        score.check_alone()
-        self.tuning.trials.check(candidate, run.charged, score.charged)
-        for round_ in score.settled.plan.rounds:
-            score.engine.run(round_, score.first(), NoNoise())
-
-    def trial(self, place: int, entry: str) -> Outcome:
-        """One fit and one score."""
-        tuning = self.tuning
-        run = self.fit_of(place)
-        shared = run.go(entry=entry)
-        over = aligned(self.ratings, Catalogue(list(shared.catalogue.ids)))
-        method = tuning.score_of(shared, run.statement(None))
-        score = _Run(
-            method,
-            tuning.scored.doubled(over),
-            None,
-            self.users,
-            None,
-            order=check(method),
-        )
-        tuning.trials.check(tuning.grid[place], run.charged, score.charged)
-        sums = score.released(entry=entry)
-        assert isinstance(sums, Sums)
-        return Outcome(place, shared, sums, run, run.private and score.private)
-
-
-def _unsaid(run: _Run) -> Any:
-    """A statement that promises nothing, for a model of invented people."""
-    from tacit.ledger.statement.statement import build_statement
-
-    return build_statement(
-        method=run.method.name,
-        unit=run.order.unit,
-        engine="threads",
-        events=(),
-        calibration="none",
-    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from tacit.engine.federated import noises
 from tacit.errors import SettingError
 from tacit.evaluation.attacker import attacker
 from tacit.evaluation.cost import Asked, forecasts
@@ -15,6 +16,7 @@ from tacit.evaluation.invent import Shape
 from tacit.evaluation.outlay import items_above, outlay
 from tacit.evaluation.tryout import try_out
 from tacit.fitting.check import check
+from tacit.fitting.planned import is_federated
 from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Event
@@ -109,11 +111,14 @@ def worth(
     shape = Shape(
         schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2]
     )
+    # what is published has the noise of all who add any
+    many = order.calibration == "sound" and is_federated(plan, order)
+    more = sqrt(noises(order.noise)) if many else 1.0
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
             event = events.get(f"{round_.name}/{part.name}")
-            noise = noise_sd(event) / part.bound.steps if event else 0.0
+            noise = more * noise_sd(event) / part.bound.steps if event else 0.0
             heard = None
             if schema.users is not None:
                 heard = items_above(part, noise, order.unit, shape)

@@ -71,10 +71,14 @@ def check_cost(events: Iterable[Event], order: Order) -> None:
         )
 
 
+def is_federated(plan: Plan, order: Order) -> bool:
+    """Whether servers and devices add the noise, and not a curator."""
+    turns = any(isinstance(r.takes_part, Turns) for r in plan.rounds)
+    return order.is_shared or turns
+
+
 def _events(plan: Plan, order: Order, budget: Budget) -> dict[str, Event]:
     """The plan's events; where devices add noise, in laws that can be shared among them."""
-    if order.is_shared or any(
-        isinstance(r.takes_part, Turns) for r in plan.rounds
-    ):
+    if is_federated(plan, order):
         return federated_events(plan, budget, order.noise)
     return plan.events(budget)

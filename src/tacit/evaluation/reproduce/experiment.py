@@ -269,12 +269,10 @@ def of_panel(panel: Panel) -> Table:
     )
     rows: list[tuple[object, ...]] = []
     for curve in (*panel.curves, *panel.right):
-        if curve.style == "line":
-            level = f"{curve.y[0]:.4f}"
-            rows.append((curve.label, *(level for _ in across)))
-            continue
         found = dict(zip(curve.x, curve.y, strict=True))
-        numbers = (found.get(x) for x in across)
+        # A level is the same everywhere between its two ends.
+        level = curve.y[0] if curve.style == "line" and len(curve.y) else None
+        numbers = (found.get(x, level) for x in across)
         rows.append(
             (
                 curve.label,

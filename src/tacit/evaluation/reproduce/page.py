@@ -254,8 +254,13 @@ def _legend(axes: Axes, panel: Panel, narrow: bool) -> None:
     shown = [curve for curve in every if len(curve.y)]
     if len(shown) < 2:
         return
-    if narrow:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22))
+    if narrow or panel.right:  # below, clear of either scale
+        below = (0.5, -0.22 if narrow else -0.17)
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=below,
+            ncols=1 if narrow else len(shown),
+        )
         return
     if len(shown) >= MANY_CURVES:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))

@@ -375,6 +375,7 @@ class Conductor:
             attempt, ahead.state, kept, status, opened.out
         )
         self.out |= set(opened.out)
+        self.lobby.dismiss(opened.out)
         self.loop, self.kept = ahead, kept
         self.index = attempt.index + 1
         self.spoilt += opened.spoilt

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,13 @@ class Lobby:
         found = self._waiting.pop(device, None)
         if found is not None and not found.answer.done():
             found.answer.set_result(announcement)
+
+    def dismiss(self, devices: Collection[str]) -> None:
+        """Send these home: they are told why when they ask again."""
+        for device in devices:
+            found = self._waiting.pop(device, None)
+            if found is not None and not found.answer.done():
+                found.answer.cancel()
 
     def close(self) -> None:
         """Send everybody home."""

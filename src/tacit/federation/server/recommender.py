@@ -285,9 +285,7 @@ class _Handler:
         message, payload = unpack(Join, body)
         if message.task != self.conductor.name:
             raise Refusal(404, "another task")
-        self._check_going_on()
-        if caller.device in self.conductor.out:
-            raise Refusal(410, SITS_OUT)
+        self._check_going_on(caller)
         if (stale := self._stale(caller, message.stamp)) is not None:
             return stale
         items = self._items(message, payload)
@@ -306,18 +304,21 @@ class _Handler:
                 found = await future
         except (TimeoutError, asyncio.CancelledError):
             lobby.leave(caller.device, future)
-            self._check_going_on()
+            self._check_going_on(caller)
             raise Refusal(425, "no round yet; ask again") from None
         self.gate.metrics.add("joins")
         return self.gate.reply(caller, found)
 
-    def _check_going_on(self) -> None:
+    def _check_going_on(self, caller: Caller) -> None:
+        """Refuse who comes after the end, or sits out."""
         if self.conductor.stopped is not None:
             raise Refusal(
                 410, f"the training was stopped: {self.conductor.stopped}"
             )
         if self.conductor.finished.is_set():
             raise Refusal(410, "the training is over")
+        if caller.device in self.conductor.out:
+            raise Refusal(410, SITS_OUT)
 
     def _has_joined(self, caller: Caller, message: Join) -> bool:
         """Whether the device is in the active attempt, under its present key, and has not

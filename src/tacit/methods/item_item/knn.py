@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import ClassVar, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field
@@ -87,6 +87,9 @@ class KNNSettings(MatrixSettings):
     """`none` alone: PCC and COS as Wang & Tang compare with them (equation 2 with raw means
     and similarities), with so many neighbours (900 on ML-100K, 1300 on ML-1M); unset, the
     twin of `sound`."""
+    nearest: Literal["size", "largest"] = "size"
+    """With `neighbours`: those of largest |similarity|, or of largest similarity; the paper
+    does not say which."""
 
 
 class ItemKNN(Method):

@@ -110,10 +110,13 @@ def _judge(
     tried: tuple[str, ...],
 ) -> Verdict:
     data = results.asked.data[0]
-    good, words = [], []
+    good, run, words = list[str](), list[str](), list[str]()
     for reading in tried:
         same: dict[str, Any] = {"data": data, "reading": reading}
         same |= {"epsilon": epsilon, "scheme": scheme}
+        if not results.where(**same):
+            continue  # not run is not the same as run away
+        run.append(reading)
         found = increase(results, **same)
         held = increase(results, "held@100", **same)
         base = results.mean(
@@ -126,8 +129,13 @@ def _judge(
         )
         if found is not None and found <= limit:
             good.append(reading)
+    if not run:
+        return Verdict(
+            "not run",
+            f"{scheme} was not run at epsilon {epsilon:g}: a quick run has fewer",
+        )
     said = f"at epsilon {epsilon:g} on {data}: " + "; ".join(words)
-    return verdict_of(good, tried, said)
+    return verdict_of(good, run, said)
 
 
 def judge_s1_small(results: Results) -> Verdict:
@@ -172,14 +180,19 @@ def judge_s3_netflix(results: Results) -> Verdict:
 
 def judge_direct(results: Results) -> Verdict:
     """Equation 13 against S2."""
-    good, words = [], []
+    good, run, words = list[str](), list[str](), list[str]()
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
+        same = {"data": data, "reading": reading, "scheme": "equation 13"}
+        if not results.where(**same):
+            continue
+        run.append(reading)
         worse = []
         for epsilon in (0.15, 0.8):
-            same = {"data": data, "reading": reading, "epsilon": epsilon}
-            one = results.mean("train@100", scheme="equation 13", **same)
-            two = results.mean("train@100", scheme="S2", **same)
+            at: dict[str, Any] = {"data": data, "reading": reading}
+            at["epsilon"] = epsilon
+            one = results.mean("train@100", scheme="equation 13", **at)
+            two = results.mean("train@100", scheme="S2", **at)
             told_one = "ran away" if one is None else f"{one:.3f}"
             told_two = "ran away" if two is None else f"{two:.3f}"
             words.append(
@@ -190,7 +203,9 @@ def judge_direct(results: Results) -> Verdict:
             )
         if all(worse):
             good.append(reading)
-    return verdict_of(good, (MEAN, SCALED), "; ".join(words))
+    if not run:
+        return Verdict("not run", "equation 13 was not run")
+    return verdict_of(good, run, "; ".join(words))
 
 
 SMALL_FINDINGS = (

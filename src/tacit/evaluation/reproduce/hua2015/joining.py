@@ -100,7 +100,7 @@ def judge(results: Results) -> Verdict:
         for name in ("join", "leave"):
             points = along(results, data, name, epsilon)
             if len(points) < 2:
-                return Verdict("not run", "a quick run has one chance of each")
+                return Verdict("not run", "only one chance of each was run")
             label = (
                 f"{name}, {f'epsilon {epsilon:g}' if epsilon else 'no noise'}"
             )

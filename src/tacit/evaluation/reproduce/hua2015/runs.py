@@ -162,7 +162,8 @@ def errors(part: Split, own: Floats, items: Floats, place: int) -> Values:
     over the pairs of people who took part. Nothing of a run that ran away."""
     last = f"@{place}"
     fine = np.isfinite(items).all() and np.isfinite(own).all()
-    if not fine or np.abs(own).max() > RUN_AWAY:
+    # What overflowed is 0 in a model: nobody is left.
+    if not fine or not own.any() or np.abs(own).max() > RUN_AWAY:
         return {f"diverged{last}": 1.0}
     row = np.cumsum(np.diff(part.fold_in.ptr) > 0) - 1
     found: Values = {f"diverged{last}": 0.0}

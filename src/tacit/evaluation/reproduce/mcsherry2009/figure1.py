@@ -99,11 +99,19 @@ def draw(results: Results) -> Iterable[Panel]:
             "RMSE",
             tuple(curves),
             log_x=True,
-            most=None if level is None else ABOVE * level,
+            most=_most(curves, level),
             note="The paper's figure is not in the text at hand; its words are the findings "
             "below. Theta grows as noise falls; the paper's own mark is .15 on 100 million "
             "ratings.",
         )
+
+
+def _most(curves: list[Curve], level: float | None) -> float | None:
+    """Where the chart ends, if some curve goes beyond it."""
+    if level is None:
+        return None
+    highest = max((y for curve in curves for y in curve.y), default=0.0)
+    return ABOVE * level if highest > ABOVE * level else None
 
 
 def tables(results: Results) -> Iterable[Table]:

@@ -39,6 +39,11 @@ READINGS = (
         "al."
     ),
     (
+        "PCC and COS: of ratings less the items' means, over common raters and over all; "
+        "neighbours of largest |s|. With those of largest s both are .02 better, and harder to "
+        "beat: verdicts say so."
+    ),
+    (
         "One set of printed values is used at every epsilon; the paper picks the best of its "
         "grid for each, which would flatter every curve here."
     ),

@@ -118,8 +118,11 @@ def work(sources: Sources, key: Key) -> Values:
     if key["model"] in BASES:
         usual = BASE_NEAR.get(key["data"], 900)
     sizes = NEAR if _in_figure_5(key) else ()
-    kept = ranked(model)
+    kept = ranked(model, by_size=key["model"] in BASES)
     found = {f"n{n}": error(nearest(model, kept, n), part) for n in sizes}
+    if key["model"] in BASES:
+        other = ranked(model, by_size=False)
+        found["largest"] = error(nearest(model, other, usual), part)
     return {"rmse": error(nearest(model, kept, usual), part), **found}
 
 
@@ -180,13 +183,13 @@ def error(model: Model, part: Split) -> float:
     return float(measure(model, part, lists=False)["rmse"] or np.nan)
 
 
-def ranked(model: Model) -> NDArray[np.int64]:
+def ranked(model: Model, *, by_size: bool) -> NDArray[np.int64]:
     """The rank of each published neighbour among those of its item, largest first."""
     start = model.shared.arrays["start"]
     value = model.shared.arrays["similarity"]
     counts = np.diff(start)
     owner = np.repeat(np.arange(len(counts)), counts)
-    order = np.lexsort((-value, owner))
+    order = np.lexsort((-np.abs(value) if by_size else -value, owner))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(start[:-1], counts)
     return rank

@@ -1,7 +1,8 @@
 """PCC and COS, the non-private neighbours that Wang & Tang compare with (section 5.1).
 
 Equation 2 over raw item means: Pearson's correlation over common raters, or the cosine over
-all raters, of ratings less their items' means; the N most similar of each item are kept.
+all raters, of ratings less their items' means; N neighbours of each item are kept, by the
+size of their similarity or by the similarity itself.
 `tests/printed/wang_tang.py` has a plain twin.
 """
 
@@ -72,15 +73,18 @@ class PlainForm(Form):
     def finish(self, public: Public, state: PlainState) -> Shared:
         """Item means, and the most similar neighbours of each item."""
         neighbours = cast("int", self.method.chosen.neighbours)
-        arrays = plain_arrays(state, neighbours)
+        by_size = self.method.chosen.nearest == "size"
+        arrays = plain_arrays(state, neighbours, by_size=by_size)
         numbers = {"noise": NOISE, "around": NOISE, "floor": LEAST_TOTAL}
         return published(self.method, public, "neighbourhood", arrays, numbers)
 
 
-def plain_arrays(state: PlainState, neighbours: int) -> Arrays:
+def plain_arrays(
+    state: PlainState, neighbours: int, *, by_size: bool
+) -> Arrays:
     """For the personal model of neighbours, without levels."""
     items = len(state.similarity)
-    others = state.similarity.copy()
+    others = np.abs(state.similarity) if by_size else state.similarity.copy()
     np.fill_diagonal(others, -np.inf)
     count = max(1, min(neighbours, items - 1))
     best = np.argsort(-others, axis=1, kind="stable")[:, :count]

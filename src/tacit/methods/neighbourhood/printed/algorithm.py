@@ -22,7 +22,13 @@ from tacit.methods.neighbourhood.twin import (
     item_means,
     raw_similarities,
 )
-from tacit.rounds.printed import Claim, Epoch, EpochKind, trimmed
+from tacit.rounds.printed import (
+    POSTERIOR,
+    Claim,
+    Epoch,
+    EpochKind,
+    trimmed,
+)
 from tacit.rounds.round import Block, Part, Released, Round
 
 Contribute = Callable[[Block, AllPairsState], Mapping[str, Rows]]
@@ -63,8 +69,11 @@ class Algorithm:
 
     @property
     def claimed(self) -> float:
-        """Of each part. The paper claims one epsilon for everything; entries need a part
-        each, so it is divided evenly."""
+        """Of each part. A sample of Algorithm 2 has all of epsilon, whichever step it is
+        of; Algorithm 1 has one for everything, divided evenly because entries need a part
+        each."""
+        if self.kind is POSTERIOR:
+            return self.epsilon
         return self.epsilon / (self.rounds + len(START_PARTS) + 1)
 
     def used(self, block: Block) -> Block:
