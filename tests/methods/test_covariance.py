@@ -223,7 +223,7 @@ def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
         epsilon=0.9,
         calibration="paper",
         theta=0.15,
-        noise=noise,
+        law=noise,
         cleaning="none",
         ledger=str(tmp_path / "book"),
     )

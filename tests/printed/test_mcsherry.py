@@ -56,7 +56,7 @@ def program(method, data, *, noise_off=True, **settings):
 def wanted(method, data, people=None, draws=plain.nothing, **settings):
     """What the reference predicts of ASKED for everyone."""
     settings = GIVEN | settings
-    law = settings.get("noise", "gaussian")
+    law = settings.get("law", "gaussian")
     known = ("person_total",)
     found = plain.measure(
         people or people_of(data),
@@ -118,9 +118,9 @@ def predicted_alone(model, data, row):
 SETTINGS = [
     {},
     {"cleaning": "none"},
-    {"noise": "laplace"},
+    {"law": "laplace"},
     {"unit": "user"},
-    {"unit": "user", "noise": "laplace", "person_total": "norm"},
+    {"unit": "user", "law": "laplace", "person_total": "norm"},
     {
         "item_prior": 3.0,
         "person_prior": 7.0,
@@ -180,7 +180,7 @@ def the_same(seen, entries=False):
 
 NOISY = [
     {},
-    {"cleaning": "none", "noise": "laplace"},
+    {"cleaning": "none", "law": "laplace"},
     {"unit": "user"},
     {"matrix_noise": "entries"},
 ]

@@ -19,7 +19,7 @@ class McSherrySettings(MatrixSettings):
     theta: float | None = Field(None, gt=0)
     """The paper's one parameter of noise (it uses .15); from epsilon and delta unless
     given."""
-    noise: Literal["gaussian", "laplace"] = "gaussian"
+    law: Literal["gaussian", "laplace"] = "gaussian"
     """The law of the noise."""
     shares: tuple[float, float, float] = (0.02, 0.19, 0.79)
     """Of theta: global average, item averages, covariance."""

@@ -81,12 +81,12 @@ class Measurements:
         self.settings = settings
         self.seed = seed
         self.probe = Probe(settings, clean, rank, neighbours)
-        self.noise = settings.noise
+        self.noise = settings.law
         self.delta = 0.0 if self.noise == "laplace" else public.budget.delta
         if self.noise == "gaussian" and self.delta == 0:
             raise SettingError(
                 "Gaussian noise has no claim at delta 0",
-                remedy="give a delta, or --set noise=laplace",
+                remedy="give a delta, or --set law=laplace",
             )
         one = claimed_epsilon(1.0, self.noise, self.delta)
         self.theta = settings.theta or public.budget.epsilon / one
