@@ -90,3 +90,18 @@ def test_a_rule_that_was_tampered_with_is_not_read():
         Apart(share=2.0, salt="0" * 32)
     with pytest.raises(ValidationError):
         Apart(share=0.1, salt="no salt")
+
+
+def test_people_who_are_only_numbered_are_refused():
+    """A matrix has no ids: without its first row everybody else would be somebody else."""
+    from scipy.sparse import random as drawn
+
+    import tacit
+
+    matrix = drawn(40, 20, 0.3, "csr", random_state=1)
+    matrix.data = np.ceil(matrix.data * 5)
+    numbered = tacit.read(matrix, scale=(1, 5))
+    with pytest.raises(SettingError, match="numbered"):
+        keep_apart(0.1).seen(numbered)
+    with pytest.raises(SettingError, match="numbered"):
+        tacit.Bias(epsilon=1.0).fit(numbered, users=40, keep_apart=0.1)

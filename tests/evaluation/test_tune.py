@@ -261,3 +261,16 @@ def test_a_grid_is_every_method_with_every_value():
         "als, factors = 4",
         "als, factors = 8",
     ]
+
+
+@pytest.mark.parametrize("method", ["one-bit", "mf-federated"])
+def test_methods_that_show_who_takes_part_are_refused(method):
+    """A trial keeps ratings apart for its score: who has no others would be missing."""
+    from tacit.fitting.check import check
+    from tacit.methods import find
+
+    with pytest.raises(SettingError, match="who takes part is public"):
+        prepared(candidates([method], {}), users=60, epsilon=2.0, delta=1e-6)
+    made = find(method)(epsilon=2.0, delta=1e-6)
+    with pytest.raises(SettingError, match="would be missing"):
+        check(made, people=60, keep_apart=0.1)

@@ -1,7 +1,8 @@
 """Ratings that a fit does not see, so that somebody may ask later how well it predicts them.
 
 Which ratings these are follows from the id of the person, the id of the item and a public
-salt, and from nothing else: not from values, times, or who else is there. So the same rule
+salt, and from nothing else: not from values, times, or who else is there (people who are
+named by their place in a file are refused). So the same rule
 finds them again in a later export of the same people, and a cell is on one side for ever.
 
 Guarantee: for any salt, one cell more or less (or one value changed) in all ratings is at
@@ -46,6 +47,12 @@ class Apart(BaseModel):
         """Whether each cell is kept apart."""
         import numpy as np
 
+        if ratings.notes.numbered:
+            raise SettingError(
+                "ratings are kept apart by a person's id, and here people are numbered: one "
+                "more or less would move everybody behind her",
+                remedy="give ratings with ids of people, as csv or parquet",
+            )
         people = self._words("person", ratings.users)
         items = self._words("item", ratings.items)
         words = _mixed(people[ratings.user] ^ items[ratings.item])

@@ -40,6 +40,9 @@ class Notes:
     """Ratings of items that the given catalogue does not list."""
     layout: str = ""
     messages: tuple[str, ...] = ()
+    numbered: bool = False
+    """Whether people have no ids of their own and are named by their place in the file: then
+    nothing that must stay with a person may follow from her name."""
 
     __repr__ = shapes
 

@@ -332,5 +332,10 @@ def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
     )
     cells = read_sparse(matrix, schema, rated)
     return assemble(
-        cells, [str(k) for k in range(people)], names, schema, Notes(), MATRIX
+        cells,
+        [str(k) for k in range(people)],
+        names,
+        schema,
+        Notes(numbered=True),
+        MATRIX,
     )

@@ -20,7 +20,7 @@ from tacit.evaluation.grid import Candidate, candidates
 from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.evaluation.work import Outcome, Work
-from tacit.fitting.check import check
+from tacit.fitting.check import check, check_apart
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said
 from tacit.methods.base import Method
@@ -117,7 +117,8 @@ def prepared(
     bound = trials_of(order.budget, order.unit, law, expected, len(grid))
     made = Tuning(grid, order, bound, keep_apart(SCORED))
     for candidate in grid:
-        check(made.method_of(candidate), people=users)
+        # its trials keep ratings apart for their scores
+        check_apart(check(made.method_of(candidate), people=users))
     return made
 
 

@@ -70,6 +70,8 @@ def check(
         None if keep_apart is None else rule_of(keep_apart, start),
     )
     _check_people(order, people)
+    if order.apart is not None:
+        check_apart(order)
     if start is not None:
         if calibration != "none" and not owner_only:
             check_certified(start)
@@ -237,6 +239,17 @@ def check_values(
             f"who takes part is public on the engine {order.engine}, but {what}: who has "
             "none would show",
             remedy=f"{mend}, or use --engine threads where the method has it",
+        )
+
+
+def check_apart(order: Order) -> None:
+    """Refuse to keep ratings apart where who takes part is public: somebody whose every
+    rating is kept apart would be missing, which tells about her ratings."""
+    if _shows_people(order):
+        raise SettingError(
+            f"who takes part is public on the engine {order.engine}, and who has all ratings "
+            "kept apart would be missing",
+            remedy="use a method that runs on --engine threads, or keep nothing apart",
         )
 
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
+from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.alone import check_once
@@ -64,7 +66,7 @@ def fit(
     run.rehearse()
     payment = pay(
         order,
-        run.engine.fingerprint(),
+        run.fingerprint(),
         tuple(run.charged),
         run.public.schema.max_ratings,
         purpose(order),
@@ -159,6 +161,8 @@ class _Run:
         self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
+        self.fingerprint = partial(fingerprint, ratings)
+        """Of all ratings, those that are kept apart too."""
         if order.apart is not None:
             ratings = order.apart.seen(ratings)
         self.declared_items = items is not None

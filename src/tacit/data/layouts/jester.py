@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +61,10 @@ def read(
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)
     read_jester(parts, table)
-    return table.finish(
+    found = table.finish(
         bundle.label, layout.name, asked.items, asked.duplicates
     )
+    return replace(found, notes=replace(found.notes, numbered=True))
 
 
 def read_jester(parts: list[Part], table: Table) -> None:
