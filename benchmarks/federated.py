@@ -265,15 +265,18 @@ async def _flood(
 
 async def _enrolled(servers: Servers, devices: int) -> list[Any]:
     """Real devices, enrolled at the aggregator over HTTP."""
-    from tacit.federation.device.client import Away, Link, Server
+    from tacit.federation.device.client import Away, Conversation, KnownServer
     from tacit.federation.protocol.http import Web
     from tacit.federation.protocol.keys import new_exchange
 
     async with Web() as web:
-        server = Server(servers.url["aggregator"], servers.pins["aggregator"])
+        server = KnownServer(
+            servers.url["aggregator"], servers.pins["aggregator"]
+        )
         await server.learn(web)
         links = [
-            Link(web, server, server, new_exchange()[0]) for _ in range(devices)
+            Conversation(web, server, server, new_exchange()[0])
+            for _ in range(devices)
         ]
         left = iter(links)
 
@@ -302,24 +305,26 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
 
     from tacit.federation.protocol.keys import shared_secrets, tag
     from tacit.federation.protocol.wire import (
-        Layout,
         Opening,
+        PartLayout,
         Upload,
         layouts_print,
         pack,
     )
     from tacit.federation.server.aggregator import MIGRATIONS
-    from tacit.federation.server.store import Store
+    from tacit.federation.server.store import ServerStore
 
     task, rounds_ = "00" * 16, range(1 if new else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        store = Store(
+        store = ServerStore(
             folder / "aggregator" / "aggregator.sqlite",
             MIGRATIONS,
             "aggregator",
         )
-        layout = Layout(name="bit", size=3000, width=1, bits=32, sparse=True)
+        layout = PartLayout(
+            name="bit", size=3000, width=1, bits=32, sparse=True
+        )
         for round_ in rounds_:
             opening = pack(
                 Opening(

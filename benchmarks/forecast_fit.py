@@ -23,8 +23,8 @@ from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
 from tacit.evaluation.cost import (
     LISTS,
-    Asked,
     Kind,
+    PublicShape,
     Told,
     as_read,
     points_of,
@@ -267,7 +267,7 @@ def _named(
     lists = method in LISTS
     hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
     cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
-    asked = Asked(
+    asked = PublicShape(
         method, unit, run["people"], run["items"], run["each"], run["features"]
     )
     measured = np.array(run["measured"])

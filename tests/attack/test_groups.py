@@ -24,7 +24,7 @@ from tacit.federation.protocol.wire import (
     unpack,
     words,
 )
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.rounds.state import State
@@ -56,7 +56,7 @@ class Round:
 
     def __init__(self, folder, **changes) -> None:
         self.made = assemble(task(**changes))
-        self.store = Store(folder / "store", MIGRATIONS, "aggregator")
+        self.store = ServerStore(folder / "store", MIGRATIONS, "aggregator")
         self.uploads = Uploads(self.store, 2)
         self.key = round_key(
             b"m" * 32, self.made.task.name, 0, "ab" * 16, digest(STATE)

@@ -11,13 +11,13 @@ import pytest
 
 import tacit
 from tacit.auditing.alone import not_alone
-from tacit.auditing.neighbours import Crowd, broken
+from tacit.auditing.neighbours import CrowdShape, broken
 from tacit.bound import Box, Sensitivity
 from tacit.bound.box import Listed
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.evaluation.release import doubled
-from tacit.evaluation.summed import SHARES, Measured
+from tacit.evaluation.summed import SHARES, MeasuredMethod
 from tacit.fitting.run import _Run
 from tacit.ledger.account import account
 from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma
@@ -28,10 +28,10 @@ from tacit.rounds.plan import Budget
 PEOPLE = 200
 FEW = 60
 CROWDS = (
-    Crowd(12, 2, 1, 5, 80),
-    Crowd(2, 60, 1, 9, 25),
-    Crowd(9, 80, 30, 4, 12),
-    Crowd(40, 110, 40, 7, 4),
+    CrowdShape(12, 2, 1, 5, 80),
+    CrowdShape(2, 60, 1, 9, 25),
+    CrowdShape(9, 80, 30, 4, 12),
+    CrowdShape(40, 110, 40, 7, 4),
 )
 """Some with many ratings kept apart, so that the box is filled."""
 
@@ -57,7 +57,7 @@ def fitted(ratings, tmp_path_factory):
 
 
 def method_of(fitted, unit, **options):
-    return Measured(fitted[unit], epsilon=1.0, unit=unit, **options)
+    return MeasuredMethod(fitted[unit], epsilon=1.0, unit=unit, **options)
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])

@@ -21,8 +21,8 @@ from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Announcement,
-    Layout,
     Opening,
+    PartLayout,
     Section,
     Sum,
     Upload,
@@ -34,7 +34,7 @@ from tacit.federation.protocol.wire import (
     unpack,
     words,
 )
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads, _Total
 from tacit.ledger.account.account import epsilon
@@ -79,7 +79,7 @@ class Round:
         rated = np.array([1, 5], np.uint32), np.array([2.0, -2.0])
         self.device = Device(self.made, 0, *rated, None, policy, b"s" * 32)
         self.state = pack_state(State(people=float(LEAST)).packed())
-        self.store = Store(folder / "store", MIGRATIONS, "aggregator")
+        self.store = ServerStore(folder / "store", MIGRATIONS, "aggregator")
         self.uploads = Uploads(self.store, 2)
 
     def told(self) -> Announcement:
@@ -284,7 +284,7 @@ def test_a_sum_with_another_noise_is_another_sum(change) -> None:
 def test_a_noise_that_no_server_can_draw_is_no_layout(law, spread) -> None:
     facts = assemble(task()).layouts(0)[0].model_dump()
     with pytest.raises(ValidationError):
-        Layout(**facts | {"law": law, "spread": spread})
+        PartLayout(**facts | {"law": law, "spread": spread})
 
 
 @pytest.mark.parametrize("noise", ["servers", "devices", "both"])

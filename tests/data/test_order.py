@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.data.ratings import MOST, Notes, check_size
 from tacit.data.reading import assemble
-from tacit.data.reading.assemble import Cells, by_row_plain
+from tacit.data.reading.assemble import RowsRead, by_row_plain
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.kernels.order import by_item, by_row, gather
@@ -86,7 +86,7 @@ def test_the_large_path_assembles_the_same(
             rng.integers(0, 20, 900).astype(np.uint32),
             rng.integers(0, 30, 900).astype(np.uint32),
         )
-        cells = Cells(
+        cells = RowsRead(
             user,
             item,
             rng.integers(1, 6, 900).astype(np.float32),

@@ -152,10 +152,14 @@ class Stranger:
     """Hand-made requests to the aggregator of a round that is open."""
 
     def __init__(self, f) -> None:
-        from tacit.federation.device.client import Link, Server, fetch_task
+        from tacit.federation.device.client import (
+            Conversation,
+            KnownServer,
+            fetch_task,
+        )
         from tacit.federation.protocol.http import Web
 
-        self.f, self.names = f, (Link, Server, fetch_task, Web)
+        self.f, self.names = f, (Conversation, KnownServer, fetch_task, Web)
 
     async def __aenter__(self):
         from tacit.federation.protocol.keys import new_exchange
@@ -212,12 +216,12 @@ class Stranger:
         return pack(Upload(**facts), bytes(length))
 
     async def status(self, body: bytes, link=None) -> int:
-        from tacit.federation.device.client import Refused
+        from tacit.federation.device.client import TurnedDown
 
         link = link or self.links[0]
         try:
             await link.call(link.aggregator, "/v1/upload", body)
-        except Refused as refused:
+        except TurnedDown as refused:
             return refused.status
         return 200
 
@@ -229,7 +233,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
     f.start()
 
     async def run() -> dict[str, int]:
-        from tacit.federation.device.client import Link
+        from tacit.federation.device.client import Conversation
         from tacit.federation.protocol.keys import new_exchange
 
         async with Stranger(f) as s:
@@ -245,7 +249,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 "no ticket": await s.status(s.body(ticket="")),
                 "other sums": await s.status(s.body(layouts="ab" * 16)),
             }
-            forged = Link(
+            forged = Conversation(
                 s.web,
                 s.links[0].recommender,
                 s.links[0].aggregator,
@@ -268,7 +272,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
             got["second device"] = await s.status(other, s.links[1])
             while "sum revealed" not in f.log("aggregator"):
                 await asyncio.sleep(0.02)
-            late = Link(
+            late = Conversation(
                 s.web,
                 s.links[0].recommender,
                 s.links[0].aggregator,

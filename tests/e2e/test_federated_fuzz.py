@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.federation.device.client import Link, Server, fetch_task
+from tacit.federation.device.client import Conversation, KnownServer, fetch_task
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import head_tag, new_exchange, tag
 from tacit.federation.protocol.wire import Join, Upload, pack
@@ -140,7 +140,9 @@ class Nonsense:
             length = length[:-4] + len(text).to_bytes(4, "little")
         return length + text + good[stop:]
 
-    def headers(self, link: Link, server: Server, path: str, body: bytes):
+    def headers(
+        self, link: Conversation, server: KnownServer, path: str, body: bytes
+    ):
         """Those of an enrolled device; at times one of them is wrong."""
         from tacit.federation.protocol.keys import shared_secrets
 
@@ -158,14 +160,14 @@ class Nonsense:
         return made
 
 
-async def enrolled(f: Any, web: Web) -> tuple[Any, list[Link]]:
-    recommender = Server(f.url["recommender"], f.pin["recommender"])
+async def enrolled(f: Any, web: Web) -> tuple[Any, list[Conversation]]:
+    recommender = KnownServer(f.url["recommender"], f.pin["recommender"])
     await recommender.learn(web)
     made, aggregator = await fetch_task(web, recommender)
     await aggregator.learn(web)
     links = []
     for _ in range(DEVICES):
-        link = Link(web, recommender, aggregator, new_exchange()[0])
+        link = Conversation(web, recommender, aggregator, new_exchange()[0])
         await link.enrol()
         links.append(link)
     return made, links

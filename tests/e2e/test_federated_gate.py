@@ -10,7 +10,13 @@ import random
 import pytest
 
 from tacit.data.sample import sample
-from tacit.federation.device.client import Away, Link, Papers, Refused, Server
+from tacit.federation.device.client import (
+    Away,
+    Conversation,
+    KnownServer,
+    Papers,
+    TurnedDown,
+)
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import (
     Identity,
@@ -20,14 +26,14 @@ from tacit.federation.protocol.keys import (
 )
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
-    Layout,
     Opening,
+    PartLayout,
     Upload,
     layouts_print,
     pack,
 )
 
-LAYOUT = Layout(name="x", size=4, width=2, bits=32)
+LAYOUT = PartLayout(name="x", size=4, width=2, bits=32)
 TASK = "ab" * 16
 
 
@@ -108,7 +114,7 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
     """A recommender that opens a round of reports of the same length would see each
     device's words by themselves."""
     identity = Identity(f.home["recommender"] / "identity.json")
-    listed = Layout(name="x", size=1, width=8, bits=32, report=True)
+    listed = PartLayout(name="x", size=1, width=8, bits=32, report=True)
     body = pack(
         Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2)
     )
@@ -124,9 +130,9 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
 
     async def run() -> int:
         async with Web() as web:
-            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            server = KnownServer(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
-            link = Link(web, server, server, new_exchange()[0])
+            link = Conversation(web, server, server, new_exchange()[0])
             await link.enrol(Papers(token="open sesame"))
             honest = Upload(
                 task=TASK,
@@ -135,7 +141,7 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
                 least=2,
                 layouts=layouts_print((LAYOUT,)),
             )
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(TurnedDown) as refused:
                 await link.call(server, "/v1/upload", pack(honest, bytes(32)))
             return refused.value.status
 
@@ -147,10 +153,10 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
 
     async def run() -> tuple[int, int]:
         async with Web() as web:
-            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            server = KnownServer(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
-            link = Link(web, server, server, new_exchange()[0])
-            with pytest.raises(Refused) as refused:
+            link = Conversation(web, server, server, new_exchange()[0])
+            with pytest.raises(TurnedDown) as refused:
                 await link.enrol(Papers(token="guess"))
             await link.enrol(Papers(token="open sesame"))
             body = pack(
@@ -204,9 +210,9 @@ def test_a_body_is_not_read_before_its_sender_and_length_are_known(f) -> None:
 
     async def enrolled() -> tuple[str, bytes]:
         async with Web() as web:
-            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            server = KnownServer(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
-            link = Link(web, server, server, new_exchange()[0])
+            link = Conversation(web, server, server, new_exchange()[0])
             await link.enrol(Papers(token="open sesame"))
             mac = shared_secrets(link.private, server.keys[name]).mac
             return link.name, mac

@@ -13,9 +13,9 @@ import pytest
 from tacit.errors import Failure
 from tacit.federation.device.client import (
     Away,
-    Link,
-    Refused,
-    Server,
+    Conversation,
+    KnownServer,
+    TurnedDown,
     fetch_task,
 )
 from tacit.federation.protocol.http import Web
@@ -51,14 +51,14 @@ class Hostile:
 
     async def __aenter__(self):
         self.web = Web()
-        recommender = Server(
+        recommender = KnownServer(
             self.f.url["recommender"], self.f.pin["recommender"]
         )
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
         private = new_exchange()[0]
-        self.link = Link(self.web, recommender, aggregator, private)
+        self.link = Conversation(self.web, recommender, aggregator, private)
         await self.link.enrol()
         return self
 
@@ -68,7 +68,7 @@ class Hostile:
     async def status(self, server, path: str, body: bytes) -> int:
         try:
             await self.link.call(server, path, body)
-        except Refused as refused:
+        except TurnedDown as refused:
             return refused.status
         except Away as away:
             return int(str(away))
@@ -151,7 +151,9 @@ def test_a_rotation_is_proven_and_never_comes_back(federation, small) -> None:
                     server, public_of(second), second, now
                 ),
             }
-            h.link = Link(h.web, link.recommender, server, second, link.name)
+            h.link = Conversation(
+                h.web, link.recommender, server, second, link.name
+            )
             got["back"] = await h.rotate(
                 server, public_of(first), first, now + 1
             )

@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.federation.server.conductor import Step
+from tacit.federation.server.conductor import Stage
 
 POINTS = (
-    *(f"{step.value}" for step in Step if step is not Step.OVER),
+    *(f"{step.value}" for step in Stage if step is not Stage.OVER),
     "after open",
     "after begin",
     "after close",
     "after advance",
-    Step.OVER.value,
+    Stage.OVER.value,
 )
 """One kill at each of these, in this order, as the training goes on."""
 BEFORE_ANYBODY = 2
 """The first kills, which need no device."""
-FEW = (POINTS[0], POINTS[1], "after begin", "after close", Step.OVER.value)
+FEW = (POINTS[0], POINTS[1], "after begin", "after close", Stage.OVER.value)
 """Those of them without `--full`: a restart takes some seconds."""
 LIMIT_SECONDS = 400
 

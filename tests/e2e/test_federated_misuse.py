@@ -22,9 +22,9 @@ from tests.e2e.conftest import Federation
 from tacit.data.sample import sample
 from tacit.federation.device.client import (
     Away,
-    Link,
-    Refused,
-    Server,
+    Conversation,
+    KnownServer,
+    TurnedDown,
     fetch_task,
 )
 from tacit.federation.protocol.http import Web
@@ -72,24 +72,24 @@ class Misuse:
 
     async def enter(self) -> None:
         url, pin = self.f.url["recommender"], self.f.pin["recommender"]
-        recommender = Server(url, pin)
+        recommender = KnownServer(url, pin)
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
         keys = [new_exchange()[0] for _ in range(2)]
         self.link, self.second = (
-            Link(self.web, recommender, aggregator, key) for key in keys
+            Conversation(self.web, recommender, aggregator, key) for key in keys
         )
         for each in (self.link, self.second):
             await each.enrol()
 
     async def status(
-        self, link: Link, role: str, path: str, body: bytes
+        self, link: Conversation, role: str, path: str, body: bytes
     ) -> tuple[int, bytes]:
         server = getattr(link, role)
         try:
             return 200, await link.call(server, path, body)
-        except Refused as refused:
+        except TurnedDown as refused:
             return refused.status, b""
         except Away as away:
             text = str(away)
@@ -152,7 +152,7 @@ class Misuse:
         await send("an attempt that is not open", changed(attempt=7))
         await send("another task", changed(task="ab" * 16))
         link = self.link
-        thief = Link(
+        thief = Conversation(
             self.web,
             link.recommender,
             link.aggregator,
@@ -160,7 +160,7 @@ class Misuse:
             link.name,
         )
         await send("under another device's name", good, thief)
-        stranger = Link(
+        stranger = Conversation(
             self.web, link.recommender, link.aggregator, new_exchange()[0]
         )
         await send("under a key that was never shown", good, stranger)

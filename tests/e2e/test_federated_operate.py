@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import Failure, StorageError
-from tacit.federation.server.store import Session, Store
+from tacit.federation.server.store import ServerStore, Transaction
 
 # ------------------------------------------------------------------ two processes, one database
 
@@ -162,14 +162,14 @@ def test_transactions_of_two_processes_take_turns(
     steps = (
         ("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),
     )
-    stores = [Store(location, steps, "test") for _ in range(2)]
+    stores = [ServerStore(location, steps, "test") for _ in range(2)]
 
-    def add(session: Session) -> None:
+    def add(session: Transaction) -> None:
         ((n,),) = session.run("SELECT n FROM counter")
         time.sleep(0.001)
         session.run("UPDATE counter SET n = ?", n + 1)
 
-    def many(store: Store) -> None:
+    def many(store: ServerStore) -> None:
         for _ in range(25):
             store.now(add)
 
@@ -196,11 +196,11 @@ def test_one_process_alone_conducts(
         str(tmp_path / "store") if kind == "sqlite" else postgres.database()
     )
     steps = (("CREATE TABLE x (n INTEGER)",),)
-    first = Store(location, steps, "test", alone=True)
+    first = ServerStore(location, steps, "test", alone=True)
     with pytest.raises(StorageError, match="another process"):
-        Store(location, steps, "test", alone=True)
+        ServerStore(location, steps, "test", alone=True)
     first.close()
-    Store(location, steps, "test", alone=True).close()
+    ServerStore(location, steps, "test", alone=True).close()
 
 
 def test_two_servers_cannot_share_one_database(tmp_path) -> None:
@@ -208,9 +208,9 @@ def test_two_servers_cannot_share_one_database(tmp_path) -> None:
     from tacit.federation.server.aggregator import MIGRATIONS as AGGREGATOR
     from tacit.federation.server.recommender import MIGRATIONS as RECOMMENDER
 
-    Store(tmp_path / "store", AGGREGATOR, "aggregator").close()
+    ServerStore(tmp_path / "store", AGGREGATOR, "aggregator").close()
     with pytest.raises(StorageError, match="another server"):
-        Store(tmp_path / "store", RECOMMENDER, "recommender")
+        ServerStore(tmp_path / "store", RECOMMENDER, "recommender")
 
 
 # ------------------------------------------------------------------ upgrades
@@ -248,7 +248,11 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(
 def test_a_device_of_another_protocol_version_is_told_so(
     federation, small
 ) -> None:
-    from tacit.federation.device.client import Link, Server, fetch_task
+    from tacit.federation.device.client import (
+        Conversation,
+        KnownServer,
+        fetch_task,
+    )
     from tacit.federation.protocol.http import Web
     from tacit.federation.protocol.keys import new_exchange
     from tacit.federation.protocol.wire import Join, pack
@@ -258,11 +262,13 @@ def test_a_device_of_another_protocol_version_is_told_so(
 
     async def run() -> None:
         async with Web() as web:
-            recommender = Server(f.url["recommender"], f.pin["recommender"])
+            recommender = KnownServer(
+                f.url["recommender"], f.pin["recommender"]
+            )
             await recommender.learn(web)
             made, aggregator = await fetch_task(web, recommender)
             await aggregator.learn(web)
-            link = Link(web, recommender, aggregator, new_exchange()[0])
+            link = Conversation(web, recommender, aggregator, new_exchange()[0])
             await link.enrol()
             join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(
                 mode="json"

@@ -14,7 +14,7 @@ from tacit.federation.device import client
 from tacit.federation.protocol.keys import Identity
 from tacit.federation.server import rounds
 from tacit.federation.server.recommender import MIGRATIONS
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 
 
 @pytest.mark.parametrize("seconds", [-600, 3600])
@@ -59,7 +59,7 @@ def test_a_training_waits_for_its_store_as_long_as_it_takes(
     tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(rounds, "PAUSE", 0.01)
-    store = Store(tmp_path / "store", MIGRATIONS, "recommender")
+    store = ServerStore(tmp_path / "store", MIGRATIONS, "recommender")
     asked = rounds.Rounds.__new__(rounds.Rounds)
     asked.store = store
     away = iter([True] * 5)

@@ -14,12 +14,17 @@ from click.testing import CliRunner
 from tacit.cli.federate.serve import aggregator
 from tacit.data.sample import sample
 from tacit.errors import SettingError
-from tacit.federation.device.client import Link, Papers, Refused, Server
+from tacit.federation.device.client import (
+    Conversation,
+    KnownServer,
+    Papers,
+    TurnedDown,
+)
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.server import gate as gates
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.federation.server.uploads import MIGRATIONS
 from tacit.serving.http.limits import Limits
 
@@ -52,10 +57,10 @@ def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(
 
     async def run() -> int:
         async with Web() as web:
-            server = Server(f.url["aggregator"], f.pin["aggregator"])
+            server = KnownServer(f.url["aggregator"], f.pin["aggregator"])
             await server.learn(web)
-            link = Link(web, server, server, new_exchange()[0])
-            with pytest.raises(Refused) as refused:
+            link = Conversation(web, server, server, new_exchange()[0])
+            with pytest.raises(TurnedDown) as refused:
                 await link.enrol(Papers(token="guess"))
             await link.enrol(Papers(token="open sesame"))
             return refused.value.status
@@ -83,7 +88,7 @@ def test_a_device_without_tls_speaks_to_loopback_alone() -> None:
 
 def test_health_says_so_when_the_disk_is_full(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(gates, "HEALTH_SECONDS", 0.5)
-    store = Store(tmp_path / "store", MIGRATIONS, "aggregator")
+    store = ServerStore(tmp_path / "store", MIGRATIONS, "aggregator")
     gate = Gate(
         "aggregator", Identity(tmp_path / "identity.json"), store, Limits()
     )

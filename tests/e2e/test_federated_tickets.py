@@ -6,7 +6,7 @@ from tacit.data.sample import sample
 from tacit.federation.device.client import Papers
 from tacit.federation.device.policy import Policy
 from tacit.federation.server import book, recommender, uploads
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.model.model import load
 
 STEPS = {
@@ -33,7 +33,7 @@ def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(
     f.start()
     made = {}
     for role, steps in STEPS.items():  # beside servers that run
-        store = Store(f.home[role] / f"{role}.sqlite", steps, role)
+        store = ServerStore(f.home[role] / f"{role}.sqlite", steps, role)
         made[role] = book.new_tickets(people)
         store.now(
             lambda s, role=role: book.keep_tickets(s, made[role], "all", 1)

@@ -13,13 +13,13 @@ import tacit
 from tacit.data.splits import per_rating
 from tacit.errors import SettingError
 from tacit.evaluation.choose import CHANCES, LARGEST, solve
-from tacit.evaluation.cost import Asked
+from tacit.evaluation.cost import PublicShape
 from tacit.evaluation.forecast import forecast
 from tacit.evaluation.overlap import Overlaps, _shared, overlaps
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
 
-SHAPE = Asked("bayes", "user", 6000, 2000, 80.0)
+SHAPE = PublicShape("bayes", "user", 6000, 2000, 80.0)
 
 
 @pytest.fixture(scope="module")

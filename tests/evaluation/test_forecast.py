@@ -11,19 +11,19 @@ import pytest
 import tacit
 from tacit.errors import SettingError
 from tacit.evaluation import cost as model
-from tacit.evaluation.cost import Asked, Interval
+from tacit.evaluation.cost import NineInTen, PublicShape
 from tacit.evaluation.forecast import forecast
 from tacit.ledger.account.calibrate import gaussian_mu
 
 CELLS = sorted(model._stored()["surfaces"])
 
 
-def asked(cell: str, people: int = 6000, **more) -> Asked:
+def asked(cell: str, people: int = 6000, **more) -> PublicShape:
     method, unit = cell.split()
-    return Asked(method, unit, people, 2000, 80.0, **more)
+    return PublicShape(method, unit, people, 2000, 80.0, **more)
 
 
-def lost(cell: str, at: Interval) -> float:
+def lost(cell: str, at: NineInTen) -> float:
     return 1 - at.middle if cell.startswith("ease") else at.middle
 
 
@@ -150,7 +150,7 @@ def test_a_fresh_population_lies_inside():
         shape = Shape(2500 + 700 * seed, 600 + 200 * seed, 40)
         ratings, _ = invent(shape, nature, seed)
         split = per_rating(ratings, 0.1, seed)
-        people = Asked("bayes", "user", shape.people, shape.items, 40.0)
+        people = PublicShape("bayes", "user", shape.people, shape.items, 40.0)
         twin = trial(tacit.Bayes(calibration="none"), split.train)
         base = measure(twin, split, lists=False)["rmse"]
         for epsilon in (0.5, 2.0, 5.0, 20.0):

@@ -7,17 +7,17 @@ import pytest
 
 from tacit.data.ratings import Ratings
 from tacit.evaluation.baselines import baseline
-from tacit.evaluation.how import How
+from tacit.evaluation.how import HeldBack
 from tacit.evaluation.lists import alike, overlap
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import Prepared
-from tacit.evaluation.sweep import Task
+from tacit.evaluation.sweep import SweepTask
 
 
 @pytest.fixture(scope="module")
 def on(small: Ratings) -> Prepared:
-    return Task(small, None, How(listed=20), []).prepared(0)
+    return SweepTask(small, None, HeldBack(listed=20), []).prepared(0)
 
 
 @pytest.fixture(scope="module")

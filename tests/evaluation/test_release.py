@@ -12,14 +12,14 @@ import pytest
 import tacit
 from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.evaluation.figures import Ratio, Spread, figures
+from tacit.evaluation.figures import PartNoise, Ratio, figures
 from tacit.evaluation.release import (
     doubled,
     load_release,
     release,
     verify_release,
 )
-from tacit.evaluation.summed import Measured, MeasuredSettings, Sums
+from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.run import _Run
 from tacit.noise.release import NoNoise
 
@@ -40,7 +40,7 @@ def model(ratings):
 
 def exact(model, ratings, **settings):
     """The figures without noise."""
-    method = Measured(model, epsilon=1.0, **settings)
+    method = MeasuredMethod(model, epsilon=1.0, **settings)
     run = _Run(method, doubled(model, ratings), None, PEOPLE, None)
     round_ = run.settled.plan.rounds[0]
     released = run.engine.run(round_, run.first(), NoNoise())
@@ -286,7 +286,9 @@ def test_intervals_hold_as_often_as_they_say(law):
     )
     held = 0
     for a, b in noise:
-        low, high = Ratio(truth[0] + a, truth[1] + b, Spread(law, sd)).interval
+        low, high = Ratio(
+            truth[0] + a, truth[1] + b, PartNoise(law, sd)
+        ).interval
         held += low <= truth[0] / truth[1] <= high
     # 0.9 less or more six standard errors.
     slack = 6 * sqrt(0.09 / runs)
@@ -308,7 +310,7 @@ def test_the_interval_of_coverage_holds():
         made = {
             each.name: each
             for each in figures(
-                Sums(lists=noisy, noise={"lists": 40.0}),
+                FigureSums(lists=noisy, noise={"lists": 40.0}),
                 settings,
                 "gaussian",
                 1.0,
@@ -323,6 +325,6 @@ def test_the_interval_of_coverage_holds():
 
 
 def test_noise_that_drowns_everything_gives_no_figure():
-    low, high = Ratio(3.0, 2.0, Spread("gaussian", 50.0)).interval
+    low, high = Ratio(3.0, 2.0, PartNoise("gaussian", 50.0)).interval
     assert (low, high) == (0.0, float("inf"))
-    assert Ratio(3.0, 2.0, Spread("gaussian", 50.0)).value is None
+    assert Ratio(3.0, 2.0, PartNoise("gaussian", 50.0)).value is None

@@ -16,7 +16,7 @@ from tacit.data import splits
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Grid
-from tacit.evaluation.how import How
+from tacit.evaluation.how import HeldBack
 
 
 def _evaluate(small: Ratings, **more) -> tacit.Evaluation:
@@ -157,7 +157,7 @@ def test_one_cut_of_time_for_everybody(small) -> None:
     [("90/10", True), ("people", True), ("time", False), ("2001-09-20", False)],
 )
 def test_which_splits_let_the_future_in(split: str, future: bool) -> None:
-    how = How(split)
+    how = HeldBack(split)
     how.check()
     assert how.lets_the_future_in is future
 
@@ -165,7 +165,7 @@ def test_which_splits_let_the_future_in(split: str, future: bool) -> None:
 @pytest.mark.parametrize("bad", ["2001-13-20", "soon", "10"])
 def test_a_split_that_is_none_is_refused(bad: str) -> None:
     with pytest.raises(SettingError):
-        How(bad).check()
+        HeldBack(bad).check()
 
 
 def test_kept_cells_are_not_repeated(small, tmp_path, monkeypatch) -> None:

@@ -13,7 +13,7 @@ from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.grid import candidates
 from tacit.evaluation.release import release
-from tacit.evaluation.summed import Sums
+from tacit.evaluation.summed import FigureSums
 from tacit.evaluation.tune import prepared, tune
 from tacit.evaluation.tune_public import tune_public
 from tacit.evaluation.work import Outcome
@@ -122,7 +122,7 @@ class Fake:
 
     def trial(self, place, entry):
         score = self.rng.choice(len(self.law), p=self.law)
-        sums = Sums(
+        sums = FigureSums(
             errors=np.array([[1.0, -float(score)]]), noise={"errors": 1}
         )
         return Outcome(place, Named(str(score)), sums, None, True)

@@ -15,15 +15,15 @@ from hypothesis.extra import numpy as arrays_of
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.agreed.scheme import Attempt, Told
-from tacit.federation.device.client import Refused
+from tacit.federation.agreed.scheme import Attempt, Telling
+from tacit.federation.device.client import TurnedDown
 from tacit.federation.device.part import _deliver
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 
 KINDS = st.sampled_from(
     ["<f4", "<f8", "<i1", "<i4", "<i8", "<u4", "<u8", "|b1"]
@@ -49,7 +49,7 @@ def test_packing_is_canonical(state, random) -> None:
 
 
 @dataclass(frozen=True)
-class Says(Told):
+class Says(Telling):
     """Tells what it is given."""
 
     words: dict[str, bytes]
@@ -81,7 +81,7 @@ def attempt(number: int = 0, *devices: str) -> Attempt:
 
 @pytest.fixture
 def rounds(tmp_path):
-    store = Store(tmp_path / "store", MIGRATIONS, "recommender")
+    store = ServerStore(tmp_path / "store", MIGRATIONS, "recommender")
     task = Task(
         method="popularity",
         calibration="none",
@@ -96,7 +96,7 @@ def rounds(tmp_path):
     store.close()
 
 
-def begin(rounds: Rounds, where: Attempt, told: Told) -> Told:
+def begin(rounds: Rounds, where: Attempt, told: Telling) -> Telling:
     return asyncio.run(rounds.begin(where, told))
 
 
@@ -141,6 +141,6 @@ def test_a_device_that_was_counted_goes_on(status, counted) -> None:
         aggregator = None
 
         async def call(self, *_):
-            raise Refused(status)
+            raise TurnedDown(status)
 
     assert asyncio.run(_deliver(Lost(), b"", 5.0)) is counted

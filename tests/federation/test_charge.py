@@ -14,7 +14,7 @@ from tacit.federation.protocol.task import Task
 from tacit.federation.server.publish import Charged, publish, reserve
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.ledger.book.book import open_book
 from tacit.model.model import load
 from tacit.model.verify import verify_with_book, verify_with_key
@@ -45,7 +45,7 @@ def open_rounds(tmp_path: Path):
     stores = []
 
     def make(name: str = "store") -> Rounds:
-        stores.append(Store(tmp_path / name, MIGRATIONS, "recommender"))
+        stores.append(ServerStore(tmp_path / name, MIGRATIONS, "recommender"))
         return Rounds(assemble(TASK), stores[-1])
 
     yield make

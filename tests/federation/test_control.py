@@ -23,7 +23,7 @@ from tacit.federation.server.recommender import (
     Operation,
     _Training,
 )
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.serving.http.limits import Limits
 from tacit.serving.http.watch import Metrics
 
@@ -61,7 +61,7 @@ class Server:
     """A recommender without a port."""
 
     def __init__(self, folder) -> None:
-        self.store = Store(
+        self.store = ServerStore(
             folder / "recommender.sqlite", MIGRATIONS, "recommender"
         )
         self.identity = Identity(folder / "identity.json")
@@ -239,7 +239,7 @@ def test_an_order_needs_a_training_that_is_there(server) -> None:
 
 
 def test_an_aggregator_lists_its_rounds(tmp_path) -> None:
-    store = Store(tmp_path / "a", uploads.MIGRATIONS, "aggregator")
+    store = ServerStore(tmp_path / "a", uploads.MIGRATIONS, "aggregator")
     try:
         for number, status in enumerate(("given up", "revealed", "open")):
             row = ("ab" * 16, number // 2, number, b"", 2, status)

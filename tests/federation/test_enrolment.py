@@ -12,7 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from tacit.cli.federate import federate
-from tacit.federation.device.client import Link, Papers, Refused, Server
+from tacit.federation.device.client import (
+    Conversation,
+    KnownServer,
+    Papers,
+    TurnedDown,
+)
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import (
     Identity,
@@ -25,7 +30,7 @@ from tacit.federation.server import book, recommender, uploads
 from tacit.federation.server.attest import Attest
 from tacit.federation.server.enrolment import MOST_EVIDENCE, Terms
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.serving.http.limits import Limits
 
 STEPS = {
@@ -79,7 +84,7 @@ class Both:
         for role, steps in STEPS.items():
             home = folder / role
             identity = Identity(home / "identity.json")
-            store = Store(home / f"{role}.sqlite", steps, role)
+            store = ServerStore(home / f"{role}.sqlite", steps, role)
             own = terms.get(role, Terms())
             gate = Gate(role, identity, store, limits or Limits(), own)
 
@@ -92,15 +97,15 @@ class Both:
             gate.route("/v1/hello", hello)
         self.wire = Wire(self.apps)
 
-    def link(self, private: bytes | None = None) -> Link:
-        servers = [Server(role) for role in STEPS]
+    def link(self, private: bytes | None = None) -> Conversation:
+        servers = [KnownServer(role) for role in STEPS]
 
         async def learn() -> None:
             for each in servers:
                 await each.learn(self.wire)
 
         asyncio.run(learn())
-        return Link(self.wire, *servers, private or new_exchange()[0])
+        return Conversation(self.wire, *servers, private or new_exchange()[0])
 
     def tickets(self, role: str, count: int = 1, days: float = 1) -> list[str]:
         made = book.new_tickets(count)
@@ -114,7 +119,7 @@ def refused(work) -> str:
     """Why a request is turned down; empty if it is not."""
     try:
         asyncio.run(work)
-    except Refused as error:
+    except TurnedDown as error:
         return error.reason or "refused"
     return ""
 
@@ -272,7 +277,7 @@ def test_a_check_that_is_silent_or_missing_admits_nobody(both) -> None:
         asyncio.run(_missing(both).enrol())
 
 
-def _missing(both) -> Link:
+def _missing(both) -> Conversation:
     servers = both(recommender=Terms(attest=Attest("/no/such/program")))
     return servers.link()
 

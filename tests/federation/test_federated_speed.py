@@ -12,7 +12,7 @@ from tacit.errors import SettingError
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.wire import ascending
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 
 
 class Scripted:
@@ -183,7 +183,7 @@ def test_what_is_no_address_is_refused(url) -> None:
 
 
 def test_works_that_come_together_are_one_commit(tmp_path) -> None:
-    store = Store(
+    store = ServerStore(
         tmp_path / "s.sqlite",
         (("CREATE TABLE n (k INTEGER PRIMARY KEY)",),),
         "test",
@@ -205,7 +205,7 @@ def test_works_that_come_together_are_one_commit(tmp_path) -> None:
     assert count == 101
 
 
-async def run_alone(store: Store) -> None:
+async def run_alone(store: ServerStore) -> None:
     await store.write(lambda s: s.run("INSERT INTO n VALUES (100)"))
 
 

@@ -20,7 +20,7 @@ from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
 from tacit.federation.server import uploads as aggregator
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.state import Effects
 from tacit.methods.refine.effects import Evidence
@@ -225,7 +225,7 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     bodies = [
         wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)
     ]
-    store = Store(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
+    store = ServerStore(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
     insert = (
         "INSERT INTO upload (task, round, attempt, device, digest, least, body) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -13,24 +13,24 @@ import pytest
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.device.client import Server, fetch_task
+from tacit.federation.device.client import KnownServer, fetch_task
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import Identity
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Closing,
-    Layout,
     Opening,
+    PartLayout,
     Upload,
     pack,
 )
 from tacit.federation.server import aggregator
 from tacit.federation.server.remote import RemoteAggregator
-from tacit.federation.server.store import Refusal, Store
+from tacit.federation.server.store import Refusal, ServerStore
 from tacit.federation.server.uploads import Key, Uploads
 
 TASK = "ab" * 16
-PART = Layout(name="x", size=2, width=1, bits=32)
+PART = PartLayout(name="x", size=2, width=1, bits=32)
 
 
 class Said:
@@ -66,7 +66,7 @@ def fetched(
     body = json.dumps(facts).encode()
     signature = (signer or identity).sign(b"task", body)
     web: Any = Said(body, {"tacit-signature": signature})
-    server = Server("http://127.0.0.1:1", identity.public.hex())
+    server = KnownServer("http://127.0.0.1:1", identity.public.hex())
     return asyncio.run(fetch_task(web, server))
 
 
@@ -135,7 +135,7 @@ def test_a_task_with_less_noise_is_another_task(identity, facts) -> None:
 
 @pytest.fixture
 def uploads(tmp_path: Path):
-    store = Store(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
+    store = ServerStore(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
     yield Uploads(store, 2)
     store.close()
 

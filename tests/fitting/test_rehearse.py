@@ -8,7 +8,7 @@ import tacit
 from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
-from tacit.evaluation.how import How
+from tacit.evaluation.how import HeldBack
 from tacit.fitting import rehearse as rehearsal
 from tacit.fitting.rehearse import ITEMS, PEOPLE, few_items, invented
 from tacit.ledger.book.book import open_book
@@ -48,7 +48,9 @@ def test_a_split_that_cannot_be_is_not_booked(ratings):
     booked = []
     arm = Arm("popularity", "user", "sound", 1.0)
     with pytest.raises(SettingError):
-        sweep.run(ratings, [arm], How(folds=1), ready=lambda: booked.append(1))
+        sweep.run(
+            ratings, [arm], HeldBack(folds=1), ready=lambda: booked.append(1)
+        )
     assert not booked
 
 

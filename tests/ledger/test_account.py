@@ -24,7 +24,7 @@ from tacit.ledger.account.account import (
 )
 from tacit.ledger.account.cost import Cost, amplified, cost, group
 from tacit.ledger.account.event import (
-    Evaluation,
+    EvaluationEvent,
     Event,
     Gaussian,
     KNorm,
@@ -266,7 +266,7 @@ def test_claims_are_unbounded_and_evaluations_free() -> None:
     assert epsilon([claim], TINY) == inf
     assert delta([claim], 5.0) == 1
     assert profile([claim]) == []
-    assert epsilon([Evaluation(name="v")], 0.0) == 0
+    assert epsilon([EvaluationEvent(name="v")], 0.0) == 0
 
 
 def test_a_part_beside_an_equal_one_is_free() -> None:

@@ -9,9 +9,9 @@ from tacit.errors import BookError, SettingError
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.calibrate import response_epsilon
 from tacit.ledger.account.event import (
-    Choice,
     Gaussian,
     Laplace,
+    RandomizedChoice,
     Response,
     Unbounded,
 )
@@ -53,7 +53,7 @@ def test_each_device_counts_for_itself():
 
 def test_different_prices_add_up():
     books = DeviceBooks(1, (4.0, 1e-6))
-    choice = Choice(name="r/a", epsilon=3.0, choices=8, favoured=1)
+    choice = RandomizedChoice(name="r/a", epsilon=3.0, choices=8, favoured=1)
     noise = Gaussian(name="r/n", sensitivity=100.0, sigma=200.0, draws=5)
     assert len(books.pay(choice)) == 1
     assert len(books.pay(choice)) == 0

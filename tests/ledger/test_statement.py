@@ -11,7 +11,7 @@ import pytest
 
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.event import (
-    Evaluation,
+    EvaluationEvent,
     Event,
     Gaussian,
     Laplace,
@@ -200,7 +200,7 @@ def test_a_claim_is_told_as_a_claim(book: Book) -> None:
             "calibration": "paper",
             "events": [Unbounded(name="x", claimed_epsilon=1, reason="y")],
         },
-        {"events": [Evaluation(name="evaluate")]},
+        {"events": [EvaluationEvent(name="evaluate")]},
     ],
 )
 def test_what_is_not_private_says_so(

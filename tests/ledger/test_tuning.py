@@ -23,7 +23,7 @@ from tacit.evaluation.trial import gamma_of, trials_of
 from tacit.ledger.account import account
 from tacit.ledger.account.calibrate import tuning_rho
 from tacit.ledger.account.cost import Cost, Tuned, concentrated, cost
-from tacit.ledger.account.event import EVENT, Gaussian, Laplace, Tuning
+from tacit.ledger.account.event import EVENT, Gaussian, Laplace, TuningEvent
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.ledger.book.book import open_book
 from tacit.rounds.plan import Budget
@@ -39,7 +39,7 @@ LAWS = [
 
 
 def tuning(eta, gamma, **bound):
-    return Tuning(
+    return TuningEvent(
         name="tune/trials", eta=eta, gamma=gamma, candidates=3, **bound
     )
 
@@ -250,7 +250,7 @@ def test_a_reservation_below_its_price_is_refused():
 def test_events_without_a_law_are_not_made(wrong):
     given = {"name": "t", "gamma": (1, 5), "candidates": 2, **wrong}
     with pytest.raises(ValidationError):
-        Tuning(**given)
+        TuningEvent(**given)
 
 
 def test_an_event_is_read_as_it_was_written():

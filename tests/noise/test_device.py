@@ -10,8 +10,8 @@ import pytest
 
 from tacit.errors import Failure
 from tacit.ledger.account.event import (
-    Choice,
     Gaussian,
+    RandomizedChoice,
     Response,
     Selection,
     Unbounded,
@@ -27,7 +27,7 @@ from tacit.noise.device import (
 
 
 def choice(epsilon=2.0, choices=6, favoured=2):
-    return Choice(
+    return RandomizedChoice(
         name="r/c", epsilon=epsilon, choices=choices, favoured=favoured
     )
 

@@ -19,7 +19,7 @@ from tacit.noise import (
 )
 from tacit.noise.draw import draw
 from tacit.noise.knorm import knorm
-from tacit.noise.strips import Table, table
+from tacit.noise.strips import Strips, table
 
 NAN, INF = float("nan"), float("inf")
 ONE = np.array([1.0])
@@ -112,7 +112,7 @@ def test_several_threads_draw_different_noise(
 def test_a_draw_beyond_64_bits_is_a_failure_and_no_wrap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Table, "settle", lambda *_: 1 << 63)
+    monkeypatch.setattr(Strips, "settle", lambda *_: 1 << 63)
     with pytest.raises(Failure, match="64 bits"):
         draw(table("laplace", 1e3), 1000, margin=0.9)
 

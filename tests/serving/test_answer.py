@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tacit.serving.http.answer import FOREVER, Asset, Reply, Variants
+from tacit.serving.http.answer import FOREVER, Answered, Asset, Variants
 
 BODY = bytes(range(256)) * 3 + b"words " * 2000
 ASSET = Asset("model", "application/x-test", BODY)
@@ -15,14 +15,14 @@ ASSET = Asset("model", "application/x-test", BODY)
 
 def reply(
     asset: Asset | Variants = ASSET, method: str = "GET", **headers: str
-) -> Reply:
+) -> Answered:
     sent = [
         (k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()
     ]
     return asset.reply({"type": "http", "method": method, "headers": sent})
 
 
-def told(answer: Reply, name: str) -> str | None:
+def told(answer: Answered, name: str) -> str | None:
     return {k.decode(): v.decode() for k, v in answer.headers}.get(name)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Gaussian, Tuning
+from tacit.ledger.account.event import Gaussian, TuningEvent
 from tacit.noise import fresh
 from tacit.noise.release import Charge, draw_trials
 from tacit.noise.trials import trials
@@ -47,8 +47,8 @@ def test_the_number_of_trials_has_its_law(eta, gamma):
         assert not fits(drawn, wrong, spread)
 
 
-def event(**more) -> Tuning:
-    return Tuning(name="t", gamma=(1, 5), candidates=4, rho=0.1, **more)
+def event(**more) -> TuningEvent:
+    return TuningEvent(name="t", gamma=(1, 5), candidates=4, rho=0.1, **more)
 
 
 def test_every_candidate_is_drawn_as_often():

@@ -19,7 +19,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import Piece, block_of
 from tacit.methods.base import Method
-from tacit.rounds.alone import Told, is_checked, only, told_alone, told_by
+from tacit.rounds.alone import OnesShare, is_checked, only, told_alone, told_by
 from tacit.rounds.round import Block, Kind, Round
 from tacit.units import Unit
 
@@ -117,7 +117,7 @@ def among_others(
 
 def _followed(
     walked: Walk, company: Company, watched: NDArray[np.int64]
-) -> Iterator[tuple[tuple[str, int], Told | None]]:
+) -> Iterator[tuple[tuple[str, int], OnesShare | None]]:
     """What each watched person adds to each round, in this company. The plan is a new one,
     and personal state moves on within the company."""
     kept: dict[str, NDArray[np.float64]] = {}
@@ -168,6 +168,6 @@ def _keep(
         kept[each.name][block.people] = block.personal[each.name]
 
 
-def _whole(told: Told | None) -> Told:
+def _whole(told: OnesShare | None) -> OnesShare:
     assert told is not None
     return told

@@ -14,7 +14,7 @@ from math import inf, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.ledger.account.event import Tuning
+from tacit.ledger.account.event import TuningEvent
 
 Law = NDArray[np.float64]
 CELLS = 4000
@@ -25,7 +25,7 @@ RARE = 1e-4
 """Chance of what is looked for, of that."""
 
 
-def best(trial: Law, event: Tuning) -> Law:
+def best(trial: Law, event: TuningEvent) -> Law:
     """The law of the best trial, of outcomes in ascending order of their score."""
     above = np.clip(1 - np.concatenate([[0.0], np.cumsum(trial)]), 0.0, 1.0)
     # 1 - (1 - gamma) x in terms of 1 - x, which is small where it matters.
@@ -64,7 +64,7 @@ def epsilon_of(one: Law, other: Law, delta: float) -> float:
     return low
 
 
-def pairs(event: Tuning) -> Iterator[tuple[Law, Law]]:
+def pairs(event: TuningEvent) -> Iterator[tuple[Law, Law]]:
     """Trials on two neighbours, within the bound of the event, in every direction: a score
     with Gaussian noise that a person moves up or down; and, pure, a rare outcome that she
     makes likelier while she makes all that would win against it rarer."""
@@ -85,7 +85,7 @@ def pairs(event: Tuning) -> Iterator[tuple[Law, Law]]:
             yield from ((one[::-1], other[::-1]), (other[::-1], one[::-1]))
 
 
-def found_epsilon(event: Tuning, delta: float) -> float:
+def found_epsilon(event: TuningEvent, delta: float) -> float:
     """An epsilon that the tuning surely costs at `delta`: the largest over all pairs."""
     return max(
         epsilon_of(best(one, event), best(other, event), delta)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.walk import Step, walk
+from tacit.auditing.walk import Walked, walk
 from tacit.bound.base import Sensitivity
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Crowd:
+class CrowdShape:
     """Who is there: so many people, the first of whom has rated `much`, the others up to
     `little`; and so many to a block."""
 
@@ -45,10 +45,10 @@ class Crowd:
 
 
 CROWDS = (
-    Crowd(2, 20, 1, 9, 10),
-    Crowd(9, 40, 3, 9, 10),
-    Crowd(40, 60, 40, 7, 3),
-    Crowd(150, 100, 20, 150, 3),
+    CrowdShape(2, 20, 1, 9, 10),
+    CrowdShape(9, 40, 3, 9, 10),
+    CrowdShape(40, 60, 40, 7, 3),
+    CrowdShape(150, 100, 20, 150, 3),
 )
 """One other; a few; blocks that are cut elsewhere for each neighbour; one large block."""
 AMONG = 120
@@ -62,7 +62,7 @@ def broken(
     *,
     users: int,
     most: int | None = None,
-    crowds: tuple[Crowd, ...] = CROWDS,
+    crowds: tuple[CrowdShape, ...] = CROWDS,
     seed: int = 7,
 ) -> list[str]:
     """Parts whose sum some neighbour moved by more than was charged, in words. The ratings
@@ -88,17 +88,17 @@ def broken(
     return list(dict.fromkeys(found))
 
 
-def _is_summed(step: Step) -> bool:
+def _is_summed(step: Walked) -> bool:
     """Randomized reports are not: their law, not a sum, covers whoever gives one."""
     reports = any(part.kind is Kind.REPORT for part in step.round.parts)
     return is_checked(step.round) and not reports
 
 
 def _hunt(
-    before: tuple[Step, ...],
+    before: tuple[Walked, ...],
     data: Ratings,
     unit: Unit,
-    crowd: Crowd,
+    crowd: CrowdShape,
     rng: np.random.Generator,
     claims: Mapping[str, Sensitivity],
 ) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _hunt(
             best, data = size, trial
 
 
-def _sums(before: tuple[Step, ...], data: Ratings, crowd: Crowd) -> Sums:
+def _sums(before: tuple[Walked, ...], data: Ratings, crowd: CrowdShape) -> Sums:
     """The exact sums of the last round. Earlier rounds are run first where people keep
     something between rounds."""
     engine = _Blocks(data, crowd.block)
@@ -151,7 +151,7 @@ class _Blocks(Threads):
         starts = range(0, self.people, self.block)
         return (slice(k, min(k + self.block, self.people)) for k in starts)
 
-    def exact(self, step: Step) -> Sums:
+    def exact(self, step: Walked) -> Sums:
         """Integer sums of every part, over everyone."""
         everyone = replace(step.round, takes_part=Everyone())
         self._make_room(everyone)
@@ -163,7 +163,7 @@ class _Blocks(Threads):
 
 def invented(
     ratings: Ratings,
-    crowd: Crowd,
+    crowd: CrowdShape,
     rng: np.random.Generator,
     most: int | None = None,
 ) -> Ratings:

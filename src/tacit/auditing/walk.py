@@ -22,7 +22,7 @@ from tacit.rounds.round import AnyState, Released, Round
 
 
 @dataclass(frozen=True)
-class Step:
+class Walked:
     """One round, the state that it was given, and what it released; None where a rival was
     run in its place."""
 
@@ -36,7 +36,7 @@ class Walk:
     """All rounds of one run, and the state after the last."""
 
     run: _Run
-    steps: tuple[Step, ...]
+    steps: tuple[Walked, ...]
     last: AnyState
 
     @property
@@ -70,7 +70,7 @@ def walk(
         if not passed_over(plan, round_, state, done):
             released = run.engine.run(round_, state, charge)
             done.append(round_.name)
-        steps.append(Step(round_, state, released))
+        steps.append(Walked(round_, state, released))
         if released is not None:
             state = round_.absorb(state, released)
     return Walk(run, tuple(steps), state)

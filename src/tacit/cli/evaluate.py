@@ -22,7 +22,7 @@ from tacit.cli.repeat import repeat
 from tacit.cli.show import counted, say
 
 if TYPE_CHECKING:
-    from tacit.evaluation.door import Asked
+    from tacit.evaluation.door import AskedEvaluation
     from tacit.evaluation.result import Evaluation
 
 SPLIT = (
@@ -198,11 +198,11 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         _print(found)
 
 
-def _asked(options: dict[str, Any]) -> Asked:
+def _asked(options: dict[str, Any]) -> AskedEvaluation:
     """The evaluation that the options name."""
     from tacit.evaluation.arms import Grid
-    from tacit.evaluation.door import Asked
-    from tacit.evaluation.how import How
+    from tacit.evaluation.door import AskedEvaluation
+    from tacit.evaluation.how import HeldBack
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
     likes = options["positive"] is not None
@@ -222,7 +222,7 @@ def _asked(options: dict[str, Any]) -> Asked:
         shared,
         options["twin"],
     )
-    how = How(
+    how = HeldBack(
         options["split"] or ("people" if likes else "90/10"),
         options["seeds"],
         options["folds"],
@@ -232,7 +232,7 @@ def _asked(options: dict[str, Any]) -> Asked:
         options["days"],
         options["listed"],
     )
-    return Asked(grid, how, reference=options["reference"])
+    return AskedEvaluation(grid, how, reference=options["reference"])
 
 
 def _names(text: str) -> tuple[str, ...]:

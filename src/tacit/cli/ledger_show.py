@@ -86,11 +86,11 @@ def _rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
     """One row a reservation, with what came of it; one for each cap and each note on
     people. The total is that of the row's unit, at the delta of its cap."""
     from tacit.ledger.book.receipts import SHOWN_DELTA
-    from tacit.ledger.book.rules import State
+    from tacit.ledger.book.rules import BookState
 
     listed = list(entries)
     done = {entry.of for entry in listed if entry.kind == "commit"}
-    state = State()
+    state = BookState()
     for entry in listed:
         state.after(entry)
         if entry.kind == "commit":

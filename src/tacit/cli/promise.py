@@ -10,7 +10,7 @@ from tacit.cli.options import several
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
-    from tacit.model.verify import Verdict
+    from tacit.model.verify import ModelVerdict
 
 check_options = several(
     click.option(
@@ -26,7 +26,7 @@ check_options = several(
 )
 
 
-def ask(model: Model, ledger: str | None, key: str | None) -> Verdict:
+def ask(model: Model, ledger: str | None, key: str | None) -> ModelVerdict:
     """Check a model by the key, if one is given, and else by the book; by both if both are
     given."""
     from tacit.ledger.book.book import open_book
@@ -41,12 +41,12 @@ def ask(model: Model, ledger: str | None, key: str | None) -> Verdict:
     return verify_with_book(model, open_book(ledger, population))
 
 
-def ask_quietly(model: Model) -> Verdict:
+def ask_quietly(model: Model) -> ModelVerdict:
     """Check a model by the default ledger, if that one knows anything of it: a stranger's
     model is no error."""
     from tacit.errors import TacitError
     from tacit.ledger.book.book import open_book
-    from tacit.model.verify import Verdict, verify_with_book
+    from tacit.model.verify import ModelVerdict, verify_with_book
 
     statement = model.statement
     population = statement.population or "default"
@@ -57,4 +57,4 @@ def ask_quietly(model: Model) -> Verdict:
         words = "the default ledger does not know its population"
     except TacitError as error:
         words = error.message
-    return Verdict(False, words, statement)
+    return ModelVerdict(False, words, statement)

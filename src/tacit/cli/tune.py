@@ -25,7 +25,7 @@ from tacit.cli.show import print_json, say, table
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.grid import Candidate
+    from tacit.evaluation.grid import Contestant
 
 
 @click.command()
@@ -112,7 +112,7 @@ def tune(
 
 def _private(
     ratings: str,
-    grid: tuple[Candidate, ...],
+    grid: tuple[Contestant, ...],
     options: dict[str, Any],
     *,
     as_json: bool,
@@ -188,7 +188,7 @@ def _private(
 
 def _public(
     ratings: str,
-    grid: tuple[Candidate, ...],
+    grid: tuple[Contestant, ...],
     options: dict[str, Any],
     *,
     as_json: bool,

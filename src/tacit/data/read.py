@@ -19,7 +19,7 @@ from tacit.data.reading.columns import (
     looks_like_header,
 )
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
-from tacit.data.reading.files import Bundle, Part, bundle, spreadsheet
+from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table, Unplaced
 from tacit.data.schema import LIKES, Schema
@@ -210,7 +210,7 @@ def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
     return _read_text(part, text.dialect, roles, text.skip, found, ask)
 
 
-def _parts(source: Bundle, layout: Layout) -> list[Part]:
+def _parts(source: Bundle, layout: Layout) -> list[Stream]:
     """The files to read when the caller names the layout: the one that is there, or the one
     detection would choose."""
     if layout.one_pass:
@@ -228,7 +228,7 @@ class _Text(NamedTuple):
     """Lines before the first row."""
 
 
-def _open_text(part: Part, head: bytes, layout: Layout | None) -> _Text:
+def _open_text(part: Stream, head: bytes, layout: Layout | None) -> _Text:
     """The dialect, the header and where rows begin."""
     if head[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
@@ -264,7 +264,7 @@ def _open_text(part: Part, head: bytes, layout: Layout | None) -> _Text:
 
 
 def _read_text(
-    part: Part,
+    part: Stream,
     dialect: Dialect,
     roles: Roles,
     skip: int,
@@ -279,7 +279,7 @@ def _read_text(
     return ask.fill(layout, roles.rating is not None, part.label, into)
 
 
-def _read_parquet(part: Part, head: bytes, ask: _Ask) -> Ratings:
+def _read_parquet(part: Stream, head: bytes, ask: _Ask) -> Ratings:
     from tacit.data.reading.parquet import read_parquet
 
     if head[:4] != b"PAR1":

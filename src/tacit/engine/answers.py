@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
 from tacit.errors import Failure
-from tacit.ledger.account.event import Choice, Event
+from tacit.ledger.account.event import Event, RandomizedChoice
 from tacit.noise import bits
 from tacit.noise.device import choose, own_noise, respond, unbiased
 from tacit.rounds.round import Block, Kind, Part, Released
@@ -63,7 +63,7 @@ class Answers:
 
     def _hear_choices(self, block: Block, rows: Rows, cheats: Cheats) -> None:
         answer = rows.values[:, 0].astype(np.int64)
-        if isinstance(self.event, Choice):
+        if isinstance(self.event, RandomizedChoice):
             answer = choose(self.event, rows.values)
         if cheats is not None:
             answer = np.where(cheats, 0, answer)

@@ -41,7 +41,7 @@ SHIFT = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class IntegerRows:
     """Everyone's integer rows, by person (`ptr`, `item`, `value`) and by item (`start`,
     `user`, `cell`)."""
 
@@ -66,7 +66,7 @@ def arrange(
     item: Indices,
     value: NDArray[np.int16] | NDArray[np.int32],
     n_items: int,
-) -> Cells:
+) -> IntegerRows:
     """Rows in user order (items ascending in each row), with the other order made by counting."""
     if len(item) >= 2**32:
         raise SettingError(
@@ -76,7 +76,9 @@ def arrange(
     narrow: Any = item.astype(
         np.uint16 if n_items <= 2**16 else np.uint32, copy=False
     )
-    return Cells(n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items))
+    return IntegerRows(
+        n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items)
+    )
 
 
 def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:
@@ -85,7 +87,7 @@ def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:
     return n_items * n_items * 4 * matrices + rows * n_items * 8
 
 
-def work_by_row(cells: Cells) -> Int64s:
+def work_by_row(cells: IntegerRows) -> Int64s:
     """Multiplications that each item row costs; to share rows out evenly. Private: never
     shown, released or logged."""
     work: Int64s = _work(cells.ptr, cells.start, cells.user, cells.cell)
@@ -100,7 +102,7 @@ def bands(n_items: int, rows: int = 32) -> list[tuple[int, int]]:
     ]
 
 
-def factor_band(cells: Cells, first: int, last: int, out: Int64s) -> None:
+def factor_band(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
     """Rows first..last-1 of the sum of q_i q_j, columns j >= i; the rest of `out`
     (last-first, n_items) is zero."""
     _check(cells, first, last, out)
@@ -118,7 +120,7 @@ def factor_band(cells: Cells, first: int, last: int, out: Int64s) -> None:
 
 
 def entry_band(
-    cells: Cells, weight: Int64s, first: int, last: int, out: Int64s
+    cells: IntegerRows, weight: Int64s, first: int, last: int, out: Int64s
 ) -> None:
     """Rows first..last-1 of the sum of round(weight_u q_i q_j / 2^SHIFT), columns j >= i.
 
@@ -146,7 +148,7 @@ def entry_band(
     )
 
 
-def _check(cells: Cells, first: int, last: int, out: Int64s) -> None:
+def _check(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
     if not 0 <= first <= last <= cells.n_items or out.shape != (
         last - first,
         cells.n_items,

@@ -56,13 +56,14 @@ class Threads(InMemory):
 
     def _sum(
         self, round_: Round, state: State, factors: Mapping[str, Factors]
-    ) -> dict[str, Total]:
+    ) -> dict[str, RunningSum]:
         """The exact sums of all parts but Gram ones, whose rows go to `factors`."""
         pieces = list(self._cut(self._who(round_.takes_part)))
         workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
         totals = [
-            {part.name: Total(part) for part in summed} for _ in range(workers)
+            {part.name: RunningSum(part) for part in summed}
+            for _ in range(workers)
         ]
 
         witness = self._witness(round_, state)
@@ -92,7 +93,7 @@ def factors_of(round_: Round) -> dict[str, Factors]:
     }
 
 
-class Total:
+class RunningSum:
     """The running sum of one part in one thread."""
 
     def __init__(self, part: Part) -> None:
@@ -115,6 +116,6 @@ class Total:
         )
         add_rows(rows.index, whole, self.whole)
 
-    def merge(self, other: Total) -> None:
+    def merge(self, other: RunningSum) -> None:
         """The sum of another thread."""
         self.whole += other.whole

@@ -53,7 +53,7 @@ def run_cells(
     With more than one process `common` is sent to each once: it must be picklable.
     """
     wanted = [dict(key) for key in keys]
-    kept = Kept(folder)
+    kept = KeptCells(folder)
     found = {
         place: answer
         for place, key in enumerate(wanted)
@@ -69,7 +69,7 @@ def run_cells(
     return [found[place] for place in range(len(wanted))]
 
 
-class Kept:
+class KeptCells:
     """A folder with one small file a cell, or nothing at all."""
 
     def __init__(self, folder: Path | None) -> None:

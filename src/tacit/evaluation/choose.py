@@ -9,9 +9,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.evaluation.attacker import in_words
-from tacit.evaluation.cost import OFFSET, SURE, Interval
+from tacit.evaluation.cost import OFFSET, SURE, NineInTen
 from tacit.evaluation.deployments import DEPLOYMENTS
-from tacit.evaluation.forecast import Forecast, Line
+from tacit.evaluation.forecast import Forecast, ForecastLine
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
 
@@ -47,9 +47,9 @@ class Candidate:
     epsilon: float
     chance: float | None
     """That the goal is met; None where there is no goal to meet."""
-    line: Line
+    line: ForecastLine
     """Forecast of the accuracy at this epsilon."""
-    expected: Interval
+    expected: NineInTen
     """RMSE or recall@20: from what the twin is known to reach, where that was said."""
     odds_times: float
     best_guess: float
@@ -222,18 +222,20 @@ def candidate(
     )
 
 
-def expected(told: Forecast, line: Line, twin: float | None) -> Interval:
+def expected(
+    told: Forecast, line: ForecastLine, twin: float | None
+) -> NineInTen:
     """RMSE or recall itself: what the twin reaches and the cost, where the first is known."""
     if twin is None:
         return line.error
     ends = (line.cost.low, line.cost.middle, line.cost.high)
     if told.metric == "rmse":
-        return Interval(*(twin + end for end in ends))
-    return Interval(*(twin * end for end in ends))
+        return NineInTen(*(twin + end for end in ends))
+    return NineInTen(*(twin * end for end in ends))
 
 
 def chance(
-    told: Forecast, at: Interval, target: float, twin: float | None
+    told: Forecast, at: NineInTen, target: float, twin: float | None
 ) -> float:
     """That the goal is met: the interval as a Gaussian on the scale on which it was made."""
 
@@ -249,7 +251,7 @@ def chance(
     return NormalDist().cdf(off if told.metric == "rmse" else -off)
 
 
-def _lost(told: Forecast, line: Line) -> float:
+def _lost(told: Forecast, line: ForecastLine) -> float:
     """The middle of the cost, as something that falls with epsilon."""
     middle = line.cost.middle
     return middle if told.metric == "rmse" else 1 - middle

@@ -63,7 +63,7 @@ Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Interval:
+class NineInTen:
     """Nine in ten populations of a shape lie between `low` and `high`, half below
     `middle`."""
 
@@ -81,7 +81,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PublicShape:
     """The public facts that a forecast is made from."""
 
     method: str
@@ -94,25 +94,27 @@ class Asked:
     """Whether genres, years or numbers of the items are known."""
 
 
-def forecasts(asked: Asked) -> bool:
+def forecasts(asked: PublicShape) -> bool:
     """Whether the model was fitted to this method and unit."""
     return f"{asked.method} {asked.unit}" in _stored()["surfaces"]
 
 
-def cost(asked: Asked, mu: float) -> Interval:
+def cost(asked: PublicShape, mu: float) -> NineInTen:
     """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
     twin's. `mu` is the budget in the currency that adds (`gaussian_mu`)."""
     return as_read(asked.method, "cost", _ends(asked, mu, "cost"))
 
 
-def error(asked: Asked, mu: float, spread: float | None = None) -> Interval:
+def error(
+    asked: PublicShape, mu: float, spread: float | None = None
+) -> NineInTen:
     """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
     own mean, where something public says it; it makes the interval much narrower."""
     kind: Kind = "plain" if spread is None else "error"
     found = as_read(asked.method, kind, _ends(asked, mu, kind))
     if spread is None:
         return found
-    return Interval(
+    return NineInTen(
         spread * found.low, spread * found.middle, spread * found.high
     )
 
@@ -126,7 +128,7 @@ def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:
     return float(10 ** (logs @ np.array(told)))
 
 
-def place(asked: Asked, mu: float) -> Matrix:
+def place(asked: PublicShape, mu: float) -> Matrix:
     """Where a run lies: how far an average item stands out of the noise, ratings a person,
     items, people (all as logs), and whether features are known."""
     weight = asked.each if asked.unit == "rating" else sqrt(asked.each)
@@ -155,20 +157,20 @@ def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
     return [float(value) for value in found]
 
 
-def as_read(method: str, kind: Kind, ends: Matrix) -> Interval:
+def as_read(method: str, kind: Kind, ends: Matrix) -> NineInTen:
     """From the kriged scale to the scale that people read. A cost is measured on one split
     with noise drawn once, so that no interval is narrower than that allows."""
     if kind != "cost":
-        return Interval(*(float(end) for end in np.exp(ends)))
+        return NineInTen(*(float(end) for end in np.exp(ends)))
     lists = method in LISTS
     low, middle, high = ends if lists else OFFSET * np.sinh(ends)
     least = LEAST_SHARE if lists else LEAST_COST
     low = min(float(low), float(middle) - least)
     high = max(float(high), float(middle) + least)
-    return Interval(max(low, 0.0) if lists else low, float(middle), high)
+    return NineInTen(max(low, 0.0) if lists else low, float(middle), high)
 
 
-def _ends(asked: Asked, mu: float, kind: Kind) -> Matrix:
+def _ends(asked: PublicShape, mu: float, kind: Kind) -> Matrix:
     return _told(asked.method, asked.unit, kind).ends(place(asked, mu))
 
 
@@ -267,7 +269,7 @@ def points_of(
     values: list[float] = []
     groups = []
     for group, run in enumerate(runs):
-        asked = Asked(
+        asked = PublicShape(
             method,
             unit,
             run["people"],

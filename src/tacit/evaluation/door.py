@@ -15,9 +15,9 @@ from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
 from tacit.evaluation.cells import Report
-from tacit.evaluation.how import LISTED, How
+from tacit.evaluation.how import LISTED, HeldBack
 from tacit.evaluation.result import Evaluation, conclude
-from tacit.evaluation.sweep import Swept, run
+from tacit.evaluation.sweep import SweptCells, run
 from tacit.fitting.publish import book_evaluation
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
@@ -89,7 +89,7 @@ def evaluate(
         },
         twin,
     )
-    how = How(
+    how = HeldBack(
         split or ("people" if likes else "90/10"),
         seeds,
         folds,
@@ -99,7 +99,7 @@ def evaluate(
         days,
         listed,
     )
-    asked = Asked(grid, how, reference=reference, baselines=baselines)
+    asked = AskedEvaluation(grid, how, reference=reference, baselines=baselines)
     asked.check(ratings.schema.users, likes=likes)
     return asked.run(
         ratings,
@@ -111,13 +111,13 @@ def evaluate(
     )
 
 
-class Asked:
+class AskedEvaluation:
     """An evaluation that was asked for: checked before a rating is read, then run."""
 
     def __init__(
         self,
         grid: Grid,
-        how: How,
+        how: HeldBack,
         *,
         reference: bool = True,
         baselines: bool = True,
@@ -199,7 +199,7 @@ class Asked:
             return ()
         return ("popularity",) if likes else tuple(BASELINES)
 
-    def _facts(self, swept: Swept) -> dict[str, Any]:
+    def _facts(self, swept: SweptCells) -> dict[str, Any]:
         """What the numbers depend on."""
         how = self.how
         data = swept.task.ratings

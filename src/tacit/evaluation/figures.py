@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.summed import COUNTED, MeasuredSettings, Sums
+from tacit.evaluation.summed import COUNTED, FigureSums, MeasuredSettings
 from tacit.rounds.state import known
 
 LEVEL = 0.9
@@ -37,7 +37,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Spread:
+class PartNoise:
     """The noise of one part: its law and standard deviation."""
 
     law: Law
@@ -57,7 +57,7 @@ class Ratio:
 
     top: float
     bottom: float
-    spread: Spread
+    spread: PartNoise
     side: float = 1.0
     outside: float = 1 - LEVEL
 
@@ -103,7 +103,7 @@ class Ratio:
 
 
 def figures(
-    sums: Sums, settings: MeasuredSettings, law: Law, width: float
+    sums: FigureSums, settings: MeasuredSettings, law: Law, width: float
 ) -> tuple[Figure, ...]:
     """All that was asked for. `width`: rating points to a point of the inner scale."""
     found: list[Figure] = []
@@ -116,14 +116,14 @@ def figures(
     return tuple(found)
 
 
-def _ratio(sums: Sums, part: str, law: Law) -> Ratio:
+def _ratio(sums: FigureSums, part: str, law: Law) -> Ratio:
     count, summed = getattr(sums, part)[0].tolist()
     side = COUNTED[part][0]
-    return Ratio(summed, count, Spread(law, sums.noise[part]), side)
+    return Ratio(summed, count, PartNoise(law, sums.noise[part]), side)
 
 
 def _rmse(
-    sums: Sums, settings: MeasuredSettings, law: Law, width: float
+    sums: FigureSums, settings: MeasuredSettings, law: Law, width: float
 ) -> Figure:
     ratio = _ratio(sums, "errors", law)
     scale = sqrt(settings.worst) * width
@@ -141,7 +141,7 @@ def _rmse(
     )
 
 
-def _recall(sums: Sums, settings: MeasuredSettings, law: Law) -> Figure:
+def _recall(sums: FigureSums, settings: MeasuredSettings, law: Law) -> Figure:
     ratio = _ratio(sums, "hits", law)
     low, high = ratio.interval
     value = ratio.value
@@ -156,11 +156,11 @@ def _recall(sums: Sums, settings: MeasuredSettings, law: Law) -> Figure:
 
 
 def _coverage(
-    sums: Sums, settings: MeasuredSettings, law: Law
+    sums: FigureSums, settings: MeasuredSettings, law: Law
 ) -> tuple[Figure, Figure]:
     """The effective share of the catalogue, and what is surely listed."""
     counts: NDArray[np.float64] = sums.lists[:, 0]
-    spread = Spread(law, sums.noise["lists"])
+    spread = PartNoise(law, sums.noise["lists"])
     low, value, high = _effective(counts, spread, settings.places)
     items = len(counts)
     far = spread.reach(2 * (1 - LEVEL) / items)
@@ -185,7 +185,7 @@ def _coverage(
 
 
 def _effective(
-    counts: NDArray[np.float64], spread: Spread, places: int
+    counts: NDArray[np.float64], spread: PartNoise, places: int
 ) -> tuple[float, float | None, float]:
     """(sum of counts)^2 / sum of squares, as a share of all items. The noise of a sum of many
     is Gaussian enough; each of the two sums is given half of the chance to be outside."""

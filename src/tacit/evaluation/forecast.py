@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.evaluation import cost as model
-from tacit.evaluation.cost import Asked, Interval
+from tacit.evaluation.cost import NineInTen, PublicShape
 from tacit.ledger.account.calibrate import gaussian_mu
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ GUESSES = (10.0, 30.0, 100.0)
 
 
 @dataclass(frozen=True)
-class Line:
+class ForecastLine:
     """The forecast at one epsilon, in points of the declared scale."""
 
     epsilon: float
-    cost: Interval
+    cost: NineInTen
     """RMSE above the twin's; for lists recall as a share of the twin's."""
-    error: Interval
+    error: NineInTen
     """RMSE itself, or recall@20: much less sure unless a spread was given."""
 
 
@@ -46,14 +46,14 @@ class Forecast:
     high: float
     spread: float | None
     """RMSE of a person's own mean, in points of the scale, where something public says it."""
-    lines: tuple[Line, ...]
+    lines: tuple[ForecastLine, ...]
 
     @property
     def metric(self) -> str:
         """What is forecast."""
         return "recall@20" if self.method in model.LISTS else "rmse"
 
-    def at(self, epsilon: float) -> Line:
+    def at(self, epsilon: float) -> ForecastLine:
         """The same forecast at another epsilon."""
         return _line(self, epsilon)
 
@@ -114,7 +114,7 @@ class Forecast:
 
 
 def forecast(
-    asked: Asked,
+    asked: PublicShape,
     *,
     delta: float,
     epsilons: tuple[float, ...] = ROW,
@@ -140,13 +140,13 @@ def forecast(
     return Forecast(**(vars(bare) | {"lines": lines}))
 
 
-def _line(told: Forecast, epsilon: float) -> Line:
+def _line(told: Forecast, epsilon: float) -> ForecastLine:
     mu = gaussian_mu(epsilon, told.delta)
     width = (told.high - told.low) / 4 if told.metric == "rmse" else 1.0
     spread = None if told.spread is None else told.spread / width
     guesses = GUESSES if told.each is None else (told.each,)
     shapes = [
-        Asked(
+        PublicShape(
             told.method,
             told.unit,
             told.people,
@@ -158,12 +158,12 @@ def _line(told: Forecast, epsilon: float) -> Line:
     ]
     costs = [model.cost(asked, mu) for asked in shapes]
     errors = [model.error(asked, mu, spread) for asked in shapes]
-    return Line(epsilon, _all(costs, width), _all(errors, width))
+    return ForecastLine(epsilon, _all(costs, width), _all(errors, width))
 
 
-def _all(found: list[Interval], width: float) -> Interval:
+def _all(found: list[NineInTen], width: float) -> NineInTen:
     """One interval over several, with the middle of the middle one."""
-    return Interval(
+    return NineInTen(
         width * min(one.low for one in found),
         width * found[len(found) // 2].middle,
         width * max(one.high for one in found),

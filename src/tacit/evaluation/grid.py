@@ -16,7 +16,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contestant:
     """A method and its settings."""
 
     method: str
@@ -36,7 +36,7 @@ class Candidate:
 
 def candidates(
     methods: Sequence[str], sweep: Mapping[str, Sequence[Any]]
-) -> tuple[Candidate, ...]:
+) -> tuple[Contestant, ...]:
     """Every method with every value of every swept setting that it has. A setting that none
     of them has is refused."""
     if not methods:
@@ -62,8 +62,8 @@ def candidates(
 
 def _each(
     fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]
-) -> Iterator[Candidate]:
+) -> Iterator[Contestant]:
     for name, known in fields.items():
         own = {setting: sweep[setting] for setting in sweep if setting in known}
         for values in product(*own.values()):
-            yield Candidate(name, dict(zip(own, values, strict=True)))
+            yield Contestant(name, dict(zip(own, values, strict=True)))

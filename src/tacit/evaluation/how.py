@@ -18,7 +18,7 @@ cost more than a quick fit does, and the interval says what it is worth."""
 
 
 @dataclass(frozen=True)
-class How:
+class HeldBack:
     """How ratings are held back and how models are judged on them."""
 
     split: str = "90/10"

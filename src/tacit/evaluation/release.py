@@ -21,7 +21,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
-from tacit.evaluation.summed import Measured, MeasuredSettings, Sums
+from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.check import check
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said
@@ -111,7 +111,7 @@ def ordered(
     options["parts"] = _parts(options.pop("only", None), likes)
     if likes:
         options["liked"] = -2.0
-    method = Measured(
+    method = MeasuredMethod(
         model,
         epsilon=epsilon,
         **{"population": promise.population or "default", **options},
@@ -131,7 +131,7 @@ def publish(
 ) -> Release:
     """Charge, draw, publish."""
     method = order.method
-    assert isinstance(method, Measured)
+    assert isinstance(method, MeasuredMethod)
     model = method.about
     run = _Run(
         method,
@@ -153,7 +153,7 @@ def publish(
         order.how.purpose or f"figures about entry {number}",
     )
     sums = run.released(entry=payment.receipt.hash)
-    assert isinstance(sums, Sums)
+    assert isinstance(sums, FigureSums)
     assert order.budget is not None
     law: Law = "laplace" if order.budget.delta == 0 else "gaussian"
     settings = method.settings

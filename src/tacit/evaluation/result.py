@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import SettingError, StorageError
 from tacit.evaluation.measured import STEPS
-from tacit.evaluation.sweep import Swept
+from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
 from tacit.hidden import shapes
 
@@ -40,7 +40,7 @@ class Evaluation:
     reference: Line | None
     facts: Mapping[str, Any]
     """Split, seeds, users, version, data digest: what the numbers depend on."""
-    swept: Swept
+    swept: SweptCells
     left_out: Sequence[str] = ()
     """Combinations that a method does not have, in words."""
 
@@ -116,7 +116,7 @@ class Evaluation:
 
 
 def conclude(
-    swept: Swept,
+    swept: SweptCells,
     facts: Mapping[str, Any],
     references: Sequence[Arm] = (),
     left_out: Sequence[str] = (),

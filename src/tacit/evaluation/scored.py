@@ -22,7 +22,7 @@ ENDS = 2.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScoreSettings:
     """What is asked about a model: public constants."""
 
     places: int
@@ -38,7 +38,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Person:
+class ScoredPerson:
     """One person's own ratings, over the rows of the model's catalogue."""
 
     seen: NDArray[np.int64]
@@ -63,14 +63,20 @@ class Score:
     __repr__ = shapes
 
 
-def person_of(item: NDArray[np.uint32], value: NDArray[np.float64]) -> Person:
+def person_of(
+    item: NDArray[np.uint32], value: NDArray[np.float64]
+) -> ScoredPerson:
     """From the doubled rows of `tacit.data.apart`: even ones were seen, odd ones kept apart."""
     rows = item.astype(np.int64)
     held = rows % 2 == 1
-    return Person(rows[~held] // 2, value[~held], rows[held] // 2, value[held])
+    return ScoredPerson(
+        rows[~held] // 2, value[~held], rows[held] // 2, value[held]
+    )
 
 
-def score(model: PersonalModel, person: Person, asked: Asked) -> Score:
+def score(
+    model: PersonalModel, person: ScoredPerson, asked: ScoreSettings
+) -> Score:
     """See the module. A model that has no sensible answer for her predicts the middle of the
     scale: no error may depend on anybody's ratings."""
     answer = _answer(model, person)
@@ -80,7 +86,7 @@ def score(model: PersonalModel, person: Person, asked: Asked) -> Score:
     )
 
 
-def _answer(model: PersonalModel, person: Person) -> Ordered | None:
+def _answer(model: PersonalModel, person: ScoredPerson) -> Ordered | None:
     try:
         return order_scores(model, Own(person.seen, person.values), None)
     except TacitError:
@@ -88,7 +94,7 @@ def _answer(model: PersonalModel, person: Person) -> Ordered | None:
 
 
 def _errors(
-    answer: Ordered | None, person: Person, asked: Asked
+    answer: Ordered | None, person: ScoredPerson, asked: ScoreSettings
 ) -> tuple[float, float]:
     rows = chosen(person.apart, asked.most)
     told = np.zeros(len(rows))
@@ -99,7 +105,7 @@ def _errors(
 
 
 def _hits(
-    answer: Ordered | None, person: Person, asked: Asked
+    answer: Ordered | None, person: ScoredPerson, asked: ScoreSettings
 ) -> tuple[tuple[float, float], NDArray[np.int64]]:
     relevant = person.apart[person.truth >= asked.liked]
     listed = np.zeros(0, np.int64)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.evaluation.sweep import Swept
+from tacit.evaluation.sweep import SweptCells
 
 KEPT = ("rmse", "mae", "recall@10", "ndcg@10", "recall@20", "ndcg@20")
 """Metrics that are written for each person."""
 
 
-def person_rows(swept: Swept) -> dict[str, list[Any]]:
+def person_rows(swept: SweptCells) -> dict[str, list[Any]]:
     """One row for each person, arm and run."""
     out: dict[str, list[Any]] = {
         name: []

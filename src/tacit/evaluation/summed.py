@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from tacit.bound import Box, Listed, Rows
-from tacit.evaluation.scored import Asked, Score, person_of, score
+from tacit.evaluation.scored import Score, ScoreSettings, person_of, score
 from tacit.methods.base import Method, Public, Settings
 from tacit.model.model import Model
 from tacit.model.shared import Shared
@@ -56,14 +56,16 @@ class MeasuredSettings(Settings):
     """Which figures: `errors`, `hits`, `lists`."""
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ScoreSettings:
         """The constants of a person's score."""
         lists = self.parts != ("errors",)
-        return Asked(self.places, self.most, self.worst, self.liked, lists)
+        return ScoreSettings(
+            self.places, self.most, self.worst, self.liked, lists
+        )
 
 
 @dataclass(frozen=True)
-class Sums(State):
+class FigureSums(State):
     """What was released: for each part the noisy sums, and the noise of each number."""
 
     errors: Any = later()
@@ -73,7 +75,7 @@ class Sums(State):
     """Standard deviations, by part in the order of the plan."""
 
 
-class Measured(Method):
+class MeasuredMethod(Method):
     """Figures about one published model, over ratings in the doubled rows of
     `tacit.data.apart`."""
 
@@ -88,7 +90,7 @@ class Measured(Method):
         self.about = model
         super().__init__(**{"model": model.shared.digest(), **given})
 
-    def set_params(self, **params: Any) -> Measured:
+    def set_params(self, **params: Any) -> MeasuredMethod:
         """A method about the same model."""
         self.__init__(self.about, **(self.get_params() | params))  # type: ignore[misc]
         return self
@@ -112,7 +114,7 @@ class Measured(Method):
         asked = settings.asked
         personal = self.about.personal
 
-        def contribute(block: Block, state: Sums) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: FigureSums) -> Mapping[str, Rows]:
             return _rows(
                 [
                     score(
@@ -141,9 +143,9 @@ class Measured(Method):
                 "the same ids as in the fit."
             )
 
-    def first_state(self, public: Public) -> Sums:
+    def first_state(self, public: Public) -> FigureSums:
         """Nothing was released before."""
-        return Sums()
+        return FigureSums()
 
     def finish(self, public: Public, state: Any) -> Shared:
         """The model is what it was: figures are made of the state."""
@@ -174,7 +176,7 @@ def _pairs(part: str, told: list[tuple[float, float]]) -> Rows:
     return Rows.one_each(np.array(told).reshape(-1, 2) * COUNTED[part])
 
 
-def _absorb(state: Sums, released: Mapping[str, Released]) -> Sums:
+def _absorb(state: FigureSums, released: Mapping[str, Released]) -> FigureSums:
     values = {name: part.value for name, part in released.items()}
     noise = {name: part.sd for name, part in released.items()}
     return state.after(**values, noise=noise)

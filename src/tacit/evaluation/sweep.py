@@ -19,7 +19,7 @@ from tacit.data.catalogue import catalogue_facts
 from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
-from tacit.evaluation.how import How
+from tacit.evaluation.how import HeldBack
 from tacit.evaluation.invented import Invented, invent, shown
 from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
@@ -40,12 +40,12 @@ FORMAT = 1
 
 
 @dataclass(eq=False)
-class Task:
+class SweepTask:
     """What all cells share; sent once to every process."""
 
     ratings: Ratings
     items: Catalogue | None
-    how: How
+    how: HeldBack
     arms: list[Arm]
     people: list[Invented] = field(default_factory=list)
     _last: tuple[int, Prepared] | None = None
@@ -74,7 +74,7 @@ class Task:
 def run(
     ratings: Ratings,
     arms: Iterable[Arm],
-    how: How | None = None,
+    how: HeldBack | None = None,
     *,
     items: Catalogue | None = None,
     baselines: Iterable[str] = (),
@@ -82,7 +82,7 @@ def run(
     processes: int = 1,
     progress: Report | None = None,
     ready: Callable[[], None] | None = None,
-) -> Swept:
+) -> SweptCells:
     """Fit and measure every arm and baseline on every split.
 
     `ready` is called when every arm was rehearsed on invented people and the first split is
@@ -90,13 +90,13 @@ def run(
     """
     from tacit.fitting.run import rehearse
 
-    how = how or How()
+    how = how or HeldBack()
     if how.until is not None:
         ratings = splits.until(ratings, splits.parse_date(how.until))
     lines = list(arms)
     for arm in _kinds(lines):
         rehearse(arm.make(0), ratings, items=items)
-    task = Task(ratings, items, how, lines, invent(ratings, items))
+    task = SweepTask(ratings, items, how, lines, invent(ratings, items))
     task.prepared(0)
     if ready is not None:
         ready()
@@ -119,7 +119,7 @@ def run(
         processes=processes,
         progress=progress,
     )
-    return Swept(task, digest, names, answers)
+    return SweptCells(task, digest, names, answers)
 
 
 def _kinds(arms: Iterable[Arm]) -> list[Arm]:
@@ -137,10 +137,10 @@ def _kinds(arms: Iterable[Arm]) -> list[Arm]:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class SweptCells:
     """The answers of all cells, by arm and by baseline."""
 
-    task: Task
+    task: SweepTask
     digest: str
     names: list[str]
     answers: list[dict[str, Any]]
@@ -180,7 +180,7 @@ def _measured(answer: Mapping[str, Any]) -> Measured:
     return Measured.from_json(answer["measured"])
 
 
-def work(task: Task, key: Mapping[str, Any]) -> dict[str, Any]:
+def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     """One cell."""
     from threadpoolctl import threadpool_limits
 
@@ -212,7 +212,7 @@ def work(task: Task, key: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fitted(task: Task, key: Mapping[str, Any], on: Prepared) -> Model:
+def _fitted(task: SweepTask, key: Mapping[str, Any], on: Prepared) -> Model:
     from tacit.fitting.run import trial
 
     arm = next(

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import Failure, SettingError
 from tacit.ledger.account.calibrate import tuning_rho
 from tacit.ledger.account.cost import Tuned, concentrated, cost
-from tacit.ledger.account.event import Event, Tuning
+from tacit.ledger.account.event import Event, TuningEvent
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
 if TYPE_CHECKING:
-    from tacit.evaluation.grid import Candidate
+    from tacit.evaluation.grid import Contestant
 
 NAME = "tune/trials"
 LAWS = {"geometric": Fraction(1), "logarithmic": Fraction(0)}
@@ -41,7 +41,7 @@ _ROUNDING = 1 + 1e-9
 class Trials:
     """The law of the number of trials, and what each may cost."""
 
-    event: Tuning
+    event: TuningEvent
     delta: float
     unit: Unit
 
@@ -63,7 +63,10 @@ class Trials:
         return Budget(epsilon_at(mu, self.delta), self.delta)
 
     def check(
-        self, candidate: Candidate, fit: Iterable[Event], score: Iterable[Event]
+        self,
+        candidate: Contestant,
+        fit: Iterable[Event],
+        score: Iterable[Event],
     ) -> None:
         """Refuse what this bound does not cover."""
         price = cost(fit, self.unit) + cost(score, self.unit)
@@ -112,9 +115,9 @@ def trials_of(
     }
     if budget.delta == 0:
         each = budget.epsilon / float(2 + eta) / _ROUNDING
-        return Trials(Tuning(**given, epsilon=each), 0.0, unit)
+        return Trials(TuningEvent(**given, epsilon=each), 0.0, unit)
     rho = tuning_rho(budget.epsilon, budget.delta, float(eta), float(gamma))
-    return Trials(Tuning(**given, rho=rho), budget.delta, unit)
+    return Trials(TuningEvent(**given, rho=rho), budget.delta, unit)
 
 
 def gamma_of(eta: Fraction, expected: float) -> Fraction:

@@ -16,8 +16,8 @@ from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import fingerprint
 from tacit.evaluation.figures import Figure, Law, figures
-from tacit.evaluation.grid import Candidate, candidates
-from tacit.evaluation.summed import COUNTED, Measured, MeasuredSettings
+from tacit.evaluation.grid import Contestant, candidates
+from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.evaluation.work import Outcome, Work
 from tacit.fitting.check import check, check_apart
@@ -58,7 +58,7 @@ class Chosen:
     """The best trial: what is published."""
 
     model: Model
-    candidate: Candidate
+    candidate: Contestant
     score: Figure
     """With noise, and flattered: see `FLATTERED`."""
 
@@ -97,7 +97,7 @@ def tune(
 
 
 def prepared(
-    grid: tuple[Candidate, ...],
+    grid: tuple[Contestant, ...],
     *,
     users: int | None = None,
     trials: float | None = None,
@@ -122,7 +122,7 @@ def prepared(
     return made
 
 
-def find_unit(candidate: Candidate, asked: Unit | None) -> Unit:
+def find_unit(candidate: Contestant, asked: Unit | None) -> Unit:
     """The unit of a fit that names none."""
     units = candidate.make().units
     return asked or ("user" if "user" in units else units[0])
@@ -132,7 +132,7 @@ def find_unit(candidate: Candidate, asked: Unit | None) -> Unit:
 class Tuning:
     """A request that was found possible."""
 
-    grid: tuple[Candidate, ...]
+    grid: tuple[Contestant, ...]
     order: Order
     trials: Trials
     scored: Apart
@@ -143,7 +143,7 @@ class Tuning:
         """What the book is charged."""
         return self.trials.event
 
-    def method_of(self, candidate: Candidate) -> Method:
+    def method_of(self, candidate: Contestant) -> Method:
         """As a trial fits it: with the budget of a trial."""
         asked = self.order.method
         known = {*NAMES[What], *NAMES[How]}
@@ -162,7 +162,7 @@ class Tuning:
             }
         )
 
-    def score_of(self, shared: Shared, told: Any) -> Measured:
+    def score_of(self, shared: Shared, told: Any) -> MeasuredMethod:
         """The score of a trial's model."""
         budget = self.trials.score
         likes = shared.schema.positive is not None
@@ -171,7 +171,7 @@ class Tuning:
             if likes
             else {"parts": ("errors",)}
         )
-        return Measured(
+        return MeasuredMethod(
             Model(shared, told),
             epsilon=budget.epsilon,
             delta=budget.delta,
@@ -250,7 +250,7 @@ class Tuning:
         schema = best.shared.schema
         return figures(best.sums, MeasuredSettings(), law, schema.unit_width)[0]
 
-    def _story(self, candidate: Candidate, score: Figure) -> Sequence[str]:
+    def _story(self, candidate: Contestant, score: Figure) -> Sequence[str]:
         """How the settings were chosen."""
         named = "; ".join(each.words for each in self.grid)
         shown = "unknown" if score.value is None else f"{score.value:.3f}"

@@ -15,8 +15,8 @@ import numpy as np
 from tacit.data.apart import keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
-from tacit.evaluation.grid import Candidate
-from tacit.evaluation.summed import COUNTED, Measured
+from tacit.evaluation.grid import Contestant
+from tacit.evaluation.summed import COUNTED, MeasuredMethod
 from tacit.evaluation.tune import SCORED
 from tacit.fitting.run import _Run, trial
 from tacit.noise.release import NoNoise
@@ -37,7 +37,7 @@ ALL = {"most": 1000, "worst": 16.0}
 class Compared:
     """One candidate and its figures, one for each split."""
 
-    candidate: Candidate
+    candidate: Contestant
     metric: str
     scores: tuple[float, ...]
 
@@ -56,7 +56,7 @@ class Compared:
 
 def tune_public(
     ratings: Ratings,
-    grid: tuple[Candidate, ...],
+    grid: tuple[Contestant, ...],
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -87,7 +87,7 @@ def _exact(model: Model, twice: Ratings, likes: bool) -> float:
     """The figure itself, without noise."""
     part = "hits" if likes else "errors"
     asked = {"parts": (part,), "liked": -2.0} if likes else {"parts": (part,)}
-    method = Measured(model, epsilon=1.0, unit="user", **ALL, **asked)
+    method = MeasuredMethod(model, epsilon=1.0, unit="user", **ALL, **asked)
     run = _Run(method, twice, None, None, None)
     round_ = run.settled.plan.rounds[0]
     count, summed = (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
 from tacit.engine.blocks import aligned
-from tacit.evaluation.grid import Candidate
-from tacit.evaluation.summed import Sums
+from tacit.evaluation.grid import Contestant
+from tacit.evaluation.summed import FigureSums
 from tacit.fitting.check import check
 from tacit.fitting.rehearse import invented, rehearse
 from tacit.fitting.run import _Run
@@ -31,7 +31,7 @@ class Outcome:
     place: int
     """Of the candidate."""
     shared: Shared
-    sums: Sums
+    sums: FigureSums
     run: _Run
     private: bool
 
@@ -79,7 +79,7 @@ class Work:
                 self._rehearse_score(candidate, run, shared)
 
     def _rehearse_score(
-        self, candidate: Candidate, run: _Run, shared: Shared
+        self, candidate: Contestant, run: _Run, shared: Shared
     ) -> None:
         people = invented(shared.schema, shared.catalogue)
         twice = self.tuning.scored.doubled(people)
@@ -108,7 +108,7 @@ class Work:
         )
         tuning.trials.check(tuning.grid[place], run.charged, score.charged)
         sums = score.released(entry=entry)
-        assert isinstance(sums, Sums)
+        assert isinstance(sums, FigureSums)
         return Outcome(place, shared, sums, run, run.private and score.private)
 
 

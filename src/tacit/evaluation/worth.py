@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
 from tacit.evaluation.attacker import attacker
-from tacit.evaluation.cost import Asked, forecasts
+from tacit.evaluation.cost import PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
 from tacit.evaluation.outlay import items_above, outlay
@@ -187,7 +187,7 @@ def foretold(
     settings = order.method.settings
     if settings != type(settings)() or order.engine not in CURATORS:
         return None
-    asked = Asked(
+    asked = PublicShape(
         order.method.name,
         order.unit,
         schema.users,

@@ -29,7 +29,7 @@ from tacit.methods.base import Method, Public
 from tacit.noise.release import NoNoise
 from tacit.rounds.alone import (
     STOPPED,
-    Told,
+    OnesShare,
     is_checked,
     only,
     told_alone,
@@ -186,7 +186,7 @@ def _noised(
 
 def _together(
     steps: Sequence[_Step], people: Ratings
-) -> Iterator[Sequence[Told]]:
+) -> Iterator[Sequence[OnesShare]]:
     """What each of them adds to each round, all in one block."""
     engine = Threads(people, 1)
     for round_, state in steps:
@@ -202,7 +202,7 @@ def _together(
 
 def _singly(
     steps: Sequence[_Step], people: Ratings
-) -> Iterator[Sequence[Told | None]]:
+) -> Iterator[Sequence[OnesShare | None]]:
     """The same, each of them alone."""
     engine = Threads(people, 1)
     pieces: list[Piece] = [

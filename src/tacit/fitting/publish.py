@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
-from tacit.ledger.account.event import Evaluation, Event
+from tacit.ledger.account.event import EvaluationEvent, Event
 from tacit.ledger.statement import words
 from tacit.ledger.statement.honest import Honesty
 from tacit.methods import origin
@@ -183,7 +183,7 @@ def book_evaluation(
     from tacit.ledger.book.book import open_book
 
     open_book(location, population).reserve(
-        (Evaluation(name="evaluation"),),
+        (EvaluationEvent(name="evaluation"),),
         unit="user",
         budget=None,
         purpose="evaluation",

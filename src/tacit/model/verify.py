@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ModelVerdict:
     """What was found."""
 
     holds: bool
@@ -35,7 +35,7 @@ class Verdict:
     """Whether items were added by public features since it was paid for."""
 
 
-def verify_with_book(model: Model, book: Book) -> Verdict:
+def verify_with_book(model: Model, book: Book) -> ModelVerdict:
     """Whole, unchanged, paid for, and the book not older than the statement."""
     from tacit.ledger.statement.against import check_against
 
@@ -54,7 +54,7 @@ def verify_with_book(model: Model, book: Book) -> Verdict:
     return _signed(model, paid, book.signer, words, "the book")
 
 
-def verify_with_key(model: Model, key: str) -> Verdict:
+def verify_with_key(model: Model, key: str) -> ModelVerdict:
     """Signed by the holder of this key, for these arrays. No book is asked, so nothing is
     known about what was spent besides."""
     paid, why = _paid(model)
@@ -66,7 +66,7 @@ def verify_with_key(model: Model, key: str) -> Verdict:
 
 def _signed(
     model: Model, paid: Shared, key: str, words: str, against: str
-) -> Verdict:
+) -> ModelVerdict:
     from tacit.ledger.statement.sign import check_signature
 
     statement = model.statement
@@ -88,11 +88,11 @@ def _signed(
     if statement.certified != "certified":
         words += f"; {statement.certified}, not certified"
     checked = statement.with_check(against)
-    return Verdict(True, words, checked, extended)
+    return ModelVerdict(True, words, checked, extended)
 
 
-def _fails(why: str, statement: Statement) -> Verdict:
-    return Verdict(False, why, statement.with_check(None))
+def _fails(why: str, statement: Statement) -> ModelVerdict:
+    return ModelVerdict(False, why, statement.with_check(None))
 
 
 def _paid(model: Model) -> tuple[Shared, str]:

@@ -21,7 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Choice, Event, Gaussian, Laplace
+from tacit.ledger.account.event import (
+    Event,
+    Gaussian,
+    Laplace,
+    RandomizedChoice,
+)
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.interval import exp_minus_rational
 from tacit.noise.release import Noise, draw_noise
@@ -54,7 +59,9 @@ def unbiased(event: Event) -> float:
 
 
 def choose(
-    event: Choice, favoured: NDArray[np.float64], bits: Bits | None = None
+    event: RandomizedChoice,
+    favoured: NDArray[np.float64],
+    bits: Bits | None = None,
 ) -> NDArray[np.int64]:
     """One answer a row; `favoured` lists the likelier answers of each person."""
     source = bits or fresh()

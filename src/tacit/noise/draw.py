@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from tacit.errors import Failure, SettingError
 from tacit.noise.bits import Bits, fresh
-from tacit.noise.strips import Table
+from tacit.noise.strips import Strips
 
 _CHUNK_WORDS = 1 << 15
 _THREAD_DRAWS = 1 << 16
 
 
 def draw(
-    strips: Table,
+    strips: Strips,
     n: int,
     bits: Bits | None = None,
     threads: int = 1,
@@ -50,7 +50,7 @@ def draw(
 
 
 def _fill(
-    strips: Table, out: NDArray[np.int64], bits: Bits, margin: float
+    strips: Strips, out: NDArray[np.int64], bits: Bits, margin: float
 ) -> None:
     from tacit.noise import kernels
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Event, Law, Selection, Tuning
+from tacit.ledger.account.event import Event, Law, Selection, TuningEvent
 from tacit.noise import bits
 from tacit.rounds.round import Released
 
@@ -98,7 +98,7 @@ def draw_trials(name: str, charge: Charge) -> tuple[int, ...]:
     from tacit.noise.trials import trials
 
     event = charge.draw(name)
-    if not isinstance(event, Tuning):
+    if not isinstance(event, TuningEvent):
         raise Failure(f"the release {name} is no selection among trials")
     secret = bits.fresh()
     number = trials(Fraction(*event.eta), Fraction(*event.gamma), secret)

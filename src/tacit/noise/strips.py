@@ -62,7 +62,7 @@ _REACH: dict[Law, float] = {"gaussian": 7.0, "laplace": 22.0}
 
 
 @dataclass(frozen=True)
-class Table:
+class Strips:
     """The strips of one law and scale: integers for the exact path, arrays for the compiled one."""
 
     law: Law
@@ -157,7 +157,7 @@ def check_scale(name: str, scale: float) -> Fraction:
 
 
 @lru_cache(maxsize=64)
-def table(law: Law, scale: float, reach: float | None = None) -> Table:
+def table(law: Law, scale: float, reach: float | None = None) -> Strips:
     """The table for a law and scale; `reach` (where the tail starts, in scales) is for
     tests of the tail."""
     exact = check_scale("sigma" if law == "gaussian" else "scale", scale)
@@ -200,7 +200,7 @@ def table(law: Law, scale: float, reach: float | None = None) -> Table:
             j * width / exact**2 if law == "gaussian" else 1 / exact
         )
     curve = float(1 / (2 * exact**2)) if law == "gaussian" else 0.0
-    return Table(
+    return Strips(
         law,
         exact,
         log_width,

@@ -31,13 +31,13 @@ REMEDY = (
 
 
 @dataclass(frozen=True)
-class Told:
+class OnesShare:
     """What one person adds to each part of a round, and what she keeps."""
 
     rows: Mapping[str, Rows]
     kept: Mapping[str, NDArray[np.float64]]
 
-    def same(self, other: Told) -> bool:
+    def same(self, other: OnesShare) -> bool:
         """Bit for bit; one NaN is like another, since a bound makes nothing of either."""
         return all(
             _same_rows(self.rows[name], other.rows[name]) for name in self.rows
@@ -63,7 +63,7 @@ def only(block: Block, place: int) -> Block:
 
 def told_by(
     round_: Round, block: Block, given: Mapping[str, Rows], place: int
-) -> Told:
+) -> OnesShare:
     """One person's share of what her block gave. `block` is as `contribute` left it."""
     rows = {}
     for part in round_.parts:
@@ -80,10 +80,10 @@ def told_by(
         each.name: np.array(block.personal[each.name][place])
         for each in round_.personal
     }
-    return Told(rows, kept)
+    return OnesShare(rows, kept)
 
 
-def told_alone(round_: Round, one: Block, state: AnyState) -> Told | None:
+def told_alone(round_: Round, one: Block, state: AnyState) -> OnesShare | None:
     """What she adds as a block of one; None where she cannot be computed so. The block is
     used up."""
     try:
@@ -115,7 +115,7 @@ class Witness:
         self._state = state
         self._looks = looks and is_checked(round_)
         self._alone: list[Block] = []
-        self._told: list[Told] = []
+        self._told: list[OnesShare] = []
 
     def contribute(self, position: int, block: Block) -> Mapping[str, Rows]:
         """What the block at this position gives."""

@@ -34,7 +34,7 @@ TOLD = "told"
 
 
 @dataclass(frozen=True)
-class Told:
+class Spoken:
     """How the command line says an option: in which group of options, and its help."""
 
     group: Literal["promise", "run", "ledger", "book"]
@@ -50,7 +50,7 @@ class Told:
     """On the command line, where that is not its name."""
 
 
-def option(default: Any, told: Told | None = None) -> Any:
+def option(default: Any, told: Spoken | None = None) -> Any:
     """A field that is an option; one without `told` is for Python alone."""
     return field(default=default, metadata={TOLD: told})
 
@@ -61,7 +61,7 @@ class What:
 
     epsilon: float | None = option(
         None,
-        Told(
+        Spoken(
             "promise",
             "The budget of this fit; `tacit plan` shows what it buys.",
             kind=float,
@@ -69,7 +69,7 @@ class What:
     )
     delta: float | None = option(
         None,
-        Told(
+        Spoken(
             "run",
             "The smaller of 1e-6 and .1/people unless said; 0 asks for a pure mechanism.",
             kind=float,
@@ -77,7 +77,7 @@ class What:
     )
     unit: Unit | None = option(
         None,
-        Told(
+        Spoken(
             "promise",
             "Whom the promise is about: a whole person unless said.",
             "user|rating|value",
@@ -85,7 +85,7 @@ class What:
     )
     calibration: Calibration = option(
         "sound",
-        Told(
+        Spoken(
             "run",
             "sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
             "sound|paper|none",
@@ -103,7 +103,7 @@ class How:
 
     engine: str | None = option(
         None,
-        Told(
+        Spoken(
             "run",
             "Where it runs: threads unless the method has another.",
             "NAME",
@@ -111,7 +111,7 @@ class How:
     )
     noise_from: NoiseFrom | None = option(
         None,
-        Told(
+        Spoken(
             "run",
             "Federated: who adds the noise; servers unless said.",
             "servers|devices|both",
@@ -120,29 +120,30 @@ class How:
     )
     """Of a federation alone: it says who must be honest for the promise to hold."""
     threads: int | None = option(
-        None, Told("run", "Threads to use; all cores otherwise.", "N", kind=int)
+        None,
+        Spoken("run", "Threads to use; all cores otherwise.", "N", kind=int),
     )
     population: str = option(
-        "default", Told("ledger", "Whose book is charged.", "NAME", show=True)
+        "default", Spoken("ledger", "Whose book is charged.", "NAME", show=True)
     )
     ledger: str | None = option(
         None,
-        Told(
+        Spoken(
             "ledger", "The book; TACIT_HOME holds the default one.", "FILE|URL"
         ),
     )
     purpose: str = option(
-        "", Told("book", "One line for the ledger: what this fit is for.")
+        "", Spoken("book", "One line for the ledger: what this fit is for.")
     )
     accept_unbounded: bool = option(
         False,
-        Told(
+        Spoken(
             "book", "Let a `paper` fit be booked on a capped ledger.", kind=bool
         ),
     )
     other_people: bool = option(
         False,
-        Told(
+        Spoken(
             "book",
             "These people are in no other population of the ledger, though data or a start "
             "look so; noted in the book.",
@@ -151,7 +152,7 @@ class How:
     )
     devices: Mapping[str, Any] | None = option(
         None,
-        Told(
+        Spoken(
             "run",
             "Local model: drop_out, late, leave, over, cheats, seed (simulated); book, "
             "cap (their ledger).",
@@ -191,7 +192,7 @@ def taken(options: type[Options], holder: object) -> Options:
     return options(**{name: getattr(holder, name) for name in names(options)})
 
 
-def said(options: type[What] | type[How]) -> dict[str, tuple[Told, Any]]:
+def said(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
     """By name, how each option of the command line is said, and its default."""
     found = {
         each.name: (each.metadata[TOLD], each.default)

@@ -11,11 +11,11 @@ from math import inf, sqrt
 
 from tacit.errors import SettingError
 from tacit.ledger.account.event import (
-    Choice,
     Event,
     Gaussian,
     KNorm,
     Laplace,
+    RandomizedChoice,
     Response,
     Selection,
 )
@@ -221,7 +221,7 @@ def _pure_event(
 ) -> Event:
     """A report, a selection, K-norm noise by rows, or Laplace noise."""
     if part.kind is Kind.REPORT and part.choices:
-        return Choice(
+        return RandomizedChoice(
             name=name,
             epsilon=epsilon,
             choices=part.choices,

@@ -29,7 +29,7 @@ from tacit.serving.http.answer import plain
 from tacit.serving.http.headers import check_origin, security
 from tacit.serving.http.watch import LOG, Metrics, log
 from tacit.serving.officer import Officer, add_officer
-from tacit.serving.recommend import Answer, Question, answer
+from tacit.serving.recommend import Question, Recommended, answer
 from tacit.serving.shelf import PACKED, Shelf, name_sources
 from tacit.serving.statements import HTML, JSON, TEXT
 from tacit.serving.static import page_files
@@ -283,7 +283,7 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
 
     async def listed(
         name: str, question: Question, response: Response
-    ) -> Answer:
+    ) -> Recommended:
         served = shelf.models.get(name)
         if served is None:
             raise HTTPException(404, "there is no such model")
@@ -302,7 +302,7 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
     @app.post(
         "/recommend", summary="a list by the default model", responses=refusals
     )
-    async def by_default(question: Question, response: Response) -> Answer:
+    async def by_default(question: Question, response: Response) -> Recommended:
         return await listed(shelf.default, question, response)
 
     @app.post(
@@ -312,5 +312,5 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
     )
     async def by_name(
         name: Name, question: Question, response: Response
-    ) -> Answer:
+    ) -> Recommended:
         return await listed(name, question, response)

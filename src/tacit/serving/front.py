@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tacit.serving.http.answer import Headers, Reply, plain
+from tacit.serving.http.answer import Answered, Headers, plain
 from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
 from tacit.serving.http.watch import Metrics, log
 from tacit.serving.shelf import Shelf
@@ -78,7 +78,12 @@ class Front:
             await self._answer(ready.label, reply, scope, send, begun)
 
     async def _answer(
-        self, label: str, reply: Reply, scope: Scope, send: Send, begun: float
+        self,
+        label: str,
+        reply: Answered,
+        scope: Scope,
+        send: Send,
+        begun: float,
     ) -> None:
         headers = [*reply.headers, *self.headers]
         await send(

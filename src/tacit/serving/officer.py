@@ -25,7 +25,7 @@ from tacit.errors import SettingError
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.receipts import SHOWN_DELTA
-from tacit.ledger.book.rules import State
+from tacit.ledger.book.rules import BookState
 from tacit.ledger.book.store import open_store
 from tacit.serving.shelf import Served
 
@@ -101,7 +101,7 @@ def read_book(
 
 
 def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
-    state = State()
+    state = BookState()
     rows = list[dict[str, Any]]()
     entries = book.entries()
     made = {
@@ -119,7 +119,10 @@ def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _row(
-    entry: Entry, state: State, artefact: str | None, known: Mapping[str, str]
+    entry: Entry,
+    state: BookState,
+    artefact: str | None,
+    known: Mapping[str, str],
 ) -> dict[str, Any]:
     unit = entry.unit
     now = state.spent(unit, SHOWN_DELTA) if unit is not None else None

@@ -53,7 +53,7 @@ class Line(BaseModel):
     because: list[str]
 
 
-class Answer(BaseModel):
+class Recommended(BaseModel):
     """A list, and what the model does not know."""
 
     model: str
@@ -61,7 +61,7 @@ class Answer(BaseModel):
     unknown: list[str]
 
 
-def answer(name: str, model: Model, question: Question) -> Answer:
+def answer(name: str, model: Model, question: Question) -> Recommended:
     """From the published model and these ratings alone."""
     told = list[tuple[str, float | None, None, None]]()
     unknown = list[str]()
@@ -75,7 +75,7 @@ def answer(name: str, model: Model, question: Question) -> Answer:
     lines = model.recommend_own(
         own, question.n, by=question.by, exclude=exclude
     )
-    return Answer(
+    return Recommended(
         model=name,
         recommendations=[_line(model, line) for line in lines],
         unknown=unknown,

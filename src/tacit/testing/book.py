@@ -20,7 +20,7 @@ import pytest
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma
 from tacit.ledger.account.event import (
-    Evaluation,
+    EvaluationEvent,
     Event,
     Gaussian,
     Laplace,
@@ -256,8 +256,8 @@ class BookTests:
         self, make_book: MakeBook
     ) -> None:
         book = make_book()
-        first = charge(book, Evaluation(name="evaluate"))
-        assert charge(book, Evaluation(name="evaluate")) == first
+        first = charge(book, EvaluationEvent(name="evaluate"))
+        assert charge(book, EvaluationEvent(name="evaluate")) == first
         assert len(book.entries()) == 1
         assert book.spent()["user"].epsilon == 0
 
@@ -265,7 +265,7 @@ class BookTests:
         self, make_book: MakeBook
     ) -> None:
         book = make_book()
-        charge(book, Evaluation(name="evaluate"), unit="value")
+        charge(book, EvaluationEvent(name="evaluate"), unit="value")
         book.cap(1.0, 1e-6, "user")
         assert book.spent()["user"].unbounded == 0
 
@@ -275,8 +275,8 @@ class BookTests:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="owner"):
-            charge(book, Evaluation(name="evaluate"))
-        charge(book, Evaluation(name="evaluate"), owner_only=True)
+            charge(book, EvaluationEvent(name="evaluate"))
+        charge(book, EvaluationEvent(name="evaluate"), owner_only=True)
 
     def test_a_commit_names_its_artefact(self, make_book: MakeBook) -> None:
         book = make_book()

@@ -15,7 +15,6 @@ import pytest
 from tacit.errors import DataError, SettingError
 from tacit.evaluation.reproduce import find, names
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -24,6 +23,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Row,
     Verdict,
+    Wanted,
     of_panel,
 )
 from tacit.evaluation.reproduce.page import page_of
@@ -101,7 +101,7 @@ def test_papers_are_found_by_listing():
 def test_every_cell_of_a_paper_is_json_and_different():
     for name in names():
         for each in find(name).experiments:
-            asked = Asked(each.data or (), 2)
+            asked = Wanted(each.data or (), 2)
             made = [json.dumps(key, sort_keys=True) for key in each.keys(asked)]
             assert made
             assert len(made) == len(set(made))
@@ -190,7 +190,7 @@ def test_means_are_over_seeds():
         Row({"x": 1, "seed": 1}, {"y": 3.0}),
         Row({"x": 2, "seed": 0}, {"y": None}),
     )
-    found = Results(rows, Asked(()))
+    found = Results(rows, Wanted(()))
     series = found.along("x", "y")
     assert (series.x, series.y) == ((1.0,), (2.0,))
     assert series.sd[0] == pytest.approx(2**0.5)

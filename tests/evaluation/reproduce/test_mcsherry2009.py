@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tacit import sample
-from tacit.evaluation.reproduce.experiment import Asked, Results, Row
+from tacit.evaluation.reproduce.experiment import Results, Row, Wanted
 from tacit.evaluation.reproduce.mcsherry2009 import judged1
 from tacit.evaluation.reproduce.mcsherry2009.figure1 import FIGURE1
 from tacit.evaluation.reproduce.mcsherry2009.figure2 import FIGURE2
@@ -68,7 +68,7 @@ def curves(numbers, data="ml-100k"):
                 "split": "probe",
             }
             rows.append(Row(key, {"rmse": error, "global": 1.0}))
-    return Results(tuple(rows), Asked((data,)))
+    return Results(tuple(rows), Wanted((data,)))
 
 
 AS_PRINTED = {
@@ -117,7 +117,7 @@ def test_the_loss_must_fall_with_time():
             )
             for place, loss in enumerate(losses)
         )
-        return Results(rows, Asked(("netflix-100",)))
+        return Results(rows, Wanted(("netflix-100",)))
 
     (finding,) = FIGURE2.findings
     assert finding.verdict(dated(9, 5, 3)).outcome == "holds"

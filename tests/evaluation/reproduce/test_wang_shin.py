@@ -9,7 +9,7 @@ import pytest
 
 from tacit.data.sample import sample
 from tacit.evaluation.reproduce import find
-from tacit.evaluation.reproduce.experiment import Asked, Results, Row
+from tacit.evaluation.reproduce.experiment import Results, Row, Wanted
 from tacit.evaluation.reproduce.run import run_paper
 from tacit.evaluation.reproduce.shin2018 import verdicts as shin
 from tacit.evaluation.reproduce.sources import Sources
@@ -50,7 +50,7 @@ def test_keys_are_told_once_and_in_json(name, quick, data):
     for experiment in find(name).experiments:
         keys = [
             json.dumps(key, sort_keys=True)
-            for key in experiment.keys(Asked(data, 3, quick))
+            for key in experiment.keys(Wanted(data, 3, quick))
         ]
         assert len(set(keys)) == len(keys), experiment.figure
 
@@ -80,7 +80,7 @@ def test_a_quick_run_ends_with_a_verdict_for_each_finding(
 
 def results_of(rows):
     told = (Row({"data": "ml-100k", **key}, values) for key, values in rows)
-    return Results(tuple(told), Asked(("ml-100k",), 1, False))
+    return Results(tuple(told), Wanted(("ml-100k",), 1, False))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from tacit.data.sample import sample
 from tacit.evaluation.reproduce import find
-from tacit.evaluation.reproduce.experiment import Asked, Results, Row
+from tacit.evaluation.reproduce.experiment import Results, Row, Wanted
 from tacit.evaluation.reproduce.hua2015 import attack, runs
 from tacit.evaluation.reproduce.hua2015.curves import verdict_of
 from tacit.evaluation.reproduce.hua2015.increase import judge_s1_small
@@ -52,7 +52,7 @@ def test_the_closed_list_of_figures_is_there(name):
 @pytest.mark.parametrize("quick", [True, False])
 def test_keys_are_told_once_and_in_json(name, quick):
     for experiment in find(name).experiments:
-        asked = Asked(experiment.data[:1], 3, quick)
+        asked = Wanted(experiment.data[:1], 3, quick)
         keys = [
             json.dumps(key, sort_keys=True) for key in experiment.keys(asked)
         ]
@@ -87,7 +87,7 @@ def test_a_netflix_sample_is_drawn_by_rule():
 def results_of(rows):
     return Results(
         tuple(Row(key, values) for key, values in rows),
-        Asked(("ml-100k",), 1, False),
+        Wanted(("ml-100k",), 1, False),
     )
 
 

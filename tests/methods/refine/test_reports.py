@@ -7,7 +7,7 @@ from math import sqrt, tanh
 import numpy as np
 import pytest
 
-from tacit.ledger.account.event import Choice
+from tacit.ledger.account.event import RandomizedChoice
 from tacit.methods.refine.reports import best_report, gain
 from tacit.noise.device import choose
 
@@ -26,7 +26,9 @@ def test_the_gain_is_what_answers_have_on_average(choices, favoured):
     order = np.argsort(-np.abs(scores), axis=1)[:, :favoured]
     rows = np.arange(people)[:, None]
     said = choose(
-        Choice(name="r/c", epsilon=epsilon, choices=choices, favoured=favoured),
+        RandomizedChoice(
+            name="r/c", epsilon=epsilon, choices=choices, favoured=favoured
+        ),
         2.0 * order + (scores[rows, order] < 0),
     )
     told = scores[np.arange(people), said // 2] * (1 - 2 * (said % 2))

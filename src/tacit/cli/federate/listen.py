@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.serving.http.plain import Plain
+    from tacit.serving.http.plain import PlainRoutes
 
 
 def check_secure(o: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def check_secure(o: dict[str, Any]) -> None:
         )
 
 
-def serve(app: Plain, o: dict[str, Any]) -> None:
+def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 

@@ -13,7 +13,7 @@ from tacit.cli.options import F, json_option, note, several
 from tacit.cli.show import print_json, say
 
 if TYPE_CHECKING:
-    from tacit.federation.server.store import Store
+    from tacit.federation.server.store import ServerStore
 
 ROLES = ("recommender", "aggregator")
 DAYS = 30.0
@@ -41,13 +41,13 @@ store_options: Callable[[F], F] = several(
 )
 
 
-def open_store(o: dict[str, Any]) -> Store:
+def open_store(o: dict[str, Any]) -> ServerStore:
     """The store of a server, which may be running: transactions take turns."""
     from pathlib import Path
 
     from tacit.errors import SettingError
     from tacit.federation.server import recommender, uploads
-    from tacit.federation.server.store import Store
+    from tacit.federation.server.store import ServerStore
 
     where = o["store"]
     if o["store_file"]:
@@ -59,7 +59,9 @@ def open_store(o: dict[str, Any]) -> Store:
         "recommender": recommender.MIGRATIONS,
         "aggregator": uploads.MIGRATIONS,
     }
-    return Store(where or Path(o["home"]) / f"{role}.sqlite", steps[role], role)
+    return ServerStore(
+        where or Path(o["home"]) / f"{role}.sqlite", steps[role], role
+    )
 
 
 @click.command()

@@ -18,7 +18,7 @@ from tacit.data.layouts import (
     netflix,
 )
 from tacit.data.layouts.base import Glance, Layout, glance
-from tacit.data.reading.files import Bundle, Part
+from tacit.data.reading.files import Bundle, Stream
 from tacit.errors import DataError, SettingError
 
 OURS = (
@@ -51,13 +51,13 @@ def named(name: str) -> Layout:
     return known[name]
 
 
-def detect(bundle: Bundle) -> tuple[Layout | None, list[Part]]:
+def detect(bundle: Bundle) -> tuple[Layout | None, list[Stream]]:
     """The layout of a file, folder or archive, and the files to read (not told where all
     of them are read in one pass: a tar has no second one)."""
-    several: list[Part] = []
+    several: list[Stream] = []
     together: Layout | None = None
     names: set[str] = set()
-    found: tuple[Layout, Part] | None = None
+    found: tuple[Layout, Stream] | None = None
     count, last = 0, None
     for part in bundle.parts():
         names.add(part.name.removesuffix(".gz"))
@@ -94,7 +94,7 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Part]]:
     )
 
 
-def ambiguous(bundle: Bundle, one: Part, other: Part) -> DataError:
+def ambiguous(bundle: Bundle, one: Stream, other: Stream) -> DataError:
     """Never choose for the owner: a fit on the wrong people is paid for all the same."""
     return DataError(
         f"it holds more than one set of ratings: {one.label} and {other.label}",
@@ -103,7 +103,7 @@ def ambiguous(bundle: Bundle, one: Part, other: Part) -> DataError:
     )
 
 
-def layout_of(part: Part, *, look: bool = True) -> Layout | None:
+def layout_of(part: Stream, *, look: bool = True) -> Layout | None:
     """The layout of one file, by its name and, if we may `look`, its first line."""
     outside = Glance(part.name, "", "")
     for layout in layouts().values():

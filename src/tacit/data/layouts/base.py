@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.data.reading.dialect import Dialect, plain_ends
-from tacit.data.reading.files import Bundle, Part
+from tacit.data.reading.files import Bundle, Stream
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -34,7 +34,7 @@ class Glance:
     """The first line; empty where the file is not text."""
 
 
-def glance(part: Part) -> Glance:
+def glance(part: Stream) -> Glance:
     """A look at a file from outside, and at its first line if it is text."""
     name = part.name.removesuffix(".gz")
     folder = part.path.rsplit("/", 2)[-2] if "/" in part.path else ""
@@ -59,7 +59,7 @@ class Asked(Protocol):
         """An empty table for rows of numbers."""
 
 
-Reader = Callable[["Layout", Bundle, list[Part], Asked], "Ratings"]
+Reader = Callable[["Layout", Bundle, list[Stream], Asked], "Ratings"]
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class Layout:
     """Whether one such file settles it, and all files are read in one pass over the bundle."""
     reader: Reader | None = None
     """How the files are read; delimited text unless said."""
-    around: Callable[[Part, set[str]], str] | None = None
+    around: Callable[[Stream, set[str]], str] | None = None
     """The name of a layout that is written alike, if the files around tell it is that one."""
 
 
-def beside(part: Part, name: str) -> bool:
+def beside(part: Stream, name: str) -> bool:
     """Whether a plain file has such a neighbour."""
     return Path(part.label).with_name(name).is_file()
 

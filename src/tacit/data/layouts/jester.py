@@ -19,7 +19,7 @@ from tacit.data.reading.dialect import (
     sniff,
 )
 from tacit.data.reading.faults import rating_fault
-from tacit.data.reading.files import Bundle, Part, spreadsheet
+from tacit.data.reading.files import Bundle, Stream, spreadsheet
 from tacit.data.reading.table import Table
 from tacit.errors import DataError, place
 
@@ -56,7 +56,7 @@ def _is_matrix(seen: Glance, fields: list[str]) -> bool:
 
 
 def read(
-    layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked
+    layout: Layout, bundle: Bundle, parts: list[Stream], asked: Asked
 ) -> Ratings:
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)
@@ -67,7 +67,7 @@ def read(
     return replace(found, notes=replace(found.notes, numbered=True))
 
 
-def read_jester(parts: list[Part], table: Table) -> None:
+def read_jester(parts: list[Stream], table: Table) -> None:
     """People are numbered through all files from 1, jokes from 1 in the order of the columns."""
     people = 0
     width = None
@@ -94,7 +94,7 @@ def read_jester(parts: list[Part], table: Table) -> None:
         people += matrix.shape[0]
 
 
-def read_matrix(part: Part) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The line and the numbers of each row; a header line is skipped."""
     data = part.whole(MOST, "a matrix of ratings")
     if data[:4] == b"\xd0\xcf\x11\xe0":

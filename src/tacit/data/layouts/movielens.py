@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.data.layouts.base import Glance, Layout, beside
-from tacit.data.reading.files import Part
+from tacit.data.reading.files import Stream
 
 COLONS = re.compile(r"\d+::\d+::[\d.]+::\d+")
 HEADER = "userid,movieid,rating,timestamp"
@@ -28,7 +28,7 @@ def is_csv(seen: Glance) -> bool:
     )
 
 
-def ten_million(part: Part, names: set[str]) -> str:
+def ten_million(part: Stream, names: set[str]) -> str:
     """MovieLens 10M is written as 1M is; its folder or the files beside it tell."""
     told = re.search(r"ml-10m", part.path) or "tags.dat" in names
     return "ml-10m" if told or beside(part, "tags.dat") else "ml-1m"

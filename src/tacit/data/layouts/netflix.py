@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts.base import Asked, Glance, Layout
 from tacit.data.ratings import Notes, Ratings
-from tacit.data.reading.assemble import Cells, Duplicates, assemble
+from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Growing, dense_numbers
-from tacit.data.reading.files import Bundle, Part, text_chunks
+from tacit.data.reading.files import Bundle, Stream, text_chunks
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
 
@@ -34,13 +34,13 @@ def is_netflix(seen: Glance) -> bool:
     return bool(NAMES.fullmatch(seen.name))
 
 
-def netflix_parts(bundle: Bundle) -> Iterator[Part]:
+def netflix_parts(bundle: Bundle) -> Iterator[Stream]:
     """The files of the Netflix Prize among those of a bundle."""
     return (part for part in bundle.parts() if NAMES.fullmatch(part.name))
 
 
 def read(
-    layout: Layout, bundle: Bundle, parts: list[Part], asked: Asked
+    layout: Layout, bundle: Bundle, parts: list[Stream], asked: Asked
 ) -> Ratings:
     """The ratings of all files; `parts` is empty, because one pass is all there is."""
     schema = asked.schema(layout, True, bundle.label)
@@ -121,7 +121,7 @@ def batches(bundle: Bundle) -> Iterator[_Batch]:
         yield batch.seal()
 
 
-def _blocks(part: Part) -> Iterator[tuple[int, bytes]]:
+def _blocks(part: Stream) -> Iterator[tuple[int, bytes]]:
     line, before = 1, b""
     with part.open() as stream:
         for block in text_chunks(stream, part.label, BATCH):
@@ -190,7 +190,7 @@ class _Builder:
         item, items = dense_numbers(self.item.finish())
         user, users = dense_numbers(self.user.finish())
         lines = self.line.finish() if self.keep_lines else None
-        cells = Cells(
+        cells = RowsRead(
             user,
             item,
             self.value.finish(),

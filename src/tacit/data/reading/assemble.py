@@ -24,7 +24,7 @@ SMALL = 3_000_000
 
 
 @dataclass
-class Cells:
+class RowsRead:
     """One entry a row, in the order of the file; arrays are let go as soon as they are in order."""
 
     user: Codes
@@ -49,7 +49,7 @@ class Cells:
 
 
 def assemble(
-    cells: Cells,
+    cells: RowsRead,
     user_names: Sequence[str],
     item_names: Sequence[str],
     schema: Schema,
@@ -159,7 +159,7 @@ def check_listed(
 
 
 def drop_unlisted(
-    cells: Cells, names: Sequence[str], catalogue: Catalogue
+    cells: RowsRead, names: Sequence[str], catalogue: Catalogue
 ) -> None:
     """Ratings of items outside the catalogue go; item codes become rows of the catalogue."""
     none = 0xFFFFFFFF
@@ -172,7 +172,7 @@ def drop_unlisted(
         cells.take(listed)
 
 
-def drop_absent(cells: Cells, names: Sequence[str]) -> Sequence[str]:
+def drop_absent(cells: RowsRead, names: Sequence[str]) -> Sequence[str]:
     """People left without a rating disappear."""
     alive = present(cells.user, len(names))
     if alive.all():
@@ -181,7 +181,7 @@ def drop_absent(cells: Cells, names: Sequence[str]) -> Sequence[str]:
     return [names[int(k)] for k in np.flatnonzero(alive)]
 
 
-def sort_rows(cells: Cells, n_users: int) -> NDArray[np.int64]:
+def sort_rows(cells: RowsRead, n_users: int) -> NDArray[np.int64]:
     """Cells by (user, item), repeated pairs in the order of the file; gives the starts of
     the rows."""
     if cells.user.size <= SMALL:
@@ -228,7 +228,7 @@ def by_row_plain(
 
 
 def merge_repeats(
-    cells: Cells,
+    cells: RowsRead,
     ptr: NDArray[np.int64],
     duplicates: Duplicates,
     label: str,
@@ -275,7 +275,7 @@ def merge_repeats(
 
 
 def repeated_pair(
-    cells: Cells,
+    cells: RowsRead,
     second: int,
     repeats: int,
     label: str,

@@ -27,7 +27,7 @@ from tacit.data.reading.dialect import (
     records,
 )
 from tacit.data.reading.faults import cell_fault
-from tacit.data.reading.files import Part, count_lines, text_chunks
+from tacit.data.reading.files import Stream, count_lines, text_chunks
 from tacit.data.reading.table import Table
 from tacit.errors import DataError, place
 
@@ -39,7 +39,7 @@ PATIENCE = 3
 
 
 def read_delimited(
-    part: Part, dialect: Dialect, roles: Roles, skip: int, table: Table
+    part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table
 ) -> None:
     """All rows of one file after its first `skip` lines (the header) into the table."""
     reader = _Reader(part.label, dialect, roles, table)

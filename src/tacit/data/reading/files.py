@@ -20,8 +20,8 @@ import numpy as np
 
 from tacit.data.reading.guard import (
     BROKEN,
+    CountedStream,
     Damaged,
-    Unpacked,
     guarded,
     not_a_file,
     open_regular,
@@ -41,7 +41,7 @@ DEEPEST = 2
 
 
 @dataclass(frozen=True)
-class Part:
+class Stream:
     """One stream: `label` is how errors name it, `path` its path inside a folder or
     archive, in lower case."""
 
@@ -104,7 +104,7 @@ class Bundle:
     """What a path holds: one file, or the files of a folder or archive."""
 
     label: str
-    parts: Callable[[], Iterator[Part]]
+    parts: Callable[[], Iterator[Stream]]
     """A fresh pass. A part of a tar must be read before the next one is asked for."""
     single: bool
     folder: bool = False
@@ -139,16 +139,16 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     return Bundle(label, lambda: iter([one_file(path)]), True)
 
 
-def one_file(path: Path) -> Part:
+def one_file(path: Path) -> Stream:
     """A single file as a part."""
-    return Part(
+    return Stream(
         str(path),
         str(path.absolute()).lower().replace("\\", "/"),
         partial(open_regular, path),
     )
 
 
-def folder_parts(path: Path) -> Iterator[Part]:
+def folder_parts(path: Path) -> Iterator[Stream]:
     """Files of the folder and of the folders in it, in the order of their names."""
     for folder in [
         path,
@@ -161,7 +161,7 @@ def folder_parts(path: Path) -> Iterator[Part]:
             )
         for name, full in names:
             where = f"{inside}/{name.lower()}"
-            yield Part(full, where, partial(open_regular, full))
+            yield Stream(full, where, partial(open_regular, full))
 
 
 def zip_bundle(path: Path) -> Bundle:
@@ -183,8 +183,8 @@ def zip_bundle(path: Path) -> Bundle:
     if not names:
         raise DataError("the zip file holds no file", place=str(path))
 
-    def member(name: str) -> Part:
-        return Part(
+    def member(name: str) -> Stream:
+        return Stream(
             f"{path}: {name}",
             f"{path}/{name}".lower(),
             lambda: zipfile.ZipFile(path).open(name),
@@ -205,7 +205,7 @@ def gunzipped_tar(path: Path) -> bool:
         return False  # reading it as text will tell what is wrong
 
 
-def tar_parts(path: Path) -> Iterator[Part]:
+def tar_parts(path: Path) -> Iterator[Stream]:
     """The files of a tar archive, one after another."""
     label = str(path)
     with guarded(label), unpacking(label), one_file(path).open() as stream:
@@ -216,7 +216,7 @@ def tar_parts(path: Path) -> Iterator[Part]:
 
 def _members(
     raw: IO[bytes], label: str, size: int, deep: int
-) -> Iterator[Part]:
+) -> Iterator[Stream]:
     """One forward pass; the tar inside the Netflix download is walked in place."""
     with tarfile.open(fileobj=raw, mode="r|") as archive:
         for member in archive:
@@ -230,10 +230,10 @@ def _members(
                 yield from _members(content, inner, size, deep - 1)
             else:
                 where = f"{label}/{member.name}".lower()
-                yield Part(inner, where, Held(content, inner), size)
+                yield Stream(inner, where, HeldMember(content, inner), size)
 
 
-class Held:
+class HeldMember:
     """A member of a tar: read once, while the pass stands at it, and then kept."""
 
     def __init__(self, content: IO[bytes], label: str) -> None:
@@ -264,7 +264,7 @@ def text_chunks(
     where that can be seen."""
     lines = 0
     compressed = not isinstance(stream, io.BufferedReader) or isinstance(
-        stream.raw, Unpacked
+        stream.raw, CountedStream
     )  # else it cannot break
     while True:
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.data.reading.assemble import Cells
+from tacit.data.reading.assemble import RowsRead
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.faults import off_scale
@@ -168,7 +168,7 @@ def frame_fault(
     return off_scale(where, table.schema)
 
 
-def read_sparse(matrix: Any, schema: Schema, rated: bool) -> Cells:
+def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:
     """Rows are people and columns items; every stored entry is a rating, or a like if it is
     not zero."""
     entries = (
@@ -189,7 +189,7 @@ def read_sparse(matrix: Any, schema: Schema, rated: bool) -> Cells:
                 remedy="remove the entry",
             )
         raise off_scale(where, schema)
-    cells = Cells(person, item, values)
+    cells = RowsRead(person, item, values)
     if not rated:
         cells.take(values != 0)  # a stored zero is no like
     return cells

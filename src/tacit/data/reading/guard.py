@@ -136,7 +136,7 @@ def unpacking(label: str) -> Iterator[None]:
         ) from None
 
 
-class Unpacked(io.RawIOBase):
+class CountedStream(io.RawIOBase):
     """What comes out of a compressed stream, counted."""
 
     def __init__(self, stream: IO[bytes], label: str, most: int) -> None:
@@ -173,7 +173,7 @@ class Unpacked(io.RawIOBase):
 def unpacked(stream: IO[bytes], label: str, packed: int) -> io.BufferedReader:
     """A stream of what comes out of a file that has `packed` bytes."""
     most = most_unpacked(packed)
-    return io.BufferedReader(Unpacked(stream, label, most), 1 << 16)
+    return io.BufferedReader(CountedStream(stream, label, most), 1 << 16)
 
 
 @contextmanager

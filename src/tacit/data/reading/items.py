@@ -14,7 +14,7 @@ from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, two_ways
 from tacit.data.reading.columns import NAMES, plain, words
 from tacit.data.reading.dialect import Dialect, is_number
-from tacit.data.reading.files import Part, bundle
+from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.sheet import (
     Sheet,
@@ -90,7 +90,7 @@ def read_items(source: object, layout: str | None = None) -> Catalogue:
         return _from_file(choose(source), layout)  # type: ignore[arg-type]
 
 
-def _from_file(part: Part, layout: str | None) -> Catalogue:
+def _from_file(part: Stream, layout: str | None) -> Catalogue:
     layout = layout or detect(part)
     if layout == "ml-100k":
         return catalogue(movielens_100k(part))
@@ -110,7 +110,7 @@ def _from_file(part: Part, layout: str | None) -> Catalogue:
     return catalogue(sheet)
 
 
-def choose(path: str | Path) -> Part:
+def choose(path: str | Path) -> Stream:
     """The catalogue's file: the path itself, or the known one in a folder or archive."""
     found = bundle(path)
     for part in found.parts():
@@ -125,7 +125,7 @@ def choose(path: str | Path) -> Part:
     )
 
 
-def detect(part: Part) -> str | None:
+def detect(part: Stream) -> str | None:
     """By the file's name and the look of its first line; None for a plain table."""
     first = text_of(part).split("\n", 1)[0].strip()
     expected = FILES.get(part.name.removesuffix(".gz"))
@@ -140,7 +140,7 @@ def detect(part: Part) -> str | None:
     return None
 
 
-def movielens_100k(part: Part) -> Sheet:
+def movielens_100k(part: Stream) -> Sheet:
     """The catalogue of MovieLens 100K, whose genres are columns of 0 and 1."""
     sheet = read_sheet(part, Dialect("|", 24), encoding_of(part))
     rows = []
@@ -160,7 +160,7 @@ def movielens_100k(part: Part) -> Sheet:
     return Sheet(sheet.label, ["id", "title", "genres"], rows)
 
 
-def netflix_titles(part: Part) -> Sheet:
+def netflix_titles(part: Stream) -> Sheet:
     """Rows `id,year,title`; a title may hold commas."""
     sheet = read_sheet(part, Dialect("\x1f\x1f", 1), encoding_of(part))
     rows = [

@@ -12,7 +12,7 @@ import io
 import mmap
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.reading.files import Part
+from tacit.data.reading.files import Stream
 from tacit.data.reading.guard import (
     most_unpacked,
     third_party,
@@ -39,7 +39,7 @@ class _Broken(Exception):
     """A header that cannot be read."""
 
 
-def read_parquet(part: Part) -> pl.DataFrame:
+def read_parquet(part: Stream) -> pl.DataFrame:
     """The columns of a parquet file."""
     import polars as pl
 

@@ -12,7 +12,7 @@ from tacit.data.reading.cells import iso_seconds
 from tacit.data.reading.columns import NAMES, plain
 from tacit.data.reading.dialect import decode, is_number
 from tacit.data.reading.faults import time_fault
-from tacit.data.reading.files import Part, bundle
+from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.sheet import OWN, Sheet, read_sheet, with_header
 from tacit.errors import DataError
@@ -57,7 +57,7 @@ def read_names(path: str | Path) -> list[str]:
     return [clean(line.strip().strip('"')) for line in text.split("\n")]
 
 
-def _only_part(path: str | Path) -> Part:
+def _only_part(path: str | Path) -> Stream:
     for part in bundle(path).parts():
         part.head(1)  # the pass over a tar stands at this part only now
         return part

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tacit.data.reading.columns import looks_like_header
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
-from tacit.data.reading.files import Part, spreadsheet
+from tacit.data.reading.files import Stream, spreadsheet
 from tacit.data.reading.frames import to_polars
 from tacit.data.reading.parquet import read_parquet
 from tacit.errors import DataError, place
@@ -146,7 +146,7 @@ def _text(value: object) -> str:
 
 
 def read_sheet(
-    part: Part,
+    part: Stream,
     dialect: Dialect | None = None,
     encoding: str | None = None,
     size: Size = CATALOGUE,
@@ -209,12 +209,12 @@ def with_header(sheet: Sheet, known: set[str] | None = None) -> Sheet:
     return Sheet(sheet.label, sheet.rows[0][1], sheet.rows[1:])
 
 
-def text_of(part: Part) -> str:
+def text_of(part: Stream) -> str:
     """The first text of a file, for telling layouts apart."""
     return part.head(4096).removeprefix(b"\xef\xbb\xbf").decode("latin-1")
 
 
-def encoding_of(part: Part) -> str:
+def encoding_of(part: Stream) -> str:
     """UTF-8 if it is; else Latin-1, in which the older data sets are written."""
     data = part.whole(CATALOGUE.most, CATALOGUE.what)
     try:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings, counted
-from tacit.data.reading.assemble import Cells, Duplicates, assemble
+from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import (
     Codes,
     Fault,
@@ -158,7 +158,7 @@ class Table:
         self._check_ids(label)
         item, item_names = self.items.finish()
         user, user_names = self.users.finish()
-        cells = Cells(
+        cells = RowsRead(
             user,
             item,
             self.values.finish(),

@@ -14,7 +14,7 @@ from tacit.page import card, cards, escaped, page, paragraph, table
 
 if TYPE_CHECKING:
     from tacit.evaluation.choose import Candidate, Choice
-    from tacit.evaluation.cost import Interval
+    from tacit.evaluation.cost import NineInTen
 
 WHO = {
     "user": "a person: everything she ever rated counts as one",
@@ -134,7 +134,7 @@ def candidate_table(found: Choice) -> str:
     return table(columns, rows)
 
 
-def interval(found: Interval) -> str:
+def interval(found: NineInTen) -> str:
     """`.871 to .902`, with the sign where a number is below 0."""
     return f"{found.low:.3f} to {found.high:.3f}"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tacit.evaluation.forecast import Forecast, Line
+    from tacit.evaluation.forecast import Forecast, ForecastLine
 
 ROWS = 12
 """Height of the picture in letters."""
@@ -104,7 +104,7 @@ def headings(told: Forecast) -> tuple[str, ...]:
     return f"{short}, from", "middle", "to", f"{metric}, from", "to"
 
 
-def cells(line: Line) -> tuple[str, ...]:
+def cells(line: ForecastLine) -> tuple[str, ...]:
     """One line of the table."""
     numbers = (
         line.cost.low,
@@ -135,7 +135,7 @@ def in_letters(told: Forecast) -> str:
     return "\n".join(drawn)
 
 
-def _letter(line: Line, at: float, step: float) -> str:
+def _letter(line: ForecastLine, at: float, step: float) -> str:
     half = step / 2
     if abs(line.cost.middle - at) <= half:
         return "●"

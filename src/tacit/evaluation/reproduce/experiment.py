@@ -26,7 +26,7 @@ Style = Literal["ours", "paper", "line"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Wanted:
     """What an experiment is to be run on."""
 
     data: tuple[str, ...]
@@ -71,7 +71,7 @@ class Results:
     """The finished cells of one experiment."""
 
     rows: tuple[Row, ...]
-    asked: Asked
+    asked: Wanted
 
     def where(self, **same: Any) -> Results:
         """Only the cells whose keys have these values."""
@@ -210,7 +210,7 @@ class Experiment:
     usual one, which the embedded sample stands for if nothing is given."""
     split: str
     """In words."""
-    keys: Callable[[Asked], Iterable[Key]]
+    keys: Callable[[Wanted], Iterable[Key]]
     """The cells. A key names its data set as `data` if `work` needs one."""
     work: Callable[[Sources, Key], Values]
     """One cell; a function of a module, so that other processes find it."""

@@ -19,7 +19,6 @@ from typing import Any
 import tacit
 from tacit.evaluation.cells import run_cells
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Experiment,
     Finding,
     Key,
@@ -28,6 +27,7 @@ from tacit.evaluation.reproduce.experiment import (
     Row,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
 from tacit.ledger.software import software
@@ -102,7 +102,7 @@ def _run(
     sources = marks.sources
     there = () if experiment.invented else sources.there(experiment.data)
     missing = () if experiment.invented else _missing(experiment, sources)
-    asked = Asked(there, seeds, quick)
+    asked = Wanted(there, seeds, quick)
     run = there or experiment.invented
     keys = [dict(key) for key in experiment.keys(asked)] if run else []
     who = {

@@ -14,10 +14,15 @@ from tacit.bound.fixed import FixedPoint
 from tacit.bound.gram import EntryGram
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.federation.agreed.scheme import Arrays, Plain, Scheme, scheme_of
+from tacit.federation.agreed.scheme import (
+    Arrays,
+    PlainScheme,
+    Scheme,
+    scheme_of,
+)
 from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.task import Task
-from tacit.federation.protocol.wire import Layout, layouts_print
+from tacit.federation.protocol.wire import PartLayout, layouts_print
 from tacit.ledger.account.event import (
     EVENTS,
     Event,
@@ -53,7 +58,7 @@ class Assembled:
     plan: Plan
     events: dict[str, Event]
     """By `round/part`; empty where noise is off."""
-    _layouts: dict[int, tuple[Layout, ...]] = field(default_factory=dict)
+    _layouts: dict[int, tuple[PartLayout, ...]] = field(default_factory=dict)
     _agreed: dict[int, str] = field(default_factory=dict)
     _prices: dict[tuple[float, int, Unit], float] = field(default_factory=dict)
     forms: dict[tuple[str, ...], State] = field(default_factory=dict)
@@ -106,7 +111,7 @@ class Assembled:
         """The round at this place of the plan."""
         return self.plan.rounds[index]
 
-    def layouts(self, index: int) -> tuple[Layout, ...]:
+    def layouts(self, index: int) -> tuple[PartLayout, ...]:
         """How the parts of a round are sent and summed."""
         if index not in self._layouts:
             round_ = self.round(index)
@@ -273,7 +278,7 @@ def _check_groups(plan: Plan, task: Task) -> None:
             remedy="fewer --groups, or a smaller --least",
         )
     summed = all(part.kind is Kind.SUM for _, part in plan.parts)
-    if not summed or scheme_of(task) is not Plain:
+    if not summed or scheme_of(task) is not PlainScheme:
         raise SettingError(
             "reports and printed schemes have no groups", remedy="--groups 1"
         )

@@ -21,7 +21,7 @@ from tacit.bound.base import Rows
 from tacit.bound.check import check_rows
 from tacit.engine.answers import Answers
 from tacit.errors import Failure
-from tacit.ledger.account.event import Choice, Event
+from tacit.ledger.account.event import Event, RandomizedChoice
 from tacit.noise.device import choose, respond
 from tacit.rounds.round import Part, Released
 
@@ -36,7 +36,7 @@ def own_report(
             f"a device gives one randomized report to {part.name}, no more and no fewer"
         )
     if part.choices:
-        if not isinstance(event, Choice):
+        if not isinstance(event, RandomizedChoice):
             raise Failure(f"the event of {part.name} is no choice")
         return np.array([[label, int(choose(event, given.values)[0])]])
     bit = int(

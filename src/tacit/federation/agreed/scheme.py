@@ -26,7 +26,7 @@ from tacit.errors import SettingError
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import (
     Announcement,
-    Layout,
+    PartLayout,
     Section,
     digest,
     words,
@@ -71,7 +71,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Holding:
     """What a device holds when it answers: what it was told, and what is its own."""
 
     told: Announcement
@@ -102,14 +102,14 @@ class Bare:
     __repr__ = shapes
 
 
-class Notes(Protocol):
+class ServerNotes(Protocol):
     """A server's open transaction, as far as a scheme uses it."""
 
     def run(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a statement gives."""
 
 
-class Told(ABC):
+class Telling(ABC):
     """What the devices of one attempt are told.
 
     Guarantee: it follows from the attempt, the state and what the scheme keeps, and is
@@ -133,7 +133,7 @@ class Told(ABC):
 
     @abstractmethod
     def taken_off(
-        self, layout: Layout, sum_: Section, arrived: Collection[str]
+        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
         """A sum of the devices that arrived, without what they were given to add to it."""
 
@@ -161,13 +161,13 @@ class Scheme(ABC):
         """Refuse a plan that the scheme has no form for."""
 
     @abstractmethod
-    def layout(self, round_: Round, part: Part) -> Layout:
+    def layout(self, round_: Round, part: Part) -> PartLayout:
         """How a part of a round is sent and summed."""
 
     @abstractmethod
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Told:
+    ) -> Telling:
         """What the devices of an attempt are told. `kept` is what the recommender keeps for
         the scheme, `secret` its own half of the attempt's key."""
 
@@ -177,7 +177,7 @@ class Scheme(ABC):
 
     @abstractmethod
     def added(
-        self, path: str, layout: Layout, asked: Asked, rows: int
+        self, path: str, layout: PartLayout, asked: Holding, rows: int
     ) -> NDArray[Any]:
         """What a device adds to its contribution of `rows` rows to the part at `path`
         (`round/part`), modulo 2^bits: its share of the noise, and whatever it was given to
@@ -186,12 +186,12 @@ class Scheme(ABC):
     @classmethod
     @abstractmethod
     def summed(
-        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
     ) -> Section:
         """A sum as the aggregator reveals it."""
 
 
-class Plain(Scheme):
+class PlainScheme(Scheme):
     """The protocol of Tacit: one payload for all, independent shares of the noise, sums as
     they are.
 
@@ -214,20 +214,22 @@ class Plain(Scheme):
                         remedy="use simulate",
                     )
 
-    def layout(self, round_: Round, part: Part) -> Layout:
+    def layout(self, round_: Round, part: Part) -> PartLayout:
         """The whole array, in words that hold an honest sum with its noise; of item-item
         sums the upper triangle, each number once.
 
         A report is one person's to give: her label and her answer, not summed.
         """
         if part.kind is Kind.REPORT:
-            return Layout(name=part.name, size=1, width=2, bits=64, report=True)
+            return PartLayout(
+                name=part.name, size=1, width=2, bits=64, report=True
+            )
         bits: Literal[32, 64] = (
             32 if self.made.span(round_, part) < 2.0**31 else 64
         )
         gram = part.form == "gram"
         spread = self.made.server_noise(f"{round_.name}/{part.name}")
-        return Layout(
+        return PartLayout(
             name=part.name,
             size=part.numbers if gram else part.size,
             width=1 if gram else part.width,
@@ -238,7 +240,7 @@ class Plain(Scheme):
 
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Told:
+    ) -> Telling:
         """The public state, the same for everybody."""
         return _ToldAll(pack_state(state.packed()))
 
@@ -247,7 +249,7 @@ class Plain(Scheme):
         return Received(unpack_state(payload))
 
     def added(
-        self, path: str, layout: Layout, asked: Asked, rows: int
+        self, path: str, layout: PartLayout, asked: Holding, rows: int
     ) -> NDArray[Any]:
         """Its share of the noise, whatever was announced: the share follows from the task
         that the device itself has assembled."""
@@ -268,13 +270,13 @@ class Plain(Scheme):
 
     @classmethod
     def summed(
-        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
     ) -> Section:
         """The sum with this server's own noise, where the round asks for it."""
         return with_noise(layout, sum_)
 
 
-def with_noise(layout: Layout, sum_: Section) -> Section:
+def with_noise(layout: PartLayout, sum_: Section) -> Section:
     """A sum, masked or not, with a whole noise of the server that calls, modulo 2^bits.
 
     Guarantee: fresh and exact, of the law that the layout names, which every device in the
@@ -288,7 +290,7 @@ def with_noise(layout: Layout, sum_: Section) -> Section:
 
 
 @dataclass(frozen=True)
-class _ToldAll(Told):
+class _ToldAll(Telling):
     """The same for every device."""
 
     alike = True
@@ -306,7 +308,7 @@ class _ToldAll(Told):
         return self._digest
 
     def taken_off(
-        self, layout: Layout, sum_: Section, arrived: Collection[str]
+        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
         return Bare(sum_.words)
 
@@ -315,13 +317,13 @@ def scheme_of(task: Task) -> type[Scheme]:
     """The scheme that a task asks for: a printed one where its method has one and its noise
     is not to be sound."""
     if task.calibration == "sound" or task.method not in PRINTED:
-        return Plain
+        return PlainScheme
     return _found(PRINTED[task.method])
 
 
-def scheme_of_layouts(parts: tuple[Layout, ...]) -> type[Scheme]:
+def scheme_of_layouts(parts: tuple[PartLayout, ...]) -> type[Scheme]:
     """The scheme of a round, as the aggregator knows it."""
-    return _found(HUA) if any(part.printed for part in parts) else Plain
+    return _found(HUA) if any(part.printed for part in parts) else PlainScheme
 
 
 def printed_tables() -> tuple[tuple[str, ...], ...]:

@@ -55,7 +55,7 @@ class Away(Exception):
     """A server did not answer, or not yet; worth another try."""
 
 
-class Refused(Exception):
+class TurnedDown(Exception):
     """A server turned a message down for good; `reason` is what it said, in plain words."""
 
     def __init__(self, status: int, reason: str = "") -> None:
@@ -65,7 +65,7 @@ class Refused(Exception):
 
 
 @dataclass
-class Server:
+class KnownServer:
     """A server as devices know it: its address, its pinned identity, its exchange keys."""
 
     url: str
@@ -89,7 +89,7 @@ class Server:
         self.current = name_of(known[0])
 
 
-class Link:
+class Conversation:
     """One device's conversation with both servers.
 
     `private` is its exchange key, `name` its id if it has had another key before. What it
@@ -99,8 +99,8 @@ class Link:
     def __init__(
         self,
         web: Web,
-        recommender: Server,
-        aggregator: Server,
+        recommender: KnownServer,
+        aggregator: KnownServer,
         private: bytes,
         name: str | None = None,
     ) -> None:
@@ -163,9 +163,9 @@ class Link:
                 server, "/v1/enrol", json.dumps(facts).encode(), more
             )
 
-    async def rotate(self, private: bytes) -> Link:
+    async def rotate(self, private: bytes) -> Conversation:
         """The same device with a new key. If it is cut short, call it again with the same one."""
-        new = Link(
+        new = Conversation(
             self.web, self.recommender, self.aggregator, private, self.name
         )
         for server in (self.recommender, self.aggregator):
@@ -180,14 +180,14 @@ class Link:
                 await self.call(
                     server, "/v1/rotate", json.dumps(facts).encode()
                 )
-            except Refused as refused:
+            except TurnedDown as refused:
                 if refused.status != 401:  # else it has the new key already
                     raise
         return new
 
     async def call(
         self,
-        server: Server,
+        server: KnownServer,
         path: str,
         body: bytes,
         more: dict[str, str] | None = None,
@@ -226,7 +226,7 @@ class Link:
             )
         return answer.body
 
-    async def _refused(self, server: Server, answer: Answer) -> None:
+    async def _refused(self, server: KnownServer, answer: Answer) -> None:
         """Raise what an answer other than the asked one means."""
         if answer.status == 401 and b"has changed" in answer.body:
             await server.learn(self.web)
@@ -238,7 +238,7 @@ class Link:
                 "a server speaks another version of the protocol",
                 remedy="upgrade this device or the server",
             )
-        raise Refused(answer.status, _reason(answer.body))
+        raise TurnedDown(answer.status, _reason(answer.body))
 
 
 def _reason(body: bytes) -> str:
@@ -252,8 +252,8 @@ def _reason(body: bytes) -> str:
 
 
 async def fetch_task(
-    web: Web, recommender: Server, aggregator: str | None = None
-) -> tuple[Assembled, Server]:
+    web: Web, recommender: KnownServer, aggregator: str | None = None
+) -> tuple[Assembled, KnownServer]:
     """The task, signed, with its events recomputed here: a device believes its own arithmetic.
 
     The recommender names the aggregator, so who wants to be sure of two servers pins
@@ -293,4 +293,4 @@ async def fetch_task(
             "the task names another aggregator than the one pinned",
             remedy="ask its owner before going on",
         )
-    return made, Server(named["url"], named["identity"])
+    return made, KnownServer(named["url"], named["identity"])

@@ -28,14 +28,14 @@ from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import own_report
-from tacit.federation.agreed.scheme import Asked
+from tacit.federation.agreed.scheme import Holding
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.wire import (
     Announcement,
-    Layout,
+    PartLayout,
     Upload,
     digest,
     pack,
@@ -296,7 +296,7 @@ class Device:
         given = round_.contribute(block, found.state)
         for kept in round_.personal:
             self.personal[kept.name] = block.personal[kept.name]
-        asked = Asked(told, found.beside, self.items, self._secret)
+        asked = Holding(told, found.beside, self.items, self._secret)
         self.moved = []
         rows, out = list[int](), list[bytes]()
         layouts = self.made.layouts(told.round)
@@ -344,7 +344,7 @@ class Device:
         )
 
     def _whole(
-        self, part: Part, layout: Layout, given: Rows, count: int
+        self, part: Part, layout: PartLayout, given: Rows, count: int
     ) -> NDArray[np.int64]:
         """The contribution to a part, clipped and on the grid."""
         from tacit.kernels.rows import add_rows

@@ -16,9 +16,9 @@ from tacit.errors import BudgetError, Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.client import (
     Away,
-    Link,
+    Conversation,
+    KnownServer,
     Papers,
-    Server,
     fetch_task,
 )
 from tacit.federation.device.device import Device
@@ -103,7 +103,7 @@ async def run_fleet(
     """
     policy = policy or Policy()
     async with Web(ca, insecure=insecure) as web:
-        recommender = Server(url.rstrip("/"), pin)
+        recommender = KnownServer(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)
             made, aggregator = await fetch_task(
@@ -120,7 +120,7 @@ async def run_fleet(
         )
         keys = privates or [new_exchange()[0] for _ in fleet]
         links = [
-            Link(web, recommender, aggregator, key)
+            Conversation(web, recommender, aggregator, key)
             for key in keys[: len(fleet)]
         ]
         cap = (policy.epsilon, policy.delta)
@@ -151,11 +151,13 @@ async def run_fleet(
     return report
 
 
-async def _enrol(links: Sequence[Link], papers: Sequence[Papers]) -> None:
+async def _enrol(
+    links: Sequence[Conversation], papers: Sequence[Papers]
+) -> None:
     """Make all devices known, some at a time."""
     gate = asyncio.Semaphore(ENROL_AT_ONCE)
 
-    async def one(link: Link, own: Papers) -> None:
+    async def one(link: Conversation, own: Papers) -> None:
         async with gate:
             await enrol_patiently(link, own)
 
@@ -165,7 +167,7 @@ async def _enrol(links: Sequence[Link], papers: Sequence[Papers]) -> None:
 
 async def _one(
     report: FleetReport,
-    link: Link,
+    link: Conversation,
     device: Device,
     place: int,
     wallet: Wallet,

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import BudgetError, Failure
-from tacit.federation.device.client import Away, Link, Papers, Refused
+from tacit.federation.device.client import (
+    Away,
+    Conversation,
+    Papers,
+    TurnedDown,
+)
 from tacit.federation.device.device import Device
 from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.wire import (
@@ -33,7 +38,7 @@ ENROL_TRIES = 40
 
 
 async def take_part(
-    link: Link,
+    link: Conversation,
     device: Device,
     place: int,
     wallet: Wallet,
@@ -87,7 +92,7 @@ async def take_part(
 
 
 async def _join(
-    link: Link, device: Device, done: tuple[int, int]
+    link: Conversation, device: Device, done: tuple[int, int]
 ) -> bytes | None:
     """The next announcement, or None if the training is over. `done` is the last attempt
     that was answered, or left unanswered on purpose."""
@@ -103,7 +108,7 @@ async def _join(
     )
     try:
         return await link.call(link.recommender, "/v1/join", pack(join, rows))
-    except Refused as refused:
+    except TurnedDown as refused:
         early = "stopped" in refused.reason or "sits out" in refused.reason
         if refused.status == 410 and not early:
             return None
@@ -124,7 +129,7 @@ def _vanishes(vanish: Vanish, place: int, told: Announcement) -> bool:
     return vanish > 0 and np.random.default_rng().random() < vanish
 
 
-async def _has_key(link: Link, key: str) -> bool:
+async def _has_key(link: Conversation, key: str) -> bool:
     """Whether the round's key is known, after a look at the recommender's card if need be:
     it may have rotated since."""
     if key in link.recommender.keys:
@@ -136,7 +141,7 @@ async def _has_key(link: Link, key: str) -> bool:
     return True
 
 
-async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
+async def _deliver(link: Conversation, body: bytes, seconds: float) -> bool:
     """Send until it is counted, or too late. Sending the same again is always safe: the
     aggregator counts it once."""
     until, pause = time.monotonic() + seconds, PAUSE
@@ -146,7 +151,7 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
         except Away:
             await asyncio.sleep(pause)
             pause = min(UPLOAD_PAUSE, pause * 2)
-        except Refused as refused:
+        except TurnedDown as refused:
             if refused.status == 409:
                 return True  # what it sent before it lost its memory is counted
             if refused.status in (404, 410):
@@ -160,7 +165,7 @@ async def _deliver(link: Link, body: bytes, seconds: float) -> bool:
 
 
 async def enrol_patiently(
-    link: Link, papers: Papers, tries: int = ENROL_TRIES
+    link: Conversation, papers: Papers, tries: int = ENROL_TRIES
 ) -> None:
     """Enrol at both servers, which may still be starting."""
     for attempt in range(tries):
@@ -168,7 +173,7 @@ async def enrol_patiently(
             await link.enrol(papers)
         except (Away, WireError):
             await asyncio.sleep(min(PAUSE * 2**attempt, JOIN_PAUSE))
-        except Refused as refused:
+        except TurnedDown as refused:
             why = refused.reason or f"status {refused.status}"
             raise Failure(
                 f"a server refused to enrol this device: {why}",

@@ -17,10 +17,10 @@ from typing import Any
 from tacit.errors import BudgetError, Failure
 from tacit.federation.device.client import (
     Away,
-    Link,
+    Conversation,
+    KnownServer,
     Papers,
-    Refused,
-    Server,
+    TurnedDown,
     fetch_task,
 )
 from tacit.federation.device.device import Device
@@ -81,7 +81,7 @@ class Person:
         then."""
         try:
             return asyncio.run(self._run())
-        except (Away, Refused) as error:
+        except (Away, TurnedDown) as error:
             raise Failure(
                 f"a server cannot be reached ({error})",
                 remedy="check its address and --ca",
@@ -91,7 +91,7 @@ class Person:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = known_facts(self.home)
         async with Web(self.ca, insecure=self.insecure) as web:
-            recommender = Server(
+            recommender = KnownServer(
                 self.url.rstrip("/"), self.pin or facts.get("pin")
             )
             await recommender.learn(web)
@@ -104,7 +104,7 @@ class Person:
                 self.home, made, self.ratings, self.policy, facts
             )
             private = bytes.fromhex(facts["private"])
-            link = Link(
+            link = Conversation(
                 web, recommender, aggregator, private, facts.get("name")
             )
             link = await self._enrolled(link, facts)
@@ -114,7 +114,9 @@ class Person:
                 return None
             return await fetch_model(web, recommender, self.home)
 
-    async def _enrolled(self, link: Link, facts: dict[str, Any]) -> Link:
+    async def _enrolled(
+        self, link: Conversation, facts: dict[str, Any]
+    ) -> Conversation:
         """The link, known to both servers, under a new key if that was asked for.
 
         A rotation that was cut short has its key in the facts, and is finished first.
@@ -132,7 +134,7 @@ class Person:
         keep_facts(self.home, facts)
         return link
 
-    async def _take_part(self, link: Link, device: Device) -> None:
+    async def _take_part(self, link: Conversation, device: Device) -> None:
         cap = (self.policy.epsilon, self.policy.delta)
         unit = self.policy.unit
         books = DeviceBooks(1, cap, self.home / "ledger", unit=unit)
@@ -147,7 +149,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Spent:
+class DeviceSpent:
     """What a device has spent, in all trainings that it took part in."""
 
     answers: int
@@ -162,12 +164,12 @@ class Spent:
     __repr__ = shapes
 
 
-def spent(home: Path) -> Spent:
+def spent(home: Path) -> DeviceSpent:
     """What the device of a folder has spent."""
     books = known_book(home / "ledger")
     try:
         kept = Realised(home)
-        return Spent(
+        return DeviceSpent(
             kept.answers,
             books.spent(0),
             kept.epsilon(books.cap[1]),
@@ -178,7 +180,7 @@ def spent(home: Path) -> Spent:
         books.close()
 
 
-async def fetch_model(web: Web, recommender: Server, home: Path) -> Model:
+async def fetch_model(web: Web, recommender: KnownServer, home: Path) -> Model:
     """The published model, fetched once it is there, with its signature checked.
 
     `load` checks the digests of its files; the file that makes a folder a model is written
@@ -217,7 +219,7 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
     return files
 
 
-async def _published(web: Web, recommender: Server) -> Answer:
+async def _published(web: Web, recommender: KnownServer) -> Answer:
     """The recommender's answer that has the model."""
     for _ in range(MODEL_TRIES):
         try:

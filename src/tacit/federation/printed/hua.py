@@ -25,18 +25,18 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.federation.agreed.scheme import (
     Arrays,
-    Asked,
     Attempt,
     Bare,
-    Notes,
+    Holding,
     Received,
     Scheme,
-    Told,
+    ServerNotes,
+    Telling,
 )
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import Layout, Section, digest, words
+from tacit.federation.protocol.wire import PartLayout, Section, digest, words
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
 from tacit.noise.printed import looks_exponential, mixing, mixture
@@ -75,7 +75,7 @@ class Deal:
     """What is dealt to the devices of one round; the same again from the same seed, so a
     restart deals nothing new."""
 
-    layout: Layout
+    layout: PartLayout
     seed: bytes
     joined: Items
     tau: Tau | None = None
@@ -130,7 +130,7 @@ class Deal:
 
 
 @dataclass(frozen=True)
-class _ToldEach(Told):
+class _ToldEach(Telling):
     """Each device gets the rows of its own items, their cohort sizes, and in S3 its pieces.
 
     So each payload is another one, and each device's mask is keyed by its own.
@@ -161,7 +161,7 @@ class _ToldEach(Told):
         return self._digests[device]
 
     def taken_off(
-        self, layout: Layout, sum_: Section, arrived: Collection[str]
+        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
         rows, whole = sum_
         if layout.name != self.deal.layout.name:
@@ -186,7 +186,7 @@ class Hua(Scheme):
     def check(cls, plan: Plan) -> None:
         """Its own plan, and no other, is what it runs."""
 
-    def layout(self, round_: Round, part: Part) -> Layout:
+    def layout(self, round_: Round, part: Part) -> PartLayout:
         """The rows of a device's own items, in 32-bit words; of all items when S3's eta is
         made. Of S3's gradients the aggregator adds its alpha then, and takes it off in every
         other round."""
@@ -194,7 +194,7 @@ class Hua(Scheme):
         dynamic = round_.takes_part.printed == "S3"
         if dynamic and self.made.events and part.name == "gradient":
             blind = "add" if round_.name == "initialise" else "subtract"
-        return Layout(
+        return PartLayout(
             name=part.name,
             size=part.size,
             width=part.width,
@@ -205,7 +205,7 @@ class Hua(Scheme):
 
     def tell(
         self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Told:
+    ) -> Telling:
         """To each device its own rows and cohort sizes; to all of them the seeds of H, for
         the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
         first = self.made.layouts(attempt.index)[0]
@@ -245,7 +245,7 @@ class Hua(Scheme):
         return Received(arrays, beside)
 
     def added(
-        self, path: str, layout: Layout, asked: Asked, rows: int
+        self, path: str, layout: PartLayout, asked: Holding, rows: int
     ) -> NDArray[Any]:
         """Mixed noise as printed, and the pieces of tau that it was dealt."""
         added = words(self._noise(path, layout, asked, rows), layout.bits)
@@ -254,7 +254,7 @@ class Hua(Scheme):
         return added
 
     def _noise(
-        self, path: str, layout: Layout, asked: Asked, rows: int
+        self, path: str, layout: PartLayout, asked: Holding, rows: int
     ) -> NDArray[np.int64]:
         """Equation 12: for each seed b sqrt(2 H) C with C ~ N(0, 1/k). The first seed is of
         rho, drawn freshly; the second of eta, for which a device draws the same C in every
@@ -284,7 +284,7 @@ class Hua(Scheme):
 
     @classmethod
     def summed(
-        cls, notes: Notes, task: str, layout: Layout, sum_: Section
+        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
     ) -> Section:
         """With alpha, a secret vector for each item: added when eta is made, and taken off
         in every round.

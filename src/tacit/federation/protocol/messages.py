@@ -62,7 +62,7 @@ class Message(BaseModel):
     version: Literal[1] = 1
 
 
-class Layout(BaseModel):
+class PartLayout(BaseModel):
     """One part of a round as it is summed: `size` rows of `width` words of `bits` bits.
 
     Every side derives it from the task. The recommender opens a round with its layouts, and
@@ -91,7 +91,7 @@ class Layout(BaseModel):
     own: empty in every sound plan."""
 
     @model_validator(mode="after")
-    def _some_noise(self) -> Layout:
+    def _some_noise(self) -> PartLayout:
         if bool(self.law) != bool(self.spread) or (self.law and self.report):
             raise ValueError("a law has a spread, and a report has neither")
         skellam = self.law == "skellam"
@@ -115,7 +115,7 @@ class Opening(Message):
     task: Hex
     round: Number
     attempt: Number
-    parts: tuple[Layout, ...]
+    parts: tuple[PartLayout, ...]
     least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
     groups: int = Field(default=1, ge=1, le=1000)

@@ -33,9 +33,9 @@ from tacit.federation.protocol.messages import (
     Announcement,
     Closing,
     Join,
-    Layout,
     Message,
     Opening,
+    PartLayout,
     Sum,
     Upload,
     VersionError,
@@ -49,7 +49,7 @@ __all__ = [
     "Announcement",
     "Closing",
     "Join",
-    "Layout",
+    "PartLayout",
     "Message",
     "Opening",
     "Section",
@@ -128,7 +128,7 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
     return header, memoryview(frame)[start + length :]
 
 
-def layouts_print(parts: tuple[Layout, ...]) -> str:
+def layouts_print(parts: tuple[PartLayout, ...]) -> str:
     """What an upload must name. Who opens a round could else have words listed that were
     meant to be summed, or summed in longer words, whose carries tell more than the sum."""
     told = "\n".join(part.model_dump_json() for part in parts)
@@ -177,7 +177,7 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
     )
 
 
-def frame_size(parts: tuple[Layout, ...], start: bytes) -> int:
+def frame_size(parts: tuple[PartLayout, ...], start: bytes) -> int:
     """How long a whole upload is, from its beginning: with its header and what belongs to
     the round."""
     header, _ = unpack(Upload, start)
@@ -185,7 +185,7 @@ def frame_size(parts: tuple[Layout, ...], start: bytes) -> int:
     return len(MAGIC) + 4 + int(length) + payload_size(parts, header.rows)
 
 
-def payload_size(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> int:
+def payload_size(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> int:
     """Bytes of a payload with these parts, of which sparse ones have so many rows."""
     return sum(
         count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
@@ -194,7 +194,7 @@ def payload_size(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> int:
 
 
 def sections(
-    parts: tuple[Layout, ...], rows: tuple[int, ...], payload: memoryview
+    parts: tuple[PartLayout, ...], rows: tuple[int, ...], payload: memoryview
 ) -> list[Section]:
     """Each part of a payload, which holds them one after another:
 
@@ -227,7 +227,7 @@ def sections(
     return out
 
 
-def _counts(parts: tuple[Layout, ...], rows: tuple[int, ...]) -> list[int]:
+def _counts(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> list[int]:
     """How many rows of each part are sent: as many as are named where it is sparse."""
     if len(rows) != sum(part.sparse for part in parts):
         raise WireError("a wrong number of sparse parts")

@@ -29,10 +29,10 @@ from tacit.federation.protocol.wire import (
 )
 from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.store import Refusal, Store
+from tacit.federation.server.store import Refusal, ServerStore
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Plain, Reply
+from tacit.serving.http.plain import Call, PlainRoutes, Reply
 from tacit.serving.http.watch import log
 
 POLL = 0.5
@@ -61,10 +61,10 @@ def aggregator_app(
     limits: Limits | None = None,
     terms: Terms | None = None,
     least: int = 2,
-) -> Plain:
+) -> PlainRoutes:
     """The app. `recommender` is the pinned identity of the one server that may open rounds;
     `least` is this server's own minimum cohort, whatever a recommender asks for."""
-    store = Store(location, MIGRATIONS, "aggregator")
+    store = ServerStore(location, MIGRATIONS, "aggregator")
     gate = Gate("aggregator", identity, store, limits or Limits(), terms)
 
     @asynccontextmanager

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import Failure
-from tacit.federation.agreed.scheme import Attempt, Bare, Told
+from tacit.federation.agreed.scheme import Attempt, Bare, Telling
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.wire import Layout, Section, digest
-from tacit.federation.server.store import Session
+from tacit.federation.protocol.wire import PartLayout, Section, digest
+from tacit.federation.server.store import Transaction
 
 
 @dataclass(frozen=True)
-class Kept(Told):
+class Kept(Telling):
     """What was told, as it was written down; `made` takes off what devices had to add."""
 
-    made: Told
+    made: Telling
     seeds: tuple[str, ...]
     payloads: Mapping[str, bytes]
     """By device."""
@@ -40,14 +40,14 @@ class Kept(Told):
         return self.digests[device]
 
     def taken_off(
-        self, layout: Layout, sum_: Section, arrived: Collection[str]
+        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
         """As the scheme does it."""
         return self.made.taken_off(layout, sum_, arrived)
 
 
 def keep_told(
-    session: Session, task: str, attempt: Attempt, told: Told
+    session: Transaction, task: str, attempt: Attempt, told: Telling
 ) -> Kept:
     """Write down what an attempt's devices are told, unless it was written before; what
     counts is what was written first.
@@ -65,7 +65,7 @@ def keep_told(
     return _read(attempt, told, rows[0])
 
 
-def forget_told(session: Session, task: str, index: int) -> None:
+def forget_told(session: Transaction, task: str, index: int) -> None:
     """The rounds up to this one are over: nobody will ask for their bytes again."""
     session.run(
         "DELETE FROM announced WHERE task = ? AND round <= ?", task, index
@@ -76,7 +76,9 @@ Place = tuple[str, int, int]
 """Task, round and attempt."""
 
 
-def _rows(session: Session, place: Place, alike: bool) -> list[tuple[Any, ...]]:
+def _rows(
+    session: Transaction, place: Place, alike: bool
+) -> list[tuple[Any, ...]]:
     """What was written for this attempt, or for any at the round where all are alike; the
     first comes first."""
     return session.run(
@@ -88,7 +90,7 @@ def _rows(session: Session, place: Place, alike: bool) -> list[tuple[Any, ...]]:
 
 
 def _write(
-    session: Session, place: Place, attempt: Attempt, told: Told
+    session: Transaction, place: Place, attempt: Attempt, told: Telling
 ) -> None:
     if told.alike:
         blob = told.payload(next(iter(attempt.joined)))
@@ -109,7 +111,7 @@ def _write(
     )
 
 
-def _read(attempt: Attempt, told: Told, row: tuple[Any, ...]) -> Kept:
+def _read(attempt: Attempt, told: Telling, row: tuple[Any, ...]) -> Kept:
     """What was written, if it is whole."""
     alike, seeds = row[0], row[1]
     print_, blob = row[2], bytes(row[3])

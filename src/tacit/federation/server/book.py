@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tacit.errors import SettingError
-from tacit.federation.server.store import Refusal, Session
+from tacit.federation.server.store import Refusal, Transaction
 from tacit.noise import bits
 
 TICKET_BYTES = 16
@@ -47,7 +47,7 @@ def new_tickets(count: int) -> list[str]:
 
 
 def keep_tickets(
-    session: Session, tickets: Sequence[str], label: str, days: float
+    session: Transaction, tickets: Sequence[str], label: str, days: float
 ) -> None:
     """Write tickets into the book; they are good for so many days."""
     now = int(time.time())
@@ -61,7 +61,7 @@ def keep_tickets(
         )
 
 
-def limit_label(session: Session, label: str, most: int) -> None:
+def limit_label(session: Transaction, label: str, most: int) -> None:
     """At most so many devices enrol with the tickets of a label, however many there are."""
     session.run(
         "INSERT INTO ticket_limit VALUES (?, ?) ON CONFLICT (label) "
@@ -71,14 +71,14 @@ def limit_label(session: Session, label: str, most: int) -> None:
     )
 
 
-def revoke(session: Session, label: str) -> int:
+def revoke(session: Transaction, label: str) -> int:
     """Take back the tickets of a label that nobody has used."""
     return session.changed(
         "DELETE FROM ticket WHERE label = ? AND device IS NULL", label
     )
 
 
-def use_ticket(session: Session, ticket: str, device: str) -> None:
+def use_ticket(session: Transaction, ticket: str, device: str) -> None:
     """Enrol a device with a ticket, or refuse it. The same device may use it again: its
     first answer may have been lost."""
     rows = session.run(
@@ -109,7 +109,7 @@ def use_ticket(session: Session, ticket: str, device: str) -> None:
     )
 
 
-def _used(session: Session, label: str) -> int:
+def _used(session: Transaction, label: str) -> int:
     rows = session.run(
         "SELECT COUNT(*) FROM ticket WHERE label = ? AND device IS NOT NULL",
         label,
@@ -117,7 +117,7 @@ def _used(session: Session, label: str) -> int:
     return int(rows[0][0])
 
 
-def labels(session: Session) -> list[Label]:
+def labels(session: Transaction) -> list[Label]:
     """What the book says, label by label: counts, and no device."""
     rows = session.run(
         "SELECT label, COUNT(*), COUNT(device), "
@@ -132,7 +132,7 @@ def labels(session: Session) -> list[Label]:
     ]
 
 
-def ban(session: Session, devices: Sequence[str]) -> None:
+def ban(session: Transaction, devices: Sequence[str]) -> None:
     """Serve these devices no more."""
     for device in devices:
         session.run(
@@ -142,13 +142,13 @@ def ban(session: Session, devices: Sequence[str]) -> None:
         )
 
 
-def unban(session: Session, devices: Sequence[str]) -> None:
+def unban(session: Transaction, devices: Sequence[str]) -> None:
     """Serve these devices again."""
     for device in devices:
         session.run("DELETE FROM banned WHERE device = ?", device)
 
 
-def of_label(session: Session, label: str) -> list[str]:
+def of_label(session: Transaction, label: str) -> list[str]:
     """The devices that enrolled with the tickets of a label."""
     rows = session.run(
         "SELECT device FROM ticket WHERE label = ? AND device IS NOT NULL",
@@ -157,7 +157,7 @@ def of_label(session: Session, label: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def banned(session: Session) -> set[str]:
+def banned(session: Transaction) -> set[str]:
     """All who are served no more."""
     return {row[0] for row in session.run("SELECT device FROM banned")}
 

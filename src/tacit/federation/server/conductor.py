@@ -25,7 +25,7 @@ from typing import Protocol
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
-from tacit.federation.agreed.scheme import Attempt, Told
+from tacit.federation.agreed.scheme import Attempt, Telling
 from tacit.federation.protocol.grown import rest
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
@@ -33,7 +33,7 @@ from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import Announcement, Closing, Opening, pack
 from tacit.federation.server.lobby import Lobby
 from tacit.federation.server.rounds import Keyed, Rounds, Status
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.noise import bits
 from tacit.rounds.loop import Loop
@@ -57,7 +57,7 @@ class Aggregator(Protocol):
         """The sum, or None if the attempt was given up."""
 
 
-class Step(Enum):
+class Stage(Enum):
     """Where the conductor stands in a round."""
 
     OPENING = "opening"
@@ -72,7 +72,7 @@ class Active:
     """An attempt that devices can answer, and what they are told."""
 
     attempt: Attempt
-    told: Told
+    told: Telling
 
 
 class Conductor:
@@ -81,7 +81,7 @@ class Conductor:
     def __init__(
         self,
         made: Assembled,
-        store: Store,
+        store: ServerStore,
         identity: Identity,
         aggregator: Aggregator,
         public: Callable[[str], bytes | None],
@@ -99,7 +99,7 @@ class Conductor:
         """What the scheme keeps between rounds."""
         self.index = 0
         """Of the current round in the plan."""
-        self.step = Step.OPENING
+        self.step = Stage.OPENING
         self.active: Active | None = None
         self.spoilt = 0
         self.out: set[str] = set()
@@ -136,7 +136,7 @@ class Conductor:
             await self._attempt(round_)
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
-        self._enter(Step.OVER)
+        self._enter(Stage.OVER)
         await asyncio.to_thread(self.identity.hold, None)
         self.finished.set()
         self.lobby.close()
@@ -171,7 +171,7 @@ class Conductor:
         )
         await self.aggregator.close(closing)
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: Stage) -> None:
         """Every transition passes here, so that a test can kill the process at each."""
         now = time.monotonic()
         if self.metrics is not None and self._since:
@@ -216,7 +216,7 @@ class Conductor:
         Nothing is durable here yet. A process that dies opens the same attempt again, which
         is opening it once.
         """
-        self._enter(Step.OPENING)
+        self._enter(Stage.OPENING)
         fresh, current = bits.fresh().token(16).hex(), self.identity.current
         # The mask of a round is the same in every attempt: a device sends the very words it
         # sent before.
@@ -240,7 +240,7 @@ class Conductor:
 
     async def _gather(self, round_: Round, keyed: Keyed) -> Attempt:
         """The cohort of an attempt, with the keys that its devices have now."""
-        self._enter(Step.GATHERING)
+        self._enter(Stage.GATHERING)
         joined = await self.lobby.gathered(round_.takes_part)
         return Attempt(
             self.index,
@@ -253,7 +253,7 @@ class Conductor:
 
     async def _pass_over(self, round_: Round, attempt: Attempt) -> None:
         """Nobody of this slice came: the round releases nothing."""
-        self._enter(Step.ABSORBING)
+        self._enter(Stage.ABSORBING)
         closing = Closing(
             task=self.name,
             round=attempt.index,
@@ -277,7 +277,7 @@ class Conductor:
     async def _collect(self, active: Active) -> bytes | None:
         """Answer everybody in the attempt, and wait for their sum: None if too few came."""
         attempt = active.attempt
-        self._enter(Step.ANNOUNCED)
+        self._enter(Stage.ANNOUNCED)
         self.active = active
         for place, device in enumerate(attempt.joined):
             holds = self.lobby.holds(device)
@@ -327,7 +327,7 @@ class Conductor:
 
     async def _absorb(self, round_: Round, active: Active, sum_: bytes) -> None:
         """From the sum to the next state; in a thread, for devices go on asking meanwhile."""
-        self._enter(Step.ABSORBING)
+        self._enter(Stage.ABSORBING)
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
             where = {

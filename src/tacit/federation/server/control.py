@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tacit.errors import SettingError
 from tacit.federation.server.conductor import Conductor
-from tacit.federation.server.store import Session, Store
+from tacit.federation.server.store import ServerStore, Transaction
 from tacit.serving.http.watch import log
 
 LOOK_SECONDS = 1.0
@@ -40,7 +40,7 @@ class Orders(NamedTuple):
         return None
 
 
-def orders(session: Session, task: str) -> Orders:
+def orders(session: Transaction, task: str) -> Orders:
     """What was ordered for a task."""
     found = dict(
         session.run("SELECT name, value FROM control WHERE task = ?", task)
@@ -54,7 +54,7 @@ def orders(session: Session, task: str) -> Orders:
     )
 
 
-def order(session: Session, task: str, name: str, value: str) -> None:
+def order(session: Transaction, task: str, name: str, value: str) -> None:
     """Write an order down, over an earlier one of its name."""
     session.run(
         "INSERT INTO control VALUES (?, ?, ?) ON CONFLICT (task, name) "
@@ -65,13 +65,13 @@ def order(session: Session, task: str, name: str, value: str) -> None:
     )
 
 
-def retry(session: Session, task: str) -> None:
+def retry(session: Transaction, task: str) -> None:
     """Have the attempt that is under way given up, and its round run again."""
     count = orders(session, task).retries + 1
     order(session, task, "retries", str(count))
 
 
-class Training(NamedTuple):
+class TrainingStanding(NamedTuple):
     """Where a training of a store stands, for its operator."""
 
     task: str
@@ -83,7 +83,7 @@ class Training(NamedTuple):
     orders: Orders
 
 
-def trainings(session: Session) -> list[Training]:
+def trainings(session: Transaction) -> list[TrainingStanding]:
     """All trainings of a recommender's store."""
     out = []
     for task, round_ in session.run("SELECT id, round FROM task ORDER BY id"):
@@ -94,7 +94,7 @@ def trainings(session: Session) -> list[Training]:
             )
         )
         out.append(
-            Training(
+            TrainingStanding(
                 task,
                 int(round_),
                 int(counts.get("open", 0)),
@@ -106,7 +106,7 @@ def trainings(session: Session) -> list[Training]:
     return out
 
 
-def chosen(session: Session, task: str | None) -> str:
+def chosen(session: Transaction, task: str | None) -> str:
     """The training that the operator means: the one whose name begins so, or the only one."""
     found = [
         each.task
@@ -121,7 +121,7 @@ def chosen(session: Session, task: str | None) -> str:
     return found[0]
 
 
-async def obey(store: Store, conductor: Conductor) -> str:
+async def obey(store: ServerStore, conductor: Conductor) -> str:
     """Look for orders until one ends the training; why it ends."""
     name = conductor.name
     known = await store.read(lambda s: orders(s, name))
@@ -139,7 +139,7 @@ async def obey(store: Store, conductor: Conductor) -> str:
         known = await _looked(store, name, known)
 
 
-async def _looked(store: Store, name: str, known: Orders) -> Orders:
+async def _looked(store: ServerStore, name: str, known: Orders) -> Orders:
     """The orders by now; the last ones if the store is away."""
     from tacit.errors import StorageError
 

@@ -37,7 +37,7 @@ class Taken(StorageError):
         super().__init__("another process of this server has its store")
 
 
-class Session:
+class Transaction:
     """One transaction.
 
     A work gets one and must not keep it: the transaction ends when all works of a batch have

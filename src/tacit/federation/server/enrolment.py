@@ -20,7 +20,7 @@ from tacit.federation.protocol.keys import (
 )
 from tacit.federation.server.attest import Attest
 from tacit.federation.server.book import use_ticket
-from tacit.federation.server.store import Refusal, Session
+from tacit.federation.server.store import Refusal, Transaction
 from tacit.serving.http.plain import Call, Reply
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Enrolment:
             await self.terms.attest.check(facts)
         stamp = int(time.time())
 
-        def work(session: Session) -> None:
+        def work(session: Transaction) -> None:
             if self.terms.tickets:
                 use_ticket(session, asked.ticket, device)
             session.run(
@@ -129,7 +129,7 @@ class Enrolment:
         device, stamp = caller.device, self._proven(request, body, public)
         before = self.gate.publics[device]
 
-        def work(session: Session) -> None:
+        def work(session: Transaction) -> None:
             found = session.run(
                 "SELECT public FROM device WHERE id = ?", device
             )

@@ -27,9 +27,9 @@ from tacit.federation.protocol.wire import VERSION, WireError
 from tacit.federation.server.book import banned
 from tacit.federation.server.enrolment import Enrolment, Terms
 from tacit.federation.server.reading import Fits, check_length, read_body
-from tacit.federation.server.store import Refusal, Session, Store
+from tacit.federation.server.store import Refusal, ServerStore, Transaction
 from tacit.serving.http.limits import Buckets, Limits
-from tacit.serving.http.plain import Call, Handler, Plain, Reply
+from tacit.serving.http.plain import Call, Handler, PlainRoutes, Reply
 from tacit.serving.http.watch import LOG, Metrics
 
 BAN_SECONDS = 1.0
@@ -61,7 +61,7 @@ class Gate:
         self,
         role: str,
         identity: Identity,
-        store: Store,
+        store: ServerStore,
         limits: Limits,
         terms: Terms | None = None,
     ) -> None:
@@ -82,10 +82,10 @@ class Gate:
         ):
             self.publics[device] = bytes(public)
 
-    def app(self, **options: Any) -> Plain:
+    def app(self, **options: Any) -> PlainRoutes:
         """An app with what both servers have: health, metrics, keys, enrolment."""
         hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-        app = Plain(
+        app = PlainRoutes(
             self._plain, title=f"tacit {self.role}", **hidden, **options
         )
 
@@ -305,7 +305,7 @@ class Gate:
             raise Refusal(429, "too many requests")
 
 
-def _touched(session: Session) -> None:
+def _touched(session: Transaction) -> None:
     """A write that changes nothing."""
     session.run("UPDATE migration SET number = number")
 

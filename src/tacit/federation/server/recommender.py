@@ -36,10 +36,10 @@ from tacit.federation.server.publish import (
     reserve,
 )
 from tacit.federation.server.remote import RemoteAggregator
-from tacit.federation.server.store import Refusal, Store
+from tacit.federation.server.store import Refusal, ServerStore
 from tacit.federation.server.tables import statements
 from tacit.serving.http.limits import Limits
-from tacit.serving.http.plain import Call, Plain, Reply
+from tacit.serving.http.plain import Call, PlainRoutes, Reply
 from tacit.serving.http.watch import LOG, log
 
 MIGRATIONS = (
@@ -90,11 +90,11 @@ class Operation:
 
 def recommender_app(
     task: Task, aggregator: RemoteAggregator, how: Operation
-) -> Plain:
+) -> PlainRoutes:
     """The app, which conducts the training of one task while it runs."""
     made = assemble(task)
     # two on one store would announce two masks for one round
-    store = Store(how.location, MIGRATIONS, "recommender", alone=True)
+    store = ServerStore(how.location, MIGRATIONS, "recommender", alone=True)
     identity = aggregator.identity
     gate = Gate("recommender", identity, store, how.limits, how.terms)
     conductor = Conductor(

@@ -16,10 +16,10 @@ import numpy as np
 
 from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.agreed.scheme import Attempt, Told
+from tacit.federation.agreed.scheme import Attempt, Telling
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.server.announced import forget_told, keep_told
-from tacit.federation.server.store import Session, Store
+from tacit.federation.server.store import ServerStore, Transaction
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
 
@@ -57,12 +57,12 @@ class Keyed:
 class Rounds:
     """The rounds of one task in a store."""
 
-    def __init__(self, made: Assembled, store: Store) -> None:
+    def __init__(self, made: Assembled, store: ServerStore) -> None:
         self.made = made
         self.store = store
         self.name = made.task.name
 
-    async def _asked(self, work: Callable[[Session], T]) -> T:
+    async def _asked(self, work: Callable[[Transaction], T]) -> T:
         """The result of a work, however long the store is away: a training is not given up
         for that. Works may run twice, so one whose fate is unknown is run again."""
         while True:
@@ -76,7 +76,7 @@ class Rounds:
         """Where the training stands; a new one stands at its beginning."""
         return await self._asked(self._standing)
 
-    def _standing(self, session: Session) -> Standing:
+    def _standing(self, session: Transaction) -> Standing:
         self._enter(session)
         found = session.run(
             "SELECT state, tau FROM task WHERE id = ?", self.name
@@ -100,7 +100,7 @@ class Rounds:
             ),
         )
 
-    def _enter(self, session: Session) -> None:
+    def _enter(self, session: Transaction) -> None:
         """The row of this task, if it is not there yet."""
         session.run(
             "INSERT INTO task VALUES (?, ?, 0, ?, NULL, 0, NULL) ON CONFLICT DO NOTHING",
@@ -113,7 +113,7 @@ class Rounds:
         """The attempt at a round that was announced and is not over, if there is one."""
         return await self._asked(lambda session: self._opened(session, index))
 
-    def _opened(self, session: Session, index: int) -> Attempt | None:
+    def _opened(self, session: Transaction, index: int) -> Attempt | None:
         rows = session.run(
             "SELECT attempt, nonce, key FROM round "
             "WHERE task = ? AND round = ? AND status = 'open'",
@@ -157,7 +157,7 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt, told: Told) -> Told:
+    async def begin(self, attempt: Attempt, told: Telling) -> Telling:
         """Write an attempt down, with all who joined it and what they are told.
 
         What was written first counts: an attempt that goes on after a restart is told as it
@@ -165,7 +165,7 @@ class Rounds:
         """
         where = (self.name, attempt.index, attempt.number)
 
-        def work(session: Session) -> Told:
+        def work(session: Transaction) -> Telling:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
                 *where,
@@ -200,7 +200,7 @@ class Rounds:
         are `out` sit out the rest."""
         packed = pack_state(state.packed())
 
-        def work(session: Session) -> None:
+        def work(session: Transaction) -> None:
             self._end(session, attempt, status)
             for device in out:
                 session.run(
@@ -225,7 +225,9 @@ class Rounds:
 
         await self._asked(work)
 
-    def _end(self, session: Session, attempt: Attempt, status: Status) -> None:
+    def _end(
+        self, session: Transaction, attempt: Attempt, status: Status
+    ) -> None:
         session.run(
             "UPDATE round SET status = ? WHERE task = ? AND round = ? AND attempt = ?",
             status,
@@ -244,7 +246,7 @@ class Rounds:
     def keep_receipt(self, text: str) -> None:
         """Remember that this task was charged."""
 
-        def work(session: Session) -> None:
+        def work(session: Transaction) -> None:
             self._enter(session)
             session.run(
                 "UPDATE task SET receipt = ? WHERE id = ?", text, self.name

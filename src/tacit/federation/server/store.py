@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tacit.errors import StorageError
-from tacit.federation.server.database import Session, Taken, database_at
+from tacit.federation.server.database import Taken, Transaction, database_at
 
-__all__ = ["Refusal", "Session", "Store"]
+__all__ = ["Refusal", "Transaction", "ServerStore"]
 
 T = TypeVar("T")
-Work = Callable[[Session], Any]
+Work = Callable[[Transaction], Any]
 """What is done in a transaction."""
 BATCH_SECONDS = 0.004
 """For which works are gathered before they are handed over."""
@@ -53,7 +53,7 @@ class _Asked(NamedTuple):
     place: Any
 
 
-class Store:
+class ServerStore:
     """See the module. One thread owns the connection; it starts with the first request and
     ends with `close`.
 
@@ -84,7 +84,7 @@ class Store:
         )
         self._thread.start()
 
-    async def write(self, work: Callable[[Session], T]) -> T:
+    async def write(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in the next transaction; its result, once durable.
 
         A `Refusal` that it raises is raised here, and the other works of the transaction go
@@ -109,7 +109,7 @@ class Store:
     read = write
     """Reads ask the same thread, so they see every write before them."""
 
-    def now(self, work: Callable[[Session], T]) -> T:
+    def now(self, work: Callable[[Transaction], T]) -> T:
         """The same without an event loop, for set-up and tests."""
         done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._queue.put([_Asked(work, None, done)])
@@ -144,13 +144,13 @@ class Store:
         processes take turns."""
         self._database.execute(self._database.begin)
         try:
-            self._take_steps(Session(self._database))
+            self._take_steps(Transaction(self._database))
         except BaseException:
             self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")
 
-    def _take_steps(self, session: Session) -> None:
+    def _take_steps(self, session: Transaction) -> None:
         """The steps that this store has not taken. A store that has taken steps which this
         version does not know, or that belongs to another server, is refused: the two servers
         must not collude, so they do not share a database either."""
@@ -220,7 +220,7 @@ class Store:
 
     def _once(self, works: list[Work]) -> list[Any]:
         """All works in one transaction; each in its own if one of them fails."""
-        session, results = Session(self._database), list[Any]()
+        session, results = Transaction(self._database), list[Any]()
         self._database.execute(self._database.begin)
         for work in works:
             try:

@@ -21,10 +21,10 @@ from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
 from tacit.federation.agreed.report import heard
-from tacit.federation.agreed.scheme import Attempt, Bare, Told, with_noise
+from tacit.federation.agreed.scheme import Attempt, Bare, Telling, with_noise
 from tacit.federation.protocol.masks import mask
 from tacit.federation.protocol.wire import (
-    Layout,
+    PartLayout,
     Section,
     Sum,
     integers,
@@ -62,7 +62,7 @@ class Summed:
     """The aggregator's answer."""
 
     groups: list[Group]
-    layouts: tuple[Layout, ...]
+    layouts: tuple[PartLayout, ...]
 
     @property
     def arrived(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class _Sums:
 def unmask(
     made: Assembled,
     attempt: Attempt,
-    told: Told,
+    told: Telling,
     found: bytes,
     key: Callable[[str], bytes],
     people: float,
@@ -138,8 +138,8 @@ def _reported(
 def _exact(
     made: Assembled,
     attempt: Attempt,
-    told: Told,
-    layouts: tuple[Layout, ...],
+    told: Telling,
+    layouts: tuple[PartLayout, ...],
     group: Group,
     keys: Mapping[str, bytes],
 ) -> _Sums | bytes:
@@ -200,7 +200,7 @@ def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
 
 
 def _cut(
-    layouts: tuple[Layout, ...], sizes: tuple[int, ...], payload: memoryview
+    layouts: tuple[PartLayout, ...], sizes: tuple[int, ...], payload: memoryview
 ) -> list[memoryview]:
     """The payload of each group."""
     if len(sizes) == 1:
@@ -217,8 +217,8 @@ def _cut(
 
 def _bare(
     attempt: Attempt,
-    told: Told,
-    layout: Layout,
+    told: Telling,
+    layout: PartLayout,
     total: Section,
     keys: Mapping[str, bytes],
 ) -> Bare:

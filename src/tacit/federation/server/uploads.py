@@ -19,8 +19,8 @@ import numpy as np
 
 from tacit.federation.agreed.scheme import printed_tables, scheme_of_layouts
 from tacit.federation.protocol.wire import (
-    Layout,
     Opening,
+    PartLayout,
     Section,
     Sum,
     Upload,
@@ -29,7 +29,7 @@ from tacit.federation.protocol.wire import (
     sections,
     unpack,
 )
-from tacit.federation.server.store import Refusal, Session, Store
+from tacit.federation.server.store import Refusal, ServerStore, Transaction
 from tacit.federation.server.tables import statements
 
 MIGRATIONS = (
@@ -71,7 +71,7 @@ class _Row(NamedTuple):
 class Uploads:
     """See the module. `least` is this server's own minimum cohort."""
 
-    def __init__(self, store: Store, least: int) -> None:
+    def __init__(self, store: ServerStore, least: int) -> None:
         self.store = store
         self.least = least
 
@@ -79,7 +79,7 @@ class Uploads:
         """A round begins. Opening twice is opening once; a revealed round opens no more."""
         key = (opening.task, opening.round)
 
-        def work(session: Session) -> None:
+        def work(session: Transaction) -> None:
             if _is_revealed(session, *key):
                 raise Refusal(409, "a sum of this round was revealed already")
             session.run(
@@ -116,7 +116,7 @@ class Uploads:
         one from the same device is not."""
         print_ = digest(body)
 
-        def work(session: Session) -> bool:
+        def work(session: Transaction) -> bool:
             # One statement for what is new and in time; only the others are looked into.
             fresh = session.changed(
                 "INSERT INTO upload (task, round, attempt, device, digest, least, body) "
@@ -139,7 +139,7 @@ class Uploads:
     async def count(self, key: Key) -> Count:
         """How many devices have answered, and whether more may."""
 
-        def work(session: Session) -> Count:
+        def work(session: Transaction) -> Count:
             arrived = session.run(
                 "SELECT COUNT(*) FROM upload WHERE task = ? AND round = ? AND attempt = ?",
                 *key,
@@ -153,7 +153,7 @@ class Uploads:
         return await self.store.write(lambda s: self._reveal(s, key, give_up))
 
     def _reveal(
-        self, session: Session, key: Key, give_up: bool
+        self, session: Transaction, key: Key, give_up: bool
     ) -> bytes | None:
         rows = session.run(
             "SELECT status, sum, opening, least FROM round "
@@ -189,7 +189,7 @@ class Uploads:
         return revealed
 
 
-class Standing(NamedTuple):
+class SumsStanding(NamedTuple):
     """Where the rounds of a task stand at an aggregator, for its operator."""
 
     task: str
@@ -202,7 +202,7 @@ class Standing(NamedTuple):
     """That are kept now."""
 
 
-def standing(session: Session) -> list[Standing]:
+def standing(session: Transaction) -> list[SumsStanding]:
     """All tasks of an aggregator's store: counts, and no device."""
     rows = session.run(
         "SELECT task, MAX(round), "
@@ -213,7 +213,7 @@ def standing(session: Session) -> list[Standing]:
     )
     kept = dict(session.run("SELECT task, COUNT(*) FROM upload GROUP BY task"))
     return [
-        Standing(
+        SumsStanding(
             task=row[0],
             round=int(row[1]),
             open=int(row[2]),
@@ -225,7 +225,7 @@ def standing(session: Session) -> list[Standing]:
     ]
 
 
-def _is_revealed(session: Session, task: str, round_: int) -> bool:
+def _is_revealed(session: Transaction, task: str, round_: int) -> bool:
     """Whether a sum of this round was revealed, of whichever attempt."""
     return bool(
         session.run(
@@ -236,7 +236,7 @@ def _is_revealed(session: Session, task: str, round_: int) -> bool:
     )
 
 
-def _status(session: Session, key: Key) -> str | None:
+def _status(session: Transaction, key: Key) -> str | None:
     rows = session.run(
         "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?",
         *key,
@@ -244,7 +244,9 @@ def _status(session: Session, key: Key) -> str | None:
     return rows[0][0] if rows else None
 
 
-def _check_known(session: Session, key: Key, device: str, print_: str) -> None:
+def _check_known(
+    session: Transaction, key: Key, device: str, print_: str
+) -> None:
     """Refuse a contribution that was not kept, unless it is one that was kept before."""
     if _status(session, key) is None:
         raise Refusal(404, "no such round")
@@ -260,7 +262,7 @@ def _check_known(session: Session, key: Key, device: str, print_: str) -> None:
         raise Refusal(409, "another contribution of this device was counted")
 
 
-def _give_up(session: Session, key: Key) -> None:
+def _give_up(session: Transaction, key: Key) -> None:
     """The attempt is never revealed, and its uploads are of no more use."""
     session.run(
         "UPDATE round SET status = 'given up' "
@@ -286,9 +288,9 @@ def _groups(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
 
 
 def _sum(
-    session: Session,
+    session: Transaction,
     key: Key,
-    parts: tuple[Layout, ...],
+    parts: tuple[PartLayout, ...],
     groups: list[list[str]],
 ) -> bytes:
     """The sums over these groups of devices, as they are revealed: each is a release of its
@@ -319,7 +321,7 @@ def _sum(
 
 
 def _bodies(
-    session: Session, key: tuple[str, int, int]
+    session: Transaction, key: tuple[str, int, int]
 ) -> Iterator[tuple[str, bytes]]:
     """The uploads of a round in the order of their devices, each with its device, about
     `AT_ONCE` bytes of them in memory at most."""
@@ -339,7 +341,7 @@ class _Total:
     """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
     listed, not summed."""
 
-    def __init__(self, parts: tuple[Layout, ...]) -> None:
+    def __init__(self, parts: tuple[PartLayout, ...]) -> None:
         self.parts = parts
         self._sums = [
             np.zeros((part.size, part.width), f"<u{part.word}")

@@ -135,7 +135,7 @@ class Response(_Event):
         return Law("response", self.epsilon, 0)
 
 
-class Choice(_Event):
+class RandomizedChoice(_Event):
     """One report among `choices` answers, `favoured` of which are likelier by a factor
     e^epsilon (local, pure)."""
 
@@ -145,7 +145,7 @@ class Choice(_Event):
     favoured: int = Field(ge=1)
 
     @model_validator(mode="after")
-    def _some_of_all(self) -> Choice:
+    def _some_of_all(self) -> RandomizedChoice:
         if self.favoured >= self.choices:
             raise ValueError(
                 "a Choice event favours fewer answers than there are"
@@ -190,7 +190,7 @@ class Reserve(_Event):
         return self
 
 
-class Tuning(_Event):
+class TuningEvent(_Event):
     """The best of a secret number of independent trials, one of `candidates` drawn for each.
 
     Each trial is a whole private run with its score, and is bounded by exactly one of `rho`
@@ -209,7 +209,7 @@ class Tuning(_Event):
     candidates: int = Field(ge=1)
 
     @model_validator(mode="after")
-    def _is_a_law(self) -> Tuning:
+    def _is_a_law(self) -> TuningEvent:
         if (self.rho is None) == (self.epsilon is None):
             raise ValueError(
                 "a Tuning event takes exactly one of rho and epsilon"
@@ -256,7 +256,7 @@ class Unbounded(_Event):
         return Law(self.noise, self.scale, self.draws)
 
 
-class Evaluation(_Event):
+class EvaluationEvent(_Event):
     """Raw held-back ratings were compared with predictions, for the owner's eyes: nothing
     is published."""
 
@@ -269,12 +269,12 @@ Event = Annotated[
     | Laplace
     | KNorm
     | Response
-    | Choice
+    | RandomizedChoice
     | Selection
     | Reserve
-    | Tuning
+    | TuningEvent
     | Unbounded
-    | Evaluation,
+    | EvaluationEvent,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -37,7 +37,7 @@ from tacit.ledger.book.receipts import (
 )
 from tacit.ledger.book.recheck import recheck
 from tacit.ledger.book.rules import (
-    State,
+    BookState,
     admit,
     check_details,
     check_unit,
@@ -281,7 +281,7 @@ class Book:
         """Replay the chain, the seal, every total and every envelope; the first bad entry
         is named in a BookError."""
         entries = self.entries()
-        state = State()
+        state = BookState()
         for entry in entries:
             state.after(entry)
             try:
@@ -381,7 +381,7 @@ class Book:
         return advisories.affected(self.entries(), version)
 
 
-def _spent(state: State) -> Spent:
+def _spent(state: BookState) -> Spent:
     shown = [
         unit
         for unit in UNITS

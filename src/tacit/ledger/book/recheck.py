@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tacit.ledger.book.chain import damaged
 from tacit.ledger.book.entry import Entry
-from tacit.ledger.book.rules import State, check_details
+from tacit.ledger.book.rules import BookState, check_details
 from tacit.ledger.software import software
 
 ROUNDING = 1e-9
 """On totals that were added up in another order."""
 
 
-def recheck(state: State, entry: Entry, place: str) -> None:
+def recheck(state: BookState, entry: Entry, place: str) -> None:
     """Refuse an entry that should not have been admitted after those before it."""
     if entry.kind == "commit":
         if entry.of not in state.reserved:

@@ -53,7 +53,7 @@ class Tally:
 
 
 @dataclass
-class State:
+class BookState:
     """A book after some entries."""
 
     caps: dict[Unit, tuple[float, float]] = field(default_factory=dict)
@@ -130,9 +130,9 @@ class State:
         )
 
 
-def replay(entries: Iterable[Entry]) -> State:
+def replay(entries: Iterable[Entry]) -> BookState:
     """The state of a book after these entries."""
-    state = State()
+    state = BookState()
     for entry in entries:
         state.after(entry)
     return state
@@ -175,7 +175,7 @@ def charge(
 
 
 def admit(
-    state: State,
+    state: BookState,
     events: tuple[Event, ...],
     unit: Unit,
     limit: int | None,

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from tacit.ledger.account.cost import Tuned
 from tacit.ledger.account.event import (
-    Choice,
     Event,
     Gaussian,
     KNorm,
     Laplace,
+    RandomizedChoice,
     Reserve,
     Response,
     Selection,
     Skellam,
-    Tuning,
+    TuningEvent,
     Unbounded,
 )
 from tacit.units import Unit
@@ -212,7 +212,7 @@ def _noise(event: Event) -> str:
     if isinstance(event, Response):
         reports = count(event.reports, "one-bit report")
         return f"randomized response, {reports} a person at epsilon {event.epsilon:.6g} each"
-    if isinstance(event, Choice):
+    if isinstance(event, RandomizedChoice):
         return (
             f"one randomized report a person among {event.choices:,} answers, "
             f"{event.favoured:,} of them favoured, "
@@ -230,7 +230,7 @@ def _noise(event: Event) -> str:
             else f"epsilon {event.epsilon:.6g}"
         )
         return f"rounds shaped by earlier releases, within {size} together"
-    if isinstance(event, Tuning):
+    if isinstance(event, TuningEvent):
         size = (
             f"rho {event.rho:.6g} (zero-concentrated)"
             if event.rho is not None

@@ -29,19 +29,19 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
 
 
-class Settings(BaseSettings):
+class BiasSettings(BaseSettings):
     """What `bias` can be told."""
 
     sweeps: int = Field(3, ge=1, le=10)
     """How many times the items' sums are released, each time of smaller residuals."""
 
 
-class Released(Form):
+class SoundBias(Form):
     """The sound form: everything from released sums."""
 
     def plan(self, public: Public) -> Plan:
         """Level, weights and sweeps of effects; then how widely people differ."""
-        sweeps = cast("Settings", self.settings).sweeps
+        sweeps = cast("BiasSettings", self.settings).sweeps
         first = FirstOrder.of(public)
         begun = baseline_rounds(first, sweeps)
         rounds = (*begun.rounds, choice_round(first, begun.shares.choice))
@@ -71,8 +71,8 @@ class Bias(FirstForms):
     name = "bias"
     source = "baseline"
     engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = BiasSettings
     forms: ClassVar[Forms] = {
-        "sound": Released,
+        "sound": SoundBias,
         "none": "tacit.methods.baselines.twin:BiasTwin",
     }

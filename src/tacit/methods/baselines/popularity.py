@@ -29,7 +29,7 @@ LIMIT = 2.0
 """Half the inner scale: bounds a mean."""
 
 
-class Settings(BaseSettings):
+class PopularitySettings(BaseSettings):
     """What `popularity` can be told."""
 
     even: int = Field(30, ge=1)
@@ -55,11 +55,11 @@ class Popularity(Method):
     name = "popularity"
     source = "baseline"
     engines = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = PopularitySettings
 
     def plan(self, public: Public) -> Plan:
         """One round of two parts."""
-        even = cast("Settings", self.settings).even
+        even = cast("PopularitySettings", self.settings).even
         whole_person = public.unit == "user"
         pure = is_pure(public.budget)
         bound: Bound = CellClip(1.0)

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.bayes.likings import Likings
+from tacit.methods.bayes.likings import LikingsRound
 from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
@@ -38,11 +38,11 @@ from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 
-class Settings(BaseSettings):
+class BayesSettings(BaseSettings):
     """`bayes` has none: rules choose everything."""
 
 
-class Released(Form):
+class SoundBayes(Form):
     """The sound form: everything from released sums."""
 
     def plan(self, public: Public) -> Plan:
@@ -94,9 +94,9 @@ class Bayes(FirstForms):
     name = "bayes"
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
     engines = ("threads", "federated")
-    Settings: ClassVar[type[BaseSettings]] = Settings
+    Settings: ClassVar[type[BaseSettings]] = BayesSettings
     forms: ClassVar[Forms] = {
-        "sound": Released,
+        "sound": SoundBayes,
         "none": "tacit.methods.bayes.twin:BayesTwin",
     }
 
@@ -119,7 +119,7 @@ def _second_rounds(
 def _covariance(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
     """The covariance; or, where released weights say that it would drown, one more release
     of item sums."""
-    likings = Likings(second, shares.rows)
+    likings = LikingsRound(second, shares.rows)
     spread = 1 / (mu * sqrt(shares.covariance))
     other = second.first.effects("effects instead", shares.covariance, spread)
     drowns = partial(likings.drown, share_sd=spread)

@@ -42,7 +42,7 @@ USER_SENSITIVITY, RATING_SENSITIVITY = 0.7, 1.7
 
 
 @dataclass(frozen=True)
-class Likings:
+class LikingsRound:
     """The covariance of the `rows` items of largest released weight."""
 
     second: SecondOrder

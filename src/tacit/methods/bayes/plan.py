@@ -82,7 +82,7 @@ class Second:
 
 
 @dataclass(frozen=True)
-class Split:
+class BudgetSplit:
     """Shares of the budget; they add up to 1."""
 
     reach: float
@@ -150,7 +150,7 @@ def split(
     items: int,
     columns: int,
     pure: bool,
-) -> Split:
+) -> BudgetSplit:
     """The rule. `columns` counts the loadings that are known before anything is released."""
     reach = people * mu
     level = level_share(people, mu)
@@ -167,7 +167,7 @@ def split(
     weights = max(WEIGHTS_SHARE * left, min(WEIGHTS_MOST * left, WEIGHTS_LEAST))
     sums = MANY_SUMS if reach < MUCH_REACH else FEW_SUMS
     effects = ((left - weights) / sums,) * sums
-    return Split(reach, level, weights, effects, choice, second)
+    return BudgetSplit(reach, level, weights, effects, choice, second)
 
 
 def _user(reach: float, rest: float, items: int, columns: int) -> Second:

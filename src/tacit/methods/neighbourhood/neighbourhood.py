@@ -32,7 +32,7 @@ SGD_RATE, LANGEVIN_RATE = 0.5, 0.3
 split of ML-1M (docs/results/pnbm.md)."""
 
 
-class Settings(BaseSettings):
+class NeighbourhoodSettings(BaseSettings):
     """What both methods can be told."""
 
     neighbours: int = Field(500, ge=1, le=5000)
@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     them."""
 
 
-class SGDSettings(Settings):
+class SGDSettings(NeighbourhoodSettings):
     """What `pnbm-sgd` can be told."""
 
     rate: float | None = Field(None, gt=0)
@@ -72,7 +72,7 @@ class SGDSettings(Settings):
     """In `paper`: neighbours further from a prediction than the width of the scale."""
 
 
-class LangevinSettings(Settings):
+class ChainSettings(NeighbourhoodSettings):
     """What `pnbm-langevin` can be told."""
 
     rate: float | None = Field(None, gt=0)
@@ -92,7 +92,7 @@ class LangevinSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Walk:
+class SimilarityWalk:
     """How similarities move from their start, in `sound`."""
 
     rate: float
@@ -133,7 +133,7 @@ class Neighborhood(Method):
 
     @property
     @abstractmethod
-    def walk(self) -> Walk:
+    def walk(self) -> SimilarityWalk:
         """How similarities are learned."""
 
     def published(self, public: Public, learned: Learned) -> Shared:
@@ -172,10 +172,10 @@ class NeighborhoodSGD(Neighborhood):
     }
 
     @property
-    def walk(self) -> Walk:
+    def walk(self) -> SimilarityWalk:
         """Descent: where the budget is large, one step."""
         settings = cast("SGDSettings", self.settings)
-        return Walk(settings.rate or SGD_RATE, few=0, many=1)
+        return SimilarityWalk(settings.rate or SGD_RATE, few=0, many=1)
 
 
 class NeighborhoodLangevin(Neighborhood):
@@ -184,7 +184,7 @@ class NeighborhoodLangevin(Neighborhood):
 
     name = "pnbm-langevin"
     paper_unit = "user"
-    Settings: ClassVar[type[BaseSettings]] = LangevinSettings
+    Settings: ClassVar[type[BaseSettings]] = ChainSettings
     forms: ClassVar = {
         "sound": f"{HOME}.plan:SoundForm",
         "paper": f"{HOME}.printed.forms:LangevinForm",
@@ -192,10 +192,10 @@ class NeighborhoodLangevin(Neighborhood):
     }
 
     @property
-    def walk(self) -> Walk:
+    def walk(self) -> SimilarityWalk:
         """Sampling: several falling steps with a pull back to the start."""
-        settings = cast("LangevinSettings", self.settings)
-        return Walk(
+        settings = cast("ChainSettings", self.settings)
+        return SimilarityWalk(
             settings.rate or LANGEVIN_RATE,
             few=4,
             many=6,

@@ -21,7 +21,7 @@ from tacit.methods.first_order.rule import is_pure, level_share, strength
 from tacit.methods.neighbourhood.neighbourhood import (
     Learned,
     Neighborhood,
-    Settings,
+    NeighbourhoodSettings,
 )
 from tacit.methods.neighbourhood.rounds import Pairs, later_half, top_items
 from tacit.methods.neighbourhood.state import PairState
@@ -75,7 +75,7 @@ class SoundForm(Form):
     """Private item means, and private neighbours where they pay."""
 
     method: Neighborhood
-    settings: Settings
+    settings: NeighbourhoodSettings
 
     def plan(self, public: Public) -> Plan:
         """Item means; then, over the most rated items if there are any, the start, the

@@ -22,7 +22,7 @@ from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.neighbourhood import (
     Learned,
     Neighborhood,
-    Settings,
+    NeighbourhoodSettings,
 )
 from tacit.methods.neighbourhood.state import RowState
 from tacit.model.person.neighbours import compress
@@ -59,7 +59,7 @@ class TwinForm(Form):
     """Descent without noise, over all items and in one epoch over all people."""
 
     method: Neighborhood
-    settings: Settings
+    settings: NeighbourhoodSettings
 
     def plan(self, public: Public) -> Plan:
         """One round makes everything."""

@@ -37,7 +37,7 @@ class Carrier:
     """`report` None sends the whole vector with noise (`pure`: Laplace), or exactly where
     there is no noise."""
 
-    report: reports.Report | None
+    report: reports.ReportShape | None
     key: int
     """Public: the seed of all directions."""
     pure: bool = False

@@ -31,7 +31,7 @@ WORTH = 0.95
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportShape:
     """A report among `choices` answers of which `favoured` are likelier."""
 
     choices: int
@@ -51,7 +51,7 @@ def gain(epsilon: float, choices: int, favoured: int) -> float:
     return truly * top - (1 - truly) * favoured * top / (choices - favoured)
 
 
-def best_report(epsilon: float, most_bits: int) -> Report:
+def best_report(epsilon: float, most_bits: int) -> ReportShape:
     """Of the reports of at most `most_bits` bits the shortest that is about as good as any."""
     best = [
         max((_report(epsilon, 1 << bits, f) for f in _counts(bits)), key=_gain)
@@ -61,11 +61,11 @@ def best_report(epsilon: float, most_bits: int) -> Report:
     return next(report for report in best if report.gain**2 >= enough)
 
 
-def _report(epsilon: float, choices: int, favoured: int) -> Report:
-    return Report(choices, favoured, gain(epsilon, choices, favoured))
+def _report(epsilon: float, choices: int, favoured: int) -> ReportShape:
+    return ReportShape(choices, favoured, gain(epsilon, choices, favoured))
 
 
-def _gain(report: Report) -> float:
+def _gain(report: ReportShape) -> float:
     return report.gain
 
 

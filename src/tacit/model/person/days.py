@@ -42,7 +42,7 @@ def daily(model: GaussianModel) -> GaussianModel:
     return replace(model, noise=max(model.noise - DAY, 0.5 * model.noise))
 
 
-class Asked(NamedTuple):
+class OnDay(NamedTuple):
     """What the day of a question changes."""
 
     rows: Floats
@@ -95,17 +95,17 @@ class Daily:
         covariance = np.linalg.inv(prior + rows.T @ weighted)
         return Posterior(covariance @ (weighted.T @ self.rest), covariance)
 
-    def _asked(self, rows: Floats) -> Asked:
+    def _asked(self, rows: Floats) -> OnDay:
         """The day of the question, for the rows of the items asked about."""
         today = self.days == self.asked
         if not today.any():
-            return Asked(rows, np.zeros(len(self.items)), DAY)
+            return OnDay(rows, np.zeros(len(self.items)), DAY)
         pull, shared = self._shared()
         first = int(np.flatnonzero(today)[0])
         weights = np.where(
             today, pull[first] * self.model.precision[self.items], 0.0
         )
-        return Asked(rows - shared[first], weights, float(pull[first]))
+        return OnDay(rows - shared[first], weights, float(pull[first]))
 
     def predict(self) -> tuple[Floats, Floats]:
         """As `tacit.model.person.gaussian.predict`, for all items."""

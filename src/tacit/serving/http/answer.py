@@ -29,7 +29,7 @@ GZIP_LEVEL = 9
 
 
 @dataclass(frozen=True)
-class Reply:
+class Answered:
     """One answer."""
 
     status: int
@@ -44,7 +44,7 @@ class _Form:
     body: bytes
     etag: bytes
     full: Headers
-    unchanged: Reply
+    unchanged: Answered
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +88,13 @@ class Asset:
         ]
         if coding != "identity":
             full.append((b"content-encoding", coding.encode()))
-        return _Form(body, etag, full, Reply(304, kept))
+        return _Form(body, etag, full, Answered(304, kept))
 
     def forever(self) -> Asset:
         """The same under an address that never changes its meaning."""
         return Asset(self.label, self.kind, self.body, FOREVER, self.bodies)
 
-    def reply(self, scope: Scope) -> Reply:
+    def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""
         wanted = _wanted(scope["headers"])
         coding = (
@@ -107,7 +107,7 @@ class Asset:
         asked = b"range" in wanted and scope["method"] == "GET"
         if asked and wanted.get(b"if-range", form.etag) == form.etag:
             return _part(form, wanted[b"range"], self.kind)
-        return Reply(
+        return Answered(
             200, form.full, b"" if scope["method"] == "HEAD" else form.body
         )
 
@@ -130,7 +130,7 @@ class Variants:
         """What metrics call it."""
         return self.assets[0].label
 
-    def reply(self, scope: Scope) -> Reply:
+    def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""
         accept = b", ".join(
             value for name, value in scope["headers"] if name == b"accept"
@@ -141,7 +141,7 @@ class Variants:
 
 def plain(
     status: int, words: str, headers: Iterable[tuple[bytes, bytes]] = ()
-) -> Reply:
+) -> Answered:
     """A short answer in words."""
     body = (words + "\n").encode()
     told: Headers = [
@@ -149,7 +149,7 @@ def plain(
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
     ]
-    return Reply(status, [*told, *headers], body)
+    return Answered(status, [*told, *headers], body)
 
 
 def _smaller(body: bytes) -> dict[str, bytes]:
@@ -217,12 +217,12 @@ def _weights(listed: bytes) -> dict[str, float]:
     return found
 
 
-def _part(form: _Form, asked: bytes, kind: str) -> Reply:
+def _part(form: _Form, asked: bytes, kind: str) -> Answered:
     """One range; several at once, or one that does not parse, are answered in whole."""
     length = len(form.body)
     told = re.fullmatch(rb"bytes=(\d{0,15})-(\d{0,15})", asked.strip())
     if told is None or (not told[1] and not told[2]):
-        return Reply(200, form.full, form.body)
+        return Answered(200, form.full, form.body)
     if told[1]:
         first = int(told[1])
         last = min(int(told[2]) if told[2] else length - 1, length - 1)
@@ -243,4 +243,4 @@ def _part(form: _Form, asked: bytes, kind: str) -> Reply:
         (b"content-range", f"bytes {first}-{last}/{length}".encode()),
         (b"accept-ranges", b"bytes"),
     ]
-    return Reply(206, headers, body)
+    return Answered(206, headers, body)

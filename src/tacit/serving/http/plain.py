@@ -65,7 +65,7 @@ Handler = Callable[[Call], Awaitable[Reply]]
 """What answers the requests of one route."""
 
 
-class Plain(FastAPI):
+class PlainRoutes(FastAPI):
     """An app whose plain routes are answered before the framework looks at a request."""
 
     def __init__(

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -25,6 +24,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.runs import split_of
 from tacit.evaluation.reproduce.sources import Sources
@@ -46,7 +46,7 @@ CHANCE = 20.0
 """Per cent of right guesses among five ratings."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """All views of one run."""
     for data in asked.data:
         for seed in asked.splits:

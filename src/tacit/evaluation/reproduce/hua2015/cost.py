@@ -8,7 +8,6 @@ from time import perf_counter
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Experiment,
     Finding,
     Key,
@@ -17,6 +16,7 @@ from tacit.evaluation.reproduce.experiment import (
     Table,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import Sources
 
@@ -34,7 +34,7 @@ PRINTED = {
 }
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """One cell: sizes do not depend on ratings."""
     yield {"people": PEOPLE, "rated": RATED, "items": ITEMS}
 
@@ -42,11 +42,13 @@ def keys(asked: Asked) -> Iterable[Key]:
 def work(sources: Sources, key: Key) -> Values:
     """The bodies of messages as the wire packs them, and the time of both sides' sums."""
     from tacit.federation.protocol.arrays import pack_state
-    from tacit.federation.protocol.wire import Layout, payload_size
+    from tacit.federation.protocol.wire import PartLayout, payload_size
 
     rated = key["rated"]
     layouts = tuple(
-        Layout(name=name, size=key["items"], width=width, bits=32, sparse=True)
+        PartLayout(
+            name=name, size=key["items"], width=width, bits=32, sparse=True
+        )
         for name, width in (("gradient", FACTORS), ("raters", 1))
     )
     told = pack_state(

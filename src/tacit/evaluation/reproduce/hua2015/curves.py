@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -18,6 +17,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Table,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.runs import (
     CHOSEN,
@@ -47,12 +47,12 @@ SEEDS = 0.02
 """What mean errors of two seeds may differ by."""
 
 
-def budgets(asked: Asked) -> tuple[float, ...]:
+def budgets(asked: Wanted) -> tuple[float, ...]:
     """Of all figures."""
     return QUICK_EPSILONS if asked.quick else EPSILONS
 
 
-def scheme_keys(asked: Asked, scheme: str) -> Iterable[Key]:
+def scheme_keys(asked: Wanted, scheme: str) -> Iterable[Key]:
     """A scheme at every epsilon and its baseline, by reading and seed. Readings that do not
     learn are run once, and S3's second reading on one seed."""
     for data in asked.data:
@@ -86,7 +86,7 @@ def scheme_keys(asked: Asked, scheme: str) -> Iterable[Key]:
 
 
 def dynamic_keys(
-    asked: Asked, data: str, reading: str, seed: int
+    asked: Wanted, data: str, reading: str, seed: int
 ) -> Iterable[Key]:
     """S3 with and without noise."""
     if reading not in S3_READINGS or (reading == SCALED and seed):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Experiment,
     Finding,
     Key,
@@ -13,6 +12,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Table,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.runs import MEAN, NONE, base_key, work
 
@@ -21,7 +21,7 @@ EPSILONS = (NONE, 0.15, 0.8)
 MODELS = {"plain": "plain MF", WEIGHTED: "weighted non-negative MF"}
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Both factorizations in S1, with and without noise."""
     for data in asked.data:
         for seed in asked.splits:

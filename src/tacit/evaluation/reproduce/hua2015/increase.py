@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -14,6 +13,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.curves import (
     CELLS,
@@ -42,7 +42,7 @@ SLACK = 1.5
 """A number that survives in words is met within this factor."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Those of figures 1 to 6, and equation 13 beside S2."""
     seen = []
     for scheme in SCHEMES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -13,6 +12,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.curves import CELLS
 from tacit.evaluation.reproduce.hua2015.runs import (
@@ -30,7 +30,7 @@ USUAL = {"join": 0.005, "leave": 0.01}
 EPSILONS = (0.8, NONE)
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """One chance moves, the other is as printed; with noise, and one seed without."""
     rounds = QUICK_DYNAMIC if asked.quick else DYNAMIC
     for data in asked.data:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -13,6 +12,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.hua2015.runs import (
     EPSILONS,
@@ -28,7 +28,7 @@ SAME = 0.05
 """Increases that differ by less are not obviously different."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """S2 on each sample."""
     films = FILMS[:2] if asked.quick else FILMS
     for data in asked.data:
@@ -43,7 +43,7 @@ def keys(asked: Asked) -> Iterable[Key]:
                 }
 
 
-def _shown(asked: Asked) -> tuple[float, ...]:
+def _shown(asked: Wanted) -> tuple[float, ...]:
     return QUICK_EPSILONS if asked.quick else EPSILONS
 
 

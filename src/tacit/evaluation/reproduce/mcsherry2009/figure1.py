@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -18,6 +17,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Table,
+    Wanted,
 )
 from tacit.evaluation.reproduce.mcsherry2009 import judged1 as judged
 from tacit.evaluation.reproduce.mcsherry2009.fits import (
@@ -37,7 +37,7 @@ QUICK = (0.15, 5.0, 50.0)
 CLEANING = {"paper": "cleaned", "none": "not cleaned"}
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Four curves by theta, and each without noise on two splits; the fixed reading."""
     thetas = QUICK if asked.quick else THETAS
     for data in asked.data:

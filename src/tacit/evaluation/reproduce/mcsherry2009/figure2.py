@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -19,6 +18,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Table,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.mcsherry2009.fits import at_date
 from tacit.evaluation.reproduce.sources import SETS
@@ -37,7 +37,7 @@ def theta_of(data: str) -> float:
     return THETA.get(data, SMALL_THETA)
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Every date, by seed."""
     for data in asked.data:
         for cut in QUICK_CUTS if asked.quick else CUTS:

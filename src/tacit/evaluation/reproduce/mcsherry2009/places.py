@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -30,6 +29,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import Sources
 from tacit.ledger.account.calibrate import gaussian_mu
@@ -50,7 +50,7 @@ PLACE_NAMES = {
 }
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Numbers of people, by seed."""
     people = PEOPLE[:3] if asked.quick else PEOPLE
     for count in people:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -19,6 +18,7 @@ from tacit.evaluation.reproduce.experiment import (
     Table,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.shin2018.fits import (
     PRINTED,
@@ -43,7 +43,7 @@ NEAR_SLOPE = 0.15
 """A slope this near to the printed one counts as the same: chosen here."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Four ways, by epsilon."""
     for data in asked.data:
         for seed in asked.splits:
@@ -181,7 +181,7 @@ FIGURE2 = Experiment(
 SIMPLE_EPSILONS = (1.6, 8.0)
 
 
-def simple_keys(asked: Asked) -> Iterable[Key]:
+def simple_keys(asked: Wanted) -> Iterable[Key]:
     """Section 4.1, hiding everything or one item; one seed, because it is slow."""
     for data in asked.data[:1]:
         for protects in ("entire", "single"):

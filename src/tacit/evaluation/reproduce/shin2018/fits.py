@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data import splits
-from tacit.evaluation.reproduce.experiment import Asked, Key, Values
+from tacit.evaluation.reproduce.experiment import Key, Values, Wanted
 from tacit.evaluation.reproduce.sources import Sources
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def plain(data: str, seed: int, k: int = K) -> Key:
     return {"data": data, "seed": seed, "model": PLAIN, "k": k}
 
 
-def epsilon_keys(asked: Asked) -> Iterable[Key]:
+def epsilon_keys(asked: Wanted) -> Iterable[Key]:
     """Figures 3 to 8: against epsilon, with k = 10."""
     for data in asked.data:
         for seed in asked.splits:
@@ -73,7 +73,7 @@ def hua(data: str, seed: int, epsilon: float, quick: bool) -> Iterable[Key]:
             yield {**base, "k": k}
 
 
-def iteration_keys(asked: Asked) -> Iterable[Key]:
+def iteration_keys(asked: Wanted) -> Iterable[Key]:
     """Figure 9: against k at epsilon .1, with and without the correction."""
     for data in asked.data:
         for seed in asked.splits:
@@ -98,7 +98,7 @@ RATES: dict[str, dict[str, Any]] = {
 """Readings of gamma_t, of which O(1/t) is printed; the first is used elsewhere."""
 
 
-def rate_keys(asked: Asked) -> Iterable[Key]:
+def rate_keys(asked: Wanted) -> Iterable[Key]:
     """The readings of the learning rate."""
     for data in asked.data[:1]:
         for seed in asked.splits:

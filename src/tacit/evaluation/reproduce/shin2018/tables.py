@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Experiment,
     Finding,
     Key,
@@ -15,6 +14,7 @@ from tacit.evaluation.reproduce.experiment import (
     Table,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.shin2018.fits import RANKS, K, kept
 from tacit.evaluation.reproduce.sources import Sources
@@ -24,7 +24,7 @@ NUMBER = 4
 YES, NO = "yes", "no"
 
 
-def degree_keys(asked: Asked) -> Iterable[Key]:
+def degree_keys(asked: Wanted) -> Iterable[Key]:
     """The two readings of the loop."""
     for loop in ("k", "k+1"):
         yield {"loop": loop}
@@ -122,7 +122,7 @@ TABLE2 = Experiment(
 )
 
 
-def cost_keys(asked: Asked) -> Iterable[Key]:
+def cost_keys(asked: Wanted) -> Iterable[Key]:
     """Each data set once."""
     for data in asked.data:
         yield {"data": data}

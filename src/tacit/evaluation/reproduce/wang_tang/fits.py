@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data import splits
-from tacit.evaluation.reproduce.experiment import Asked, Key, Values
+from tacit.evaluation.reproduce.experiment import Key, Values, Wanted
 from tacit.evaluation.reproduce.sources import Sources
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ LARGE = ("ml-1m",)
 """Data sets on which PNBM is fitted with one fold and two epsilons, for time."""
 
 
-def base_keys(asked: Asked) -> Iterable[Key]:
+def base_keys(asked: Wanted) -> Iterable[Key]:
     """PCC and COS."""
     for data in asked.data:
         for seed in asked.splits:
@@ -52,7 +52,7 @@ def base_keys(asked: Asked) -> Iterable[Key]:
                 yield {"data": data, "seed": seed, "model": model}
 
 
-def sgd_keys(asked: Asked) -> Iterable[Key]:
+def sgd_keys(asked: Wanted) -> Iterable[Key]:
     """Figure 3: DPSGD, both models."""
     yield from base_keys(asked)
     some = (1.0, 20.0)
@@ -71,7 +71,7 @@ def sgd_keys(asked: Asked) -> Iterable[Key]:
                     yield {**told, "epsilon": at}
 
 
-def chain_keys(asked: Asked) -> Iterable[Key]:
+def chain_keys(asked: Wanted) -> Iterable[Key]:
     """Figure 4: posterior samples of both models."""
     yield from base_keys(asked)
     for data in asked.data:
@@ -93,13 +93,13 @@ def chain_keys(asked: Asked) -> Iterable[Key]:
                     yield {**told, "epsilon": TAU, "steps": LONG}
 
 
-def size_keys(asked: Asked) -> Iterable[Key]:
+def size_keys(asked: Wanted) -> Iterable[Key]:
     """Figure 5: those at epsilon 1 (x 200 for a whole person)."""
     yield from base_keys(asked)
     yield from filter(_in_figure_5, both_keys(asked))
 
 
-def both_keys(asked: Asked) -> Iterable[Key]:
+def both_keys(asked: Wanted) -> Iterable[Key]:
     """Figure 6: PNBM by both algorithms."""
     for key in (*sgd_keys(asked), *chain_keys(asked)):
         if "PNBM" in key["model"]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -16,6 +15,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import Sources
 
@@ -31,7 +31,7 @@ LEAST = 20
 STARTS = {"random": "uniform in +-.1", "cosine": "cosine of the ratings"}
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Both starts."""
     for data in asked.data:
         for start in STARTS:

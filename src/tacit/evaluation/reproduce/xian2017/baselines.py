@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -15,6 +14,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Table,
     Verdict,
+    Wanted,
     of_panel,
 )
 from tacit.evaluation.reproduce.xian2017.fits import (
@@ -40,7 +40,7 @@ NEAR = 0.01
 """RMSE within which a curve is said not to deviate, and a difference is none."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """The figure, and every reading at some epsilons."""
     yield from crossed(asked, ("SGDBase++", "ALSBase++", *BASES))
     for data in asked.data:

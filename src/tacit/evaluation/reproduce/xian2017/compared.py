@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -14,6 +13,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.xian2017.fits import (
     DATA,
@@ -34,12 +34,12 @@ SETTINGS = "as in figure 1"
 SPLIT = "80/20 by seed; on small sets ten folds too"
 
 
-def plus_keys(asked: Asked) -> Iterable[Key]:
+def plus_keys(asked: Wanted) -> Iterable[Key]:
     """All six."""
     return crossed(asked, [name for pair in PAIRS for name in pair])
 
 
-def other_keys(asked: Asked) -> Iterable[Key]:
+def other_keys(asked: Wanted) -> Iterable[Key]:
     """Three of ours and two of theirs."""
     return crossed(asked, (*OURS, *OTHERS))
 

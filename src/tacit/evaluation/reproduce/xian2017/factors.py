@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -13,6 +12,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Results,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.xian2017.fits import (
     DATA,
@@ -33,7 +33,7 @@ NOTHING = 0.001
 """A smaller change is none: seeds differ by as much."""
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """Every number of factors on every split."""
     for data in asked.data:
         for half in halves(asked, data):

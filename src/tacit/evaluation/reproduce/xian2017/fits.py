@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.evaluation.metrics import rmse
-from tacit.evaluation.reproduce.experiment import Asked, Key, Results, Values
+from tacit.evaluation.reproduce.experiment import Key, Results, Values, Wanted
 from tacit.evaluation.reproduce.sources import Sources
 from tacit.evaluation.reproduce.xian2017.samples import ratings_of
 
@@ -74,12 +74,12 @@ OPEN = {
 OPEN_EPSILONS = (0.01, 1.0, 20.0)
 
 
-def epsilons(asked: Asked) -> tuple[float, ...]:
+def epsilons(asked: Wanted) -> tuple[float, ...]:
     """The budgets of a figure."""
     return QUICK_EPSILONS if asked.quick else EPSILONS
 
 
-def halves(asked: Asked, data: str) -> Iterable[Key]:
+def halves(asked: Wanted, data: str) -> Iterable[Key]:
     """The splits of a data set: 80/20 by seed, and on small sets ten folds."""
     for seed in asked.splits:
         yield {"data": data, "split": EIGHTY, "seed": seed}
@@ -88,7 +88,7 @@ def halves(asked: Asked, data: str) -> Iterable[Key]:
             yield {"data": data, "split": TENFOLD, "seed": fold}
 
 
-def crossed(asked: Asked, names: Iterable[str]) -> Iterable[Key]:
+def crossed(asked: Wanted, names: Iterable[str]) -> Iterable[Key]:
     """Every name at every epsilon (once where it has no noise) on every split."""
     for data in asked.data:
         for half in halves(asked, data):
@@ -152,7 +152,7 @@ def predictions(model: Model, part: Split) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _split(name: str, how: str, seed: int, held: Held) -> Split:
+def _split(name: str, how: str, seed: int, held: HeldSources) -> Split:
     from tacit.data.splits import k_fold, per_rating
 
     data = ratings_of(held.sources, name)
@@ -164,7 +164,7 @@ def _split(name: str, how: str, seed: int, held: Held) -> Split:
     raise AssertionError("there is no such fold")
 
 
-class Held:
+class HeldSources:
     """Sources as a key of a cache: one process has one."""
 
     def __init__(self, sources: Sources) -> None:
@@ -174,12 +174,12 @@ class Held:
         return id(self.sources)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Held) and other.sources is self.sources
+        return isinstance(other, HeldSources) and other.sources is self.sources
 
 
 def split_of(sources: Sources, name: str, how: str, seed: int) -> Split:
     """The split of a cell; neighbouring cells share it."""
-    return _split(name, how, seed, Held(sources))
+    return _split(name, how, seed, HeldSources(sources))
 
 
 def main_set(results: Results) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Curve,
     Experiment,
     Finding,
@@ -19,6 +18,7 @@ from tacit.evaluation.reproduce.experiment import (
     Results,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import Sources
 from tacit.evaluation.reproduce.xian2017.fits import (
@@ -45,12 +45,12 @@ SOME = 1000
 """People whose lists are compared, where there are more."""
 
 
-def budgets(asked: Asked) -> tuple[float, ...]:
+def budgets(asked: Wanted) -> tuple[float, ...]:
     """Of the figure, whose ticks are not in the text."""
     return QUICK_EPSILONS if asked.quick else EPSILONS
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """One cell a name and split: all epsilons share its list without noise."""
     for data in asked.data:
         for half in halves(asked, data):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.evaluation.reproduce.experiment import (
-    Asked,
     Experiment,
     Finding,
     Key,
@@ -17,6 +16,7 @@ from tacit.evaluation.reproduce.experiment import (
     Table,
     Values,
     Verdict,
+    Wanted,
 )
 from tacit.evaluation.reproduce.sources import Sources
 
@@ -62,7 +62,7 @@ def ratings_of(sources: Sources, name: str) -> Ratings:
     return drawn(found) if name.startswith("netflix") else found
 
 
-def keys(asked: Asked) -> Iterable[Key]:
+def keys(asked: Wanted) -> Iterable[Key]:
     """One cell a data set."""
     return ({"data": name} for name in asked.data)
 

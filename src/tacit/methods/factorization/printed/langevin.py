@@ -59,7 +59,7 @@ REASON = (
 
 
 @dataclass(frozen=True)
-class Constants:
+class ChainConstants:
     """As they are used."""
 
     factors: int
@@ -80,10 +80,10 @@ class LangevinSample(Form):
     settings: LangevinSettings
 
     @property
-    def constants(self) -> Constants:
+    def constants(self) -> ChainConstants:
         """What was said, and the paper's where nothing was."""
         told = self.settings
-        return Constants(
+        return ChainConstants(
             told.factors or FACTORS,
             told.epochs or STEPS,
             told.rate or RATE,
@@ -212,7 +212,7 @@ class LangevinSample(Form):
         )
 
 
-class Biases(NamedTuple):
+class ChainBiases(NamedTuple):
     """What was subtracted, and what is left of each rating."""
 
     mean: float
@@ -221,16 +221,16 @@ class Biases(NamedTuple):
     rest: Floats
 
 
-def biased(block: Block, items: int, raw: bool) -> Biases:
+def biased(block: Block, items: int, raw: bool) -> ChainBiases:
     """Mean of all, then shrunk biases of items and of people; the mean alone unless `raw`."""
     mean = float(block.value.mean()) if len(block.value) else 0.0
     rest = block.value - mean
     counts = np.diff(block.ptr)
     if not raw:
-        return Biases(mean, np.zeros(items), np.zeros(len(counts)), rest)
+        return ChainBiases(mean, np.zeros(items), np.zeros(len(counts)), rest)
     count = np.bincount(block.item, minlength=items)
     bias = np.bincount(block.item, rest, items) / (ITEM_SHRINK + count)
     rest = rest - bias[block.item]
     person = np.repeat(np.arange(len(counts)), counts)
     own = np.bincount(person, rest, len(counts)) / (OWN_SHRINK + counts)
-    return Biases(mean, bias, own, rest - own[person])
+    return ChainBiases(mean, bias, own, rest - own[person])

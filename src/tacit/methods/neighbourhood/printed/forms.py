@@ -18,10 +18,10 @@ from tacit.bound import Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.neighbourhood import (
-    LangevinSettings,
+    ChainSettings,
     Learned,
     Neighborhood,
-    Settings,
+    NeighbourhoodSettings,
     SGDSettings,
 )
 from tacit.methods.neighbourhood.printed import (
@@ -68,7 +68,7 @@ class PrintedForm(Form):
     """What the two printed forms have in common."""
 
     method: Neighborhood
-    settings: Settings
+    settings: NeighbourhoodSettings
 
     @abstractmethod
     def algorithm(self, public: Public) -> Algorithm:
@@ -258,7 +258,7 @@ class DescentForm(PrintedForm):
 class LangevinForm(PrintedForm):
     """Algorithm 2: stochastic gradient Langevin dynamics."""
 
-    settings: LangevinSettings
+    settings: ChainSettings
 
     @property
     def rate(self) -> float:
