@@ -25,7 +25,7 @@ from tacit.evaluation.cost import (
     LISTS,
     Kind,
     PublicShape,
-    Told,
+    ToldCost,
     as_read,
     points_of,
     told,
@@ -110,7 +110,7 @@ def told_of(
     kind: Kind,
     runs: list[dict[str, Any]],
     start: Scales | None = None,
-) -> Told:
+) -> ToldCost:
     """Fitted from scratch, or in a few steps from the scales of more runs."""
     method, unit = name.split()
     points = points_of(method, unit, kind, runs, MUS)
@@ -261,7 +261,7 @@ def choices(folder: Path) -> None:
 
 
 def _named(
-    method: str, unit: str, run: dict[str, Any], models: dict[Any, Told]
+    method: str, unit: str, run: dict[str, Any], models: dict[Any, ToldCost]
 ) -> Iterator[tuple[str, bool]]:
     """For goals that are within reach: every candidate, inside or not."""
     lists = method in LISTS

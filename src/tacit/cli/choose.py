@@ -15,7 +15,7 @@ from tacit.cli.options import (
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
-    from tacit.evaluation.choose import Choice
+    from tacit.evaluation.choose import EpsilonChoice
 
 
 @click.command()
@@ -155,7 +155,7 @@ def _note(options: dict[str, Any]) -> str:
     return "no private data was read and nothing was spent"
 
 
-def _print(found: Choice, note: str, *, in_letters: bool) -> None:
+def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.deployments import DEPLOYMENTS
     from tacit.evaluation.report.choice import (

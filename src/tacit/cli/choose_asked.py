@@ -16,13 +16,13 @@ from tacit.errors import SettingError
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
-    from tacit.evaluation.choose import Choice
+    from tacit.evaluation.choose import EpsilonChoice
 
 OWN = ("epsilon",)
 """Options of a method that `choose` answers instead of taking."""
 
 
-def answer(options: dict[str, Any]) -> Choice:
+def answer(options: dict[str, Any]) -> EpsilonChoice:
     """The choice that the options ask for."""
     from tacit.evaluation.planning import choose
 

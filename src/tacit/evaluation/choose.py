@@ -78,7 +78,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class EpsilonChoice:
     """What `tacit.choose` answers."""
 
     goal: Goal
@@ -152,7 +152,7 @@ class Choice:
 
 def solve(
     told: Forecast, target: float, *, twin: float | None = None
-) -> Choice:
+) -> EpsilonChoice:
     """Candidates for a goal of RMSE or recall: where it is met with a chance of 25, 50 and
     90 %. `twin` is what the twin reaches, if something public says it."""
     goal: Goal = "rmse" if told.metric == "rmse" else "recall"
@@ -171,12 +171,12 @@ def solve(
         epsilon = able[0] if able else row[chances.index(max(chances))]
         got = chances[row.index(epsilon)]
         found.append(candidate(told, name, epsilon, twin, got=got))
-    return Choice(goal, target, met, tuple(found), told, twin)
+    return EpsilonChoice(goal, target, met, tuple(found), told, twin)
 
 
 def unmet(
     told: Forecast, goal: Goal, target: float | None, twin: float | None
-) -> Choice:
+) -> EpsilonChoice:
     """Candidates where no epsilon meets the goal: what the most part of the cost buys back."""
     row = _row()
     costs = [_lost(told, told.at(epsilon)) for epsilon in row]
@@ -191,7 +191,7 @@ def unmet(
             at = expected(told, told.at(epsilon), twin)
             got = chance(told, at, target, twin)
         found.append(candidate(told, name, epsilon, twin, got=got))
-    return Choice(goal, target, False, tuple(found), told, twin)
+    return EpsilonChoice(goal, target, False, tuple(found), told, twin)
 
 
 def candidate(

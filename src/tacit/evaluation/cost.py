@@ -175,7 +175,7 @@ def _ends(asked: PublicShape, mu: float, kind: Kind) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class ToldCost:
     """A surface, and how far it was off where sets were left out."""
 
     surface: Surface
@@ -233,7 +233,7 @@ class Told:
 
 
 @cache
-def _told(method: str, unit: str, kind: Kind) -> Told:
+def _told(method: str, unit: str, kind: Kind) -> ToldCost:
     stored = _stored()
     scales = stored["surfaces"][f"{method} {unit}"][kind]
     runs = [run for run in stored["runs"] if run["of"] == f"{method} {unit}"]
@@ -248,13 +248,13 @@ def told(
     runs: list[dict[str, Any]],
     mus: list[float],
     scales: Scales,
-) -> Told:
+) -> ToldCost:
     """From runs and fitted scales."""
     surface = Surface(*points_of(method, unit, kind, runs, mus), scales)
     names = [run["set"] for run in runs]
     numbers = [names.index(name) for name in names]
     together = np.repeat(numbers, len(mus))
-    return Told(surface, together, kind == "cost", method in LISTS)
+    return ToldCost(surface, together, kind == "cost", method in LISTS)
 
 
 def points_of(

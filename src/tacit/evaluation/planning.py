@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
-from tacit.evaluation.choose import Choice, candidate, solve, unmet
+from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
 from tacit.evaluation.forecast import ROW, Forecast
 from tacit.evaluation.overlap import (
     HIGH,
@@ -79,7 +79,7 @@ def choose(
     runs: int = RUNS,
     tell: Tell | None = None,
     **options: Any,
-) -> Choice:
+) -> EpsilonChoice:
     """The epsilon for an accuracy (`rmse` or `recall`), or the range that is worth
     considering (`by_range`): three candidates and what each means.
 
@@ -147,7 +147,9 @@ def _overlaps(
     )
 
 
-def ranged(told: Forecast, found: Overlaps, twin: float | None) -> Choice:
+def ranged(
+    told: Forecast, found: Overlaps, twin: float | None
+) -> EpsilonChoice:
     """Candidates at overlaps of 20, 50 and 80 %."""
     names = ("careful", "balanced", "accurate")
     levels = (LOW, MIDDLE, HIGH)
@@ -160,7 +162,7 @@ def ranged(told: Forecast, found: Overlaps, twin: float | None) -> Choice:
         reached = level if place is not None else found.shared[-1]
         made.append(candidate(told, name, place or last, twin, overlap=reached))
     met = places[-1] is not None
-    return Choice("range", None, met, tuple(made), told, twin)
+    return EpsilonChoice("range", None, met, tuple(made), told, twin)
 
 
 def schema_of(

@@ -13,7 +13,7 @@ from tacit.evaluation.report.curve import draw_costs, labels
 from tacit.page import card, cards, escaped, page, paragraph, table
 
 if TYPE_CHECKING:
-    from tacit.evaluation.choose import Candidate, Choice
+    from tacit.evaluation.choose import Candidate, EpsilonChoice
     from tacit.evaluation.cost import NineInTen
 
 WHO = {
@@ -28,7 +28,7 @@ LEAD = (
 )
 
 
-def choice_page(found: Choice) -> str:
+def choice_page(found: EpsilonChoice) -> str:
     """The whole page."""
     told = found.forecast
     sections = [
@@ -45,7 +45,7 @@ def choice_page(found: Choice) -> str:
     return page(TITLE, sections, lead=LEAD, footer=footer)
 
 
-def verdict(found: Choice) -> str:
+def verdict(found: EpsilonChoice) -> str:
     """The answer in one or two sentences."""
     metric = "an RMSE" if found.forecast.metric == "rmse" else "a recall@20"
     middle = found.candidates[1]
@@ -66,7 +66,7 @@ def verdict(found: Choice) -> str:
     )
 
 
-def _verdict_of_range(found: Choice) -> str:
+def _verdict_of_range(found: EpsilonChoice) -> str:
     first = found.candidates[0]
     last = found.candidates[-1]
     if first.overlap is None:
@@ -89,7 +89,7 @@ def _verdict_of_range(found: Choice) -> str:
     )
 
 
-def meaning(found: Choice) -> str:
+def meaning(found: EpsilonChoice) -> str:
     """What is measured, in plain words."""
     told = found.forecast
     if told.metric == "rmse":
@@ -103,7 +103,7 @@ def meaning(found: Choice) -> str:
     )
 
 
-def candidate_table(found: Choice) -> str:
+def candidate_table(found: EpsilonChoice) -> str:
     """The three beside each other."""
     metric = "RMSE" if found.forecast.metric == "rmse" else "recall@20"
     columns = [
@@ -160,7 +160,7 @@ def times(factor: float) -> str:
     return "over a million times"
 
 
-def _cards(found: Choice) -> str:
+def _cards(found: EpsilonChoice) -> str:
     made = []
     for one in found.candidates:
         words = (
@@ -171,7 +171,7 @@ def _cards(found: Choice) -> str:
     return cards(made)
 
 
-def _curve(found: Choice) -> str:
+def _curve(found: EpsilonChoice) -> str:
     told = found.forecast
     long, short = labels(told)
     words = "; ".join(
@@ -189,7 +189,7 @@ def _curve(found: Choice) -> str:
     )
 
 
-def _explained(found: Choice) -> str:
+def _explained(found: EpsilonChoice) -> str:
     unit = found.forecast.unit
     delta = found.forecast.delta
     parts = [paragraph(f"Protected is {WHO[unit]}.")]
@@ -223,7 +223,7 @@ def _others() -> str:
     )
 
 
-def _sure(found: Choice) -> str:
+def _sure(found: EpsilonChoice) -> str:
     told = found.forecast
     words = (
         f"The numbers come from the model “{NAME}”, which was fitted to runs of this program on "

@@ -158,7 +158,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """Columns and rows; None is an empty place."""
 
     title: str
@@ -216,7 +216,7 @@ class Experiment:
     """One cell; a function of a module, so that other processes find it."""
     draw: Callable[[Results], Iterable[Panel]]
     findings: tuple[Finding, ...] = ()
-    tables: Callable[[Results], Iterable[Table]] | None = None
+    tables: Callable[[Results], Iterable[PaperTable]] | None = None
     """Beside or instead of charts; those of the charts unless given."""
     parameters: str = ""
     """In words: what is printed, and what had to be chosen."""
@@ -226,7 +226,7 @@ class Experiment:
     """Figures with the same word here share their cells: what one has run, the others
     read."""
 
-    def shown(self, results: Results) -> list[Table]:
+    def shown(self, results: Results) -> list[PaperTable]:
         """What the terminal shows."""
         if self.tables is not None:
             return list(self.tables(results))
@@ -262,7 +262,7 @@ class Paper:
         )
 
 
-def of_panel(panel: Panel) -> Table:
+def of_panel(panel: Panel) -> PaperTable:
     """The numbers of a chart: one row a curve, one column a value of x."""
     across = sorted(
         {x for curve in panel.curves if curve.style != "line" for x in curve.x}
@@ -279,7 +279,7 @@ def of_panel(panel: Panel) -> Table:
                 *(None if n is None else f"{n:.4f}" for n in numbers),
             )
         )
-    return Table(
+    return PaperTable(
         f"{panel.title} ({panel.y} by {panel.x})",
         (panel.x, *(f"{x:g}" for x in across)),
         tuple(rows),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from tacit.evaluation.reproduce.experiment import Table
+from tacit.evaluation.reproduce.experiment import PaperTable
 from tacit.evaluation.reproduce.page import heading
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _figure(done: Done) -> list[str]:
     return [*lines, ""]
 
 
-def _table(shown: Table) -> Iterable[str]:
+def _table(shown: PaperTable) -> Iterable[str]:
     yield f"{shown.title}:"
     yield ""
     yield f"| {' | '.join(_cell(name) for name in shown.columns)} |"

@@ -12,8 +12,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Values,
     Verdict,
     Wanted,
@@ -121,14 +121,14 @@ def draw(results: Results) -> Iterable[Panel]:
     return ()
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """Ours beside what is printed."""
     found = results.rows[0].values
     rows = tuple(
         (words, f"{found[name]:,.4g}", f"{printed:,.4g}")
         for name, (words, printed) in PRINTED.items()
     )
-    yield Table("An iteration of S3", ("", "here", "printed"), rows)
+    yield PaperTable("An iteration of S3", ("", "here", "printed"), rows)
 
 
 def judge_bytes(results: Results) -> Verdict:

@@ -14,8 +14,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Verdict,
     Wanted,
 )
@@ -176,10 +176,10 @@ def by_iterations(results: Results, scheme: str, same: dict[str, str]) -> Panel:
     )
 
 
-def tables_for(scheme: str) -> Callable[[Results], Iterable[Table]]:
+def tables_for(scheme: str) -> Callable[[Results], Iterable[PaperTable]]:
     """Means, increases and the distribution at some errors."""
 
-    def tables(results: Results) -> Iterable[Table]:
+    def tables(results: Results) -> Iterable[PaperTable]:
         for data in results.asked.data:
             rows: list[tuple[object, ...]] = []
             for reading in READINGS:
@@ -192,7 +192,7 @@ def tables_for(scheme: str) -> Callable[[Results], Iterable[Table]]:
                         _row(results, same, epsilon)
                         for epsilon in sorted(shown)
                     ]
-            yield Table(
+            yield PaperTable(
                 f"{scheme} on {data}: mean |error|",
                 (
                     "run",

@@ -9,8 +9,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Verdict,
     Wanted,
 )
@@ -38,7 +38,7 @@ def draw(results: Results) -> Iterable[Panel]:
     return ()
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """Mean errors on training pairs and held back."""
     for data in results.asked.data:
         rows: list[tuple[object, ...]] = []
@@ -53,7 +53,7 @@ def tables(results: Results) -> Iterable[Table]:
                 rows.append(
                     (name, f"{epsilon:g}" if epsilon else "none", *told)
                 )
-        yield Table(
+        yield PaperTable(
             f"S1 on {data}: mean |error|",
             ("model", "epsilon", "train", "held back"),
             tuple(rows),

@@ -15,8 +15,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Wanted,
 )
 from tacit.evaluation.reproduce.mcsherry2009 import judged1 as judged
@@ -114,7 +114,7 @@ def _most(curves: list[Curve], level: float | None) -> float | None:
     return ABOVE * level if highest > ABOVE * level else None
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """The curves with their noise off at the end; then the judged split."""
     for data in results.asked.data:
         here = results.where(data=data, split="probe")
@@ -142,7 +142,7 @@ def tables(results: Results) -> Iterable[Table]:
                         *(None if n is None else f"{n:.4f}" for n in numbers),
                     )
                 )
-        yield Table(
+        yield PaperTable(
             f"RMSE on the probe set, {data}",
             ("theta", *(f"{theta:g}" for theta in thetas), "noise off"),
             tuple(rows),
@@ -150,7 +150,7 @@ def tables(results: Results) -> Iterable[Table]:
         yield from _judged_split(results, data)
 
 
-def _judged_split(results: Results, data: str) -> Iterable[Table]:
+def _judged_split(results: Results, data: str) -> Iterable[PaperTable]:
     here = results.where(data=data, split="90/10")
     if not here:
         return
@@ -163,7 +163,7 @@ def _judged_split(results: Results, data: str) -> Iterable[Table]:
         for cleaning, words in CLEANING.items()
     ]
     rows.append(("averages and levels", _shown(here.mean("global"))))
-    yield Table(
+    yield PaperTable(
         f"RMSE without noise, 90/10 by chance, {data}",
         ("method", "noise off"),
         tuple(rows),

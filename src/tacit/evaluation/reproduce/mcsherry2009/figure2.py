@@ -15,8 +15,8 @@ from tacit.evaluation.reproduce.experiment import (
     Key,
     Outcome,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Verdict,
     Wanted,
 )
@@ -68,7 +68,7 @@ def draw(results: Results) -> Iterable[Panel]:
         )
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """One row a date."""
     for data in results.asked.data:
         here = results.where(data=data)
@@ -85,7 +85,7 @@ def tables(results: Results) -> Iterable[Table]:
                     f"{at.mean('loss') or 0:.2f}",
                 )
             )
-        yield Table(
+        yield PaperTable(
             f"kNN, cleaned, theta {theta_of(data):g}, {data}",
             ("day", "ratings", "RMSE", "noise off", "loss in points"),
             tuple(rows),

@@ -14,8 +14,8 @@ from tacit.evaluation.reproduce.experiment import (
     Key,
     Outcome,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Values,
     Verdict,
     Wanted,
@@ -219,7 +219,7 @@ def simple_work(sources: Sources, key: Key) -> Values:
     }
 
 
-def simple_tables(results: Results) -> Iterable[Table]:
+def simple_tables(results: Results) -> Iterable[PaperTable]:
     """RMSE and the largest number of V."""
     rows = tuple(
         (
@@ -230,7 +230,7 @@ def simple_tables(results: Results) -> Iterable[Table]:
         )
         for row in results.rows
     )
-    yield Table(
+    yield PaperTable(
         "Section 4.1: what is hidden, and what is left",
         ("protects", "epsilon", "RMSE", "largest |V| (cut at 1,000)"),
         rows,

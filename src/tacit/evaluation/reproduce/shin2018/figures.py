@@ -9,8 +9,8 @@ from tacit.evaluation.reproduce.experiment import (
     Experiment,
     Finding,
     Panel,
+    PaperTable,
     Results,
-    Table,
 )
 from tacit.evaluation.reproduce.shin2018 import verdicts
 from tacit.evaluation.reproduce.shin2018.fits import (
@@ -141,7 +141,7 @@ def draw_k(results: Results) -> Iterable[Panel]:
         )
 
 
-def rate_tables(results: Results) -> Iterable[Table]:
+def rate_tables(results: Results) -> Iterable[PaperTable]:
     """RMSE of each reading of gamma_t."""
     rows = []
     for name in RATES:
@@ -152,7 +152,7 @@ def rate_tables(results: Results) -> Iterable[Table]:
             here.mean("rmse", model=PLAIN),
         ]
         rows.append((name, *("" if n is None else f"{n:.3f}" for n in told)))
-    yield Table(
+    yield PaperTable(
         "Readings of the learning rate, k 10",
         ("gamma_t", "epsilon .1", "epsilon 1.6", PLAIN),
         tuple(rows),

@@ -10,8 +10,8 @@ from tacit.evaluation.reproduce.experiment import (
     Experiment,
     Finding,
     Key,
+    PaperTable,
     Results,
-    Table,
     Values,
     Verdict,
     Wanted,
@@ -48,9 +48,9 @@ def degree_work(sources: Sources, key: Key) -> Values:
     return {"rounds": len(costs), "epsilon": float(sum(costs))}
 
 
-def degree_tables(results: Results) -> Iterable[Table]:
+def degree_tables(results: Results) -> Iterable[PaperTable]:
     """The printed table, then what the answers cost."""
-    yield Table(
+    yield PaperTable(
         "Table 2 as printed: what each protects",
         (
             "",
@@ -67,7 +67,7 @@ def degree_tables(results: Results) -> Iterable[Table]:
             ("Shen and Jin", YES, NO, NO, NO, "n/a", "n/a"),
         ),
     )
-    yield Table(
+    yield PaperTable(
         f"All answers of a person, claimed epsilon 1, k {K}",
         ("loop", "rounds", "epsilon of all items, ratings and iterations"),
         tuple(
@@ -158,7 +158,7 @@ def cost_work(sources: Sources, key: Key) -> Values:
     }
 
 
-def cost_tables(results: Results) -> Iterable[Table]:
+def cost_tables(results: Results) -> Iterable[PaperTable]:
     """As table 3, in bytes."""
     rows: list[tuple[object, ...]] = []
     for row in results.rows:
@@ -179,7 +179,7 @@ def cost_tables(results: Results) -> Iterable[Table]:
         )
     rows.append(("GD-DR, paper, ML-20M (q 2700)", "1 bit", "about 150,000"))
     rows.append(("Hua et al., paper, ML-20M", "about 8,000", "about 1,500,000"))
-    yield Table(
+    yield PaperTable(
         "Bytes of an iteration",
         ("", "a user to server", "server to a user"),
         tuple(rows),

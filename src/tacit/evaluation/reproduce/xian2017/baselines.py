@@ -11,8 +11,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Verdict,
     Wanted,
     of_panel,
@@ -92,7 +92,7 @@ def draw(results: Results) -> Iterable[Panel]:
                 )
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """The charts' numbers, and the readings."""
     for panel in draw(results):
         if "without" not in panel.title:
@@ -111,7 +111,7 @@ def tables(results: Results) -> Iterable[Table]:
                     rows.append((name, reading, *told))
         if len(rows) > len(OPEN):
             titles = (f"epsilon {each:g}" for each in OPEN_EPSILONS)
-            yield Table(
+            yield PaperTable(
                 f"Readings on {data}, 80/20 (RMSE)",
                 ("algorithm", "reading", *titles),
                 tuple(rows),

@@ -12,8 +12,8 @@ from tacit.evaluation.reproduce.experiment import (
     Finding,
     Key,
     Panel,
+    PaperTable,
     Results,
-    Table,
     Values,
     Verdict,
     Wanted,
@@ -81,7 +81,7 @@ def work(sources: Sources, key: Key) -> Values:
     }
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[PaperTable]:
     """Ours, and below it what is printed."""
     rows: list[tuple[object, ...]] = []
     for row in results.rows:
@@ -90,7 +90,7 @@ def tables(results: Results) -> Iterable[Table]:
         rows.append((name, *told))
         if name in PRINTED:
             rows.append((f"{name}, printed", *PRINTED[name]))
-    yield Table("Data sets", ("", *COLUMNS), tuple(rows))
+    yield PaperTable("Data sets", ("", *COLUMNS), tuple(rows))
 
 
 def draw(results: Results) -> Iterable[Panel]:
