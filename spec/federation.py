@@ -31,8 +31,8 @@ from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
     Announcement,
-    Layout,
     Opening,
+    PartLayout,
     Sum,
     Upload,
     digest,
@@ -44,7 +44,7 @@ from tacit.federation.protocol.wire import (
     words,
 )
 from tacit.federation.server.aggregator import MIGRATIONS
-from tacit.federation.server.store import Store
+from tacit.federation.server.store import ServerStore
 from tacit.federation.server.uploads import Key, Uploads
 
 FILE = Path(__file__).parent / "vectors" / "federation.json"
@@ -56,8 +56,8 @@ RECOMMENDER = bytes(range(32))
 DEVICES = tuple(bytes([40 + n]) * 32 for n in range(3))
 SIGN = bytes(range(64, 96))
 LAYOUTS = (
-    Layout(name="weights", size=4, width=1, bits=32),
-    Layout(name="mean", size=1, width=2, bits=64),
+    PartLayout(name="weights", size=4, width=1, bits=32),
+    PartLayout(name="mean", size=1, width=2, bits=64),
 )
 GIVEN: tuple[dict[str, list[int]], ...] = (
     {"weights": [3, 0, -7, 1_048_576], "mean": [-1, 2**40]},
@@ -229,7 +229,7 @@ def _summed(opening: Opening, uploads: dict[str, bytes]) -> bytes:
     """As an aggregator reveals it, from its store."""
 
     async def run(place: Path) -> bytes:
-        store = Store(place, MIGRATIONS, "aggregator")
+        store = ServerStore(place, MIGRATIONS, "aggregator")
         kept = Uploads(store, LEAST)
         key = Key(TASK, 0, 0)
         await kept.open(opening, pack(opening))

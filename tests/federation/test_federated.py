@@ -29,7 +29,7 @@ from tacit.rounds.round import Part, Round
 from tacit.rounds.shares import shared_events
 from tacit.rounds.state import State
 
-LAYOUT = wire.Layout(name="x", size=50, width=3, bits=32, sparse=True)
+LAYOUT = wire.PartLayout(name="x", size=50, width=3, bits=32, sparse=True)
 
 
 def task(**changes) -> Task:

@@ -322,6 +322,8 @@ def test_a_device_answers_honest_mixing_numbers() -> None:
 
 
 def test_the_cohort_of_an_item_is_its_raters_among_those_who_came() -> None:
-    layout = wire.Layout(name="gradient", size=4, width=2, bits=32, sparse=True)
+    layout = wire.PartLayout(
+        name="gradient", size=4, width=2, bits=32, sparse=True
+    )
     came = {"a": np.array([0, 1], np.uint32), "b": np.array([1, 3], np.uint32)}
     assert list(Deal(layout, b"seed", came).counts) == [1, 2, 0, 1]

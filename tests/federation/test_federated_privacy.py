@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device, compact
+from tacit.federation.device.person import forgot
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, masks, wire
 from tacit.federation.protocol.task import Task
@@ -286,3 +288,25 @@ def test_every_log_line_names_counts_and_no_device() -> None:
     assert {
         name for call in calls for name in re.findall(r"(\w+)=", call)
     } <= allowed
+
+
+def test_a_device_that_lost_its_memory_takes_a_new_key() -> None:
+    """Under the old one a round that is run again has the same mask: two answers under it
+    would show their difference."""
+    made = assemble(task())
+    one = device(made)
+    assert not forgot(False, one), "a new device has nothing to forget"
+    assert forgot(True, one)
+    one.answer(told(made), state(), b"m" * 32)
+    assert not forgot(True, one)
+
+
+def test_no_device_answers_a_round_before_one_that_it_answered() -> None:
+    """An old announcement, played again, would meet the old mask with another state."""
+    made = assemble(task(method="bias"))
+    one = device(made)
+    one.answer(told(made), state(), b"m" * 32)
+    assert one.sent is not None
+    one.sent = replace(one.sent, round=2)
+    with pytest.raises(SettingError, match="before one that was answered"):
+        one.events(told(made), state())

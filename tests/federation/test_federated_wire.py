@@ -220,7 +220,7 @@ def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
 
 
 def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
-    layout = wire.Layout(name="x", size=4, width=1, bits=32)
+    layout = wire.PartLayout(name="x", size=4, width=1, bits=32)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
     bodies = [
         wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)
@@ -245,7 +245,7 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     assert summed(layout, bodies).ravel().tolist() == [21] * 4
 
 
-def summed(layout: wire.Layout, bodies: list[bytes]) -> np.ndarray:
+def summed(layout: wire.PartLayout, bodies: list[bytes]) -> np.ndarray:
     total = aggregator._Total((layout,))
     for body in bodies:
         total.add(body)
@@ -253,7 +253,7 @@ def summed(layout: wire.Layout, bodies: list[bytes]) -> np.ndarray:
 
 
 def test_reports_are_listed_and_not_summed() -> None:
-    layout = wire.Layout(name="x", size=1, width=2, bits=64, report=True)
+    layout = wire.PartLayout(name="x", size=1, width=2, bits=64, report=True)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
     bodies = [
         wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)

@@ -168,6 +168,10 @@ class Device:
             self.made.plan.rounds
         ):
             raise SettingError("a round of another task was announced")
+        if self.sent is not None and told.round < self.sent.round:
+            raise SettingError(
+                "a round was announced that is before one that was answered"
+            )
         shared = (
             not self.made.method.local
         )  # else nobody's noise but one's own counts

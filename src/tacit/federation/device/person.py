@@ -49,6 +49,16 @@ FILES = ("arrays.safetensors", "items.json", "statement.json", "model.json")
 """Of a model; the last one makes it whole."""
 
 
+def forgot(was_here: bool, device: Device) -> bool:
+    """Whether a device may have answered this task before and does not know what: its words
+    are lost, or an old copy of its folder was put back.
+
+    It takes a new key then, because under the old one a round that is run again has the
+    same mask, and two different answers under one mask show their difference.
+    """
+    return was_here and device.sent is None
+
+
 @dataclass(frozen=True)
 class Person:
     """Somebody who takes part with her own ratings."""
@@ -90,6 +100,7 @@ class Person:
     async def _run(self) -> Model | None:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         facts = known_facts(self.home)
+        was_here = "pin" in facts
         async with Web(self.ca, insecure=self.insecure) as web:
             recommender = KnownServer(
                 self.url.rstrip("/"), self.pin or facts.get("pin")
@@ -107,7 +118,8 @@ class Person:
             link = Conversation(
                 web, recommender, aggregator, private, facts.get("name")
             )
-            link = await self._enrolled(link, facts)
+            fresh = self.rotate or forgot(was_here, device)
+            link = await self._enrolled(link, facts, fresh=fresh)
             device.key_name = name_of(link.public)
             await self._take_part(link, device)
             if self.rounds is not None:
@@ -115,15 +127,15 @@ class Person:
             return await fetch_model(web, recommender, self.home)
 
     async def _enrolled(
-        self, link: Conversation, facts: dict[str, Any]
+        self, link: Conversation, facts: dict[str, Any], *, fresh: bool
     ) -> Conversation:
-        """The link, known to both servers, under a new key if that was asked for.
+        """The link, known to both servers, under a `fresh` key if that is wanted.
 
         A rotation that was cut short has its key in the facts, and is finished first.
         """
         if "name" not in facts:
             await enrol_patiently(link, self.papers)
-        if not self.rotate and "next" not in facts:
+        if not fresh and "next" not in facts:
             return link
         # written down before it is sent, so that a crash in between loses nothing
         facts.setdefault("next", new_exchange()[0].hex())
