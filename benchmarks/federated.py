@@ -68,11 +68,15 @@ class Servers:
         }
         ports = {r: _free_port() for r in pins}
         self.url = {r: f"http://127.0.0.1:{p}" for r, p in ports.items()}
+        self.watch = {r: _free_port() for r in pins}
+        """Ports of their metrics."""
         (folder / "items.csv").write_text("item\n" + "\n".join(items) + "\n")
         common = {
             r: [
                 "--port",
                 str(ports[r]),
+                "--watch-port",
+                str(self.watch[r]),
                 "--home",
                 str(folder / r),
                 "--rate",
@@ -150,9 +154,10 @@ class Servers:
         raise SystemExit(f"the {role} did not start")
 
     def get(self, role: str, path: str) -> Any:
-        with urllib.request.urlopen(
-            self.url[role] + path, timeout=30
-        ) as answer:
+        url = self.url[role]
+        if path == "/metrics":
+            url = f"http://127.0.0.1:{self.watch[role]}"
+        with urllib.request.urlopen(url + path, timeout=30) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
 
@@ -239,23 +244,19 @@ def rounds(
     )
 
 
-Report = tuple[int, dict[str, str]]
-"""The round of a report and its headers; a round's reports have one body."""
+Report = tuple[bytes, dict[str, str]]
+"""A report's body, with its device's ticket, and its headers."""
 
 
-async def _flood(
-    url: str, reports: list[Report], bodies: list[bytes], lanes: int
-) -> float:
+async def _flood(url: str, reports: list[Report], lanes: int) -> float:
     from tacit.federation.protocol.http import Web
 
     async with Web() as web:
         began, left = time.perf_counter(), iter(reports)
 
         async def lane() -> None:
-            for round_, headers in left:
-                answer = await web.post(
-                    url, "/v1/upload", bodies[round_], headers
-                )
+            for body, headers in left:
+                answer = await web.post(url, "/v1/upload", body, headers)
                 if answer.status != 200:
                     raise SystemExit(f"status {answer.status}")
 
@@ -303,7 +304,13 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     """
     import uvloop
 
-    from tacit.federation.protocol.keys import shared_secrets, tag
+    from tacit.federation.protocol.keys import (
+        Identity,
+        head_tag,
+        shared_secrets,
+        tag,
+    )
+    from tacit.federation.protocol.tickets import ticket
     from tacit.federation.protocol.wire import (
         Opening,
         PartLayout,
@@ -355,18 +362,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 servers.stop()
                 servers = Servers(folder, ["a"], options)
             agreed = layouts_print((layout,))
-            headers = [
-                Upload(
-                    task=task,
-                    round=r,
-                    attempt=0,
-                    least=2,
-                    rows=(1,),
-                    layouts=agreed,
-                )
-                for r in rounds_
-            ]
-            bodies = [pack(header, bytes(8)) for header in headers]
+            signer = Identity(folder / "recommender" / "identity.json")
             prepared: list[Report] = []
             for round_ in rounds_:
                 for link in links:
@@ -374,13 +370,25 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                     mac = shared_secrets(
                         link.private, link.aggregator.keys[current]
                     ).mac
-                    told = tag(
-                        mac, b"request", b"POST", b"/v1/upload", bodies[round_]
+                    header = Upload(
+                        task=task,
+                        round=round_,
+                        attempt=0,
+                        least=2,
+                        rows=(1,),
+                        layouts=agreed,
+                        ticket=ticket(signer, task, round_, 0, link.name),
                     )
+                    body = pack(header, bytes(8))
+                    path = "/v1/upload"
+                    told = tag(mac, b"request", b"POST", path.encode(), body)
                     prepared.append(
                         (
-                            round_,
+                            body,
                             {
+                                "tacit-head": head_tag(
+                                    mac, "POST", path, len(body)
+                                ),
                                 "tacit-device": link.name,
                                 "tacit-key": current,
                                 "tacit-mac": told,
@@ -391,9 +399,9 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
             used = time.process_time()
             before = servers.cpu()["aggregator"]
             if wrk:
-                print(_wrk(folder, url + "/v1/upload", prepared, bodies))
+                print(_wrk(folder, url + "/v1/upload", prepared))
             else:
-                seconds = uvloop.run(_flood(url, prepared, bodies, lanes))
+                seconds = uvloop.run(_flood(url, prepared, lanes))
                 print(
                     f"one-bit reports from a fleet: {len(prepared) / seconds:,.0f} a second "
                     f"({len(links):,} devices, {lanes} lanes)"
@@ -416,25 +424,20 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
             servers.stop()
 
 
-def _wrk(
-    folder: Path, url: str, reports: list[Report], bodies: list[bytes]
-) -> str:
+NAMES = ("device", "key", "mac", "head")
+
+
+def _wrk(folder: Path, url: str, reports: list[Report]) -> str:
     """wrk with prepared requests: thread t of 2 takes every second one, so none is sent twice."""
     lines = "\n".join(
-        f"{r} {h['tacit-device']} {h['tacit-key']} {h['tacit-mac']}"
-        for r, h in reports
+        " ".join((body.hex(), *(h[f"tacit-{name}"] for name in NAMES)))
+        for body, h in reports
     )
     (folder / "requests.txt").write_text(lines)
-    for round_, body in enumerate(bodies):
-        (folder / f"body-{round_}.bin").write_bytes(body)
     (folder / "reports.lua").write_text(f"""
 local counter = 0
 function setup(thread) thread:set("id", counter); counter = counter + 1 end
 function init(args)
-  bodies = {{}}
-  for r = 0, {len(bodies) - 1} do
-    local f = io.open("{folder}/body-" .. r .. ".bin", "rb"); bodies[r] = f:read("*a"); f:close()
-  end
   all = {{}}; local n = 0
   for line in io.lines("{folder}/requests.txt") do
     if n % 2 == id then all[#all + 1] = line end
@@ -445,9 +448,10 @@ end
 function request()
   at = at + 1
   if at > #all then wrk.thread:stop(); at = 1 end
-  local r, d, k, m = string.match(all[at], "(%S+) (%S+) (%S+) (%S+)")
-  local head = {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m}}
-  return wrk.format("POST", nil, head, bodies[tonumber(r)])
+  local b, d, k, m, h = string.match(all[at], "(%S+) (%S+) (%S+) (%S+) (%S+)")
+  local head = {{["tacit-device"] = d, ["tacit-key"] = k, ["tacit-mac"] = m, ["tacit-head"] = h}}
+  local body = b:gsub("..", function(c) return string.char(tonumber(c, 16)) end)
+  return wrk.format("POST", nil, head, body)
 end
 """)
     done = subprocess.run(

@@ -173,9 +173,20 @@ def arrays(
             },
             {},
         ),
-        "weighted-neighbours": (
-            {**base, "similarity": single(ITEMS, ITEMS)},
-            some,
+        "centred": (
+            {
+                "baseline": base["baseline"],
+                "weight": base["weight"],
+                "similarity": single(ITEMS, ITEMS),
+                "covariance": single(ITEMS, ITEMS),
+            },
+            {
+                "level_prior": 5.0,
+                "level_mean": 0.1,
+                "clamp": 2.0,
+                "ridge": 0.5,
+                "neighbours": 2.0,
+            },
         ),
         "factor-neighbours": ({**base, "factor": single(ITEMS, 3)}, some),
         "kept-neighbours": ({**base, **lists}, some),

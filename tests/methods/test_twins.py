@@ -21,6 +21,11 @@ from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
 
 ALLOWED = 0.001
+SMALL = 0.006
+"""On invented sets of this size: between fits that are equally good the difference over 1,250
+ratings has a standard deviation of .001 to .002. A twin that lacks something is .02 behind."""
+FEW_LISTS = 0.03
+"""The same for recall over the lists of 150 people, which moves by .005 from draw to draw."""
 EPSILON = 100.0
 """The largest that is promised; smaller ones only add noise."""
 PEOPLE, ITEMS, EACH, TASTES = 500, 60, 25, 3
@@ -96,13 +101,13 @@ def liked() -> Data:
 def test_no_private_cell_beats_its_twin(name: str) -> None:
     unit = find(name).units[-1]
     sets = range(50, 54) if name in NEIGHBOURS else (50,)
-    assert np.mean([rated(s).gap(name, unit) for s in sets]) <= ALLOWED
+    assert np.mean([rated(s).gap(name, unit) for s in sets]) <= SMALL
 
 
 @pytest.mark.parametrize("name", LIKED)
 def test_no_private_list_beats_that_of_its_twin(name: str) -> None:
     unit = find(name).units[-1]
-    assert liked().gap(name, unit) <= ALLOWED
+    assert liked().gap(name, unit) <= FEW_LISTS
 
 
 def test_the_twin_of_popularity_ranks_by_likes() -> None:
@@ -117,7 +122,7 @@ def test_the_twin_of_popularity_ranks_by_likes() -> None:
 def test_a_weaker_twin_would_be_seen() -> None:
     """The check can fail: tastes are there, and `bias` knows none."""
     private = rated().error("bayes", unit="rating", epsilon=EPSILON)
-    assert rated().twin("bias", "rating") - private > ALLOWED
+    assert rated().twin("bias", "rating") - private > 2 * SMALL
 
 
 def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> (

@@ -92,8 +92,9 @@ def test_papers_are_found_by_listing():
         assert found.name == name
         figures = [each.figure for each in found.experiments]
         assert len(figures) == len(set(figures))
-        told = [f.name for e in found.experiments for f in e.findings]
-        assert len(told) == len(set(told)), "findings of a paper differ"
+        for each in found.experiments:
+            told = [finding.name for finding in each.findings]
+            assert len(told) == len(set(told)), "findings of a figure differ"
     with pytest.raises(SettingError, match="no paper"):
         find("nobody2001")
 

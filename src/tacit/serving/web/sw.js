@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '87f9e7f666e61231';
+const VERSION = '4f162228af6bedac';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',
