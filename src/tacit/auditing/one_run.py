@@ -8,13 +8,13 @@ other. What a number of right guesses proves: `tacit.auditing.guesses`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_bytes
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.canaries import Canaries, CanaryShape, plant
+from tacit.auditing.canaries import INSIDE, Canaries, CanaryShape, plant
 from tacit.auditing.guesses import (
     GaussianCurve,
     PureCurve,
@@ -37,6 +37,10 @@ MOST_GUESSED = 0.55
 tells a small mu best (docs/proofs/audit.md, 2)."""
 FEW_GUESSED = 0.05
 """The same where anything may depend on anything: only the surest guesses tell."""
+LEAST_SIGNED = 4
+"""Items of a signature at the least, where a matrix takes most of the budget."""
+LEAST_FRESH = 2
+"""Fresh items of a canary where a matrix takes nearly all."""
 
 
 @dataclass(frozen=True)
@@ -79,26 +83,52 @@ def run_once(
     users: int | None = None,
 ) -> OneRun:
     """Plant canaries among these people, toss their coins, and fit once."""
-    canaries = plant(people, unit, shape)
     declared = users or people.n_users + shape.people
-    rows = matrix_rows(method, people, canaries.items, declared)
-    if rows:
-        canaries = plant(people, unit, shape.over(rows))
+    canaries = plant(people, unit, shape)
+    matrix = matrix_of(method, people, canaries.items, declared)
+    if matrix is not None:
+        canaries = plant(people, unit, suited(shape, matrix))
     # Fresh coins: they are the secret that is guessed.
     rng = np.random.default_rng(list(token_bytes(16)))
-    coins = rng.random(shape.people) < 0.5
+    coins = rng.random(canaries.people) < 0.5
     walked = walk(method, canaries.drawn(coins), canaries.items, users=declared)
     return OneRun(canaries, coins, walked, read(walked, canaries))
 
 
-def matrix_rows(
+@dataclass(frozen=True)
+class Matrix:
+    """The smallest matrix of a plan."""
+
+    rows: int
+    share: float
+    """Of the budget, what all matrices take."""
+
+
+def matrix_of(
     method: Method, people: Ratings, items: Catalogue, users: int
-) -> int:
-    """The rows of the smallest matrix of the plan; 0 where there is none."""
+) -> Matrix | None:
+    """What a plan's matrices are like; None where it has none."""
     from tacit.fitting.run import _Run
 
     plan = _Run(method, people, items, users, None).settled.plan
-    return min((p.size for _, p in plan.parts if p.form == "gram"), default=0)
+    grams = [p for _, p in plan.parts if p.form == "gram"]
+    if not grams:
+        return None
+    share = sum(p.share for p in grams) / (plan.whole or 1.0)
+    return Matrix(min(p.size for p in grams), min(share, 1.0))
+
+
+def suited(shape: CanaryShape, matrix: Matrix) -> CanaryShape:
+    """Signatures as long as the matrix allows, and the fewer fresh items the more of the
+    budget it takes: their noise would crowd its rows."""
+    fresh = max(LEAST_FRESH, round((1 - matrix.share) * shape.fresh))
+    made = replace(shape, fresh=fresh).over(matrix.rows)
+    if matrix.share > 0.5 and made.signed < LEAST_SIGNED:
+        # Fewer canaries who can be seen are worth more than many who cannot.
+        few = max(int(INSIDE * matrix.rows) // LEAST_SIGNED - 1, 2)
+        made = replace(made, people=min(few**2, shape.people))
+        made = made.over(matrix.rows)
+    return made
 
 
 def measure(

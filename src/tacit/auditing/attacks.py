@@ -1,0 +1,108 @@
+"""The attacks of an audit, each from a target and a ground to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from tacit.auditing.black_box import features, learned_scores
+from tacit.auditing.ground import Ground
+from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
+from tacit.auditing.one_run import OneRun, measure, run_once
+from tacit.auditing.verdict import Finding, Target, found
+from tacit.ledger.account import account
+from tacit.ledger.account.event import Unbounded
+from tacit.rounds.round import Kind
+
+TRANSCRIPT = "one run, transcript"
+PUBLISHED = "one run, published model"
+BARE = "bare releases"
+SUREST = 0.2
+"""Of the canaries that are guessed from a published model."""
+
+GroundAttack = Callable[[Target, Ground], list[Finding]]
+
+
+def proven(one: OneRun, target: Target) -> float:
+    """What the account proves of the events that were drawn from."""
+    events = one.walked.run.events
+    if not events or any(isinstance(event, Unbounded) for event in events):
+        return inf
+    return account.epsilon(events, target.delta, unit=target.unit)
+
+
+def one_run(target: Target, ground: Ground) -> list[Finding]:
+    """A fit with canaries: what is bare, then the transcript, then the published model."""
+    one = run_once(
+        ground.method(target), ground.people, ground.canaries, target.unit
+    )
+    findings = [_bare(target, one)]
+    if target.calibration == "sound":
+        findings.append(_transcript(target, one))
+    findings.append(_published(target, one))
+    return [finding for finding in findings if finding is not None]
+
+
+def _bare(target: Target, one: OneRun) -> Finding | None:
+    """Sums of people's numbers that were released without noise."""
+    bare = [
+        f"{step.round.name}/{part.name}"
+        for step in one.walked.steps
+        if step.released is not None
+        for part in step.round.parts
+        if step.released[part.name].sd == 0
+        and part.kind not in (Kind.REPORT, Kind.SELECTION)
+    ]
+    if not bare:
+        return None
+    listed = ", ".join(bare[:4]) + (" ..." if len(bare) > 4 else "")
+    return found(
+        target,
+        BARE,
+        inf,
+        proven=proven(one, target),
+        leak=True,
+        note=f"released without noise: {listed}",
+        box="white",
+    )
+
+
+def _transcript(target: Target, one: OneRun) -> Finding | None:
+    told = one.transcript
+    if not told.moves.any():
+        return None
+    got = measure(told, one.coins, delta=target.delta, mistake=target.mistake)
+    shared = ""
+    if told.shared:
+        shared = f"; everybody shares {', '.join(told.shared)}"
+    return found(
+        target,
+        TRANSCRIPT,
+        got.independent,
+        proven=proven(one, target),
+        note=f"{got.right} of {got.made} guesses about {len(one.coins)} canaries are right; "
+        f"their moves allow epsilon {got.reachable:.2f}; whatever depends on what: "
+        f"{got.any:.2f}{shared}",
+        box="white",
+    )
+
+
+def _published(target: Target, one: OneRun) -> Finding:
+    """Guess half of the canaries by a rule that the other half taught."""
+    half = np.arange(len(one.coins)) % 2 == 0
+    told = features(one.shared, one.canaries)
+    scores = learned_scores(told, one.coins, half)
+    made = round(SUREST * len(scores))
+    got = guess(scores, one.coins[~half], made)
+    mu = least_mu_any(got, target.mistake)
+    return found(
+        target,
+        PUBLISHED,
+        GaussianCurve(mu).epsilon(target.delta),
+        proven=proven(one, target),
+        note=f"{got.right} of {got.made} guesses about {got.people} canaries are right, by "
+        "a rule that the others taught",
+        box="black",
+    )
