@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 
+from tacit.auditing.adversary import QUICK_EFFORT, Effort, hunt_pairs
 from tacit.auditing.black_box import features, learned_scores
 from tacit.auditing.ground import Ground
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
 from tacit.auditing.one_run import OneRun, measure, run_once
 from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.walk import Walk, walk
+from tacit.data.catalogue import Catalogue
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Unbounded
 from tacit.rounds.round import Kind
@@ -19,6 +23,9 @@ from tacit.rounds.round import Kind
 TRANSCRIPT = "one run, transcript"
 PUBLISHED = "one run, published model"
 BARE = "bare releases"
+WORST = "worst neighbours"
+ABOVE = 1 + 1e-9
+"""A share of a bound beyond rounding."""
 SUREST = 0.2
 """Of the canaries that are guessed from a published model."""
 
@@ -27,7 +34,11 @@ GroundAttack = Callable[[Target, Ground], list[Finding]]
 
 def proven(one: OneRun, target: Target) -> float:
     """What the account proves of the events that were drawn from."""
-    events = one.walked.run.events
+    return _account(one.walked, target)
+
+
+def _account(walked: Walk, target: Target) -> float:
+    events = walked.run.events
     if not events or any(isinstance(event, Unbounded) for event in events):
         return inf
     return account.epsilon(events, target.delta, unit=target.unit)
@@ -43,6 +54,43 @@ def one_run(target: Target, ground: Ground) -> list[Finding]:
         findings.append(_transcript(target, one))
     findings.append(_published(target, one))
     return [finding for finding in findings if finding is not None]
+
+
+def worst_pair(target: Target, ground: Ground) -> list[Finding]:
+    """The pair of neighbours that the plan tells apart best, by search: no statistics."""
+    if target.calibration != "sound":
+        return []
+    people = ground.people
+    walked = walk(
+        ground.method(target),
+        people,
+        Catalogue(list(people.items)),
+        users=people.n_users,
+    )
+    effort = QUICK_EFFORT if target.quick else Effort()
+    got = hunt_pairs(walked, target.delta, effort)
+    if got is None:
+        return []
+    broken = [name for name, share in got.reached.items() if share > ABOVE]
+    low = [
+        f"{name} {got.reached[name]:.0%} ({why})"
+        for name, why in got.slack.items()
+    ]
+    note = f"{len(got.reached) - len(low)} of {len(got.reached)} bounds are reached to 95 %"
+    if low:
+        note += "; not " + ", ".join(low)
+    if broken:
+        note = f"BROKEN bounds: {', '.join(broken)}; {note}"
+    finding = found(
+        target,
+        WORST,
+        got.epsilon,
+        proven=_account(walked, target),
+        note=note,
+        witness=got.witness,
+        box="white",
+    )
+    return [replace(finding, mistake=0.0)]
 
 
 def _bare(target: Target, one: OneRun) -> Finding | None:

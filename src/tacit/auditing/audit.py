@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.auditing.attacks import one_run
+from tacit.auditing.attacks import one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import (
     MISTAKE,
@@ -47,10 +47,9 @@ class Audit:
         """The attack that did best on each target, in the order of the targets."""
         chosen: dict[tuple[str, ...], Finding] = {}
         for finding in self.findings:
-            key = finding.method, finding.unit, finding.calibration
-            now = chosen.get(key)
+            now = chosen.get(finding.target)
             if now is None or finding.reached > now.reached:
-                chosen[key] = finding
+                chosen[finding.target] = finding
         return tuple(chosen.values())
 
     @property
@@ -121,7 +120,7 @@ def audit(
 
 def usual_attacks() -> tuple[GroundAttack, ...]:
     """Those of every audit."""
-    return (one_run,)
+    return (worst_pair, one_run)
 
 
 def _attacked(

@@ -15,7 +15,7 @@ coin's move and the noise, whose law is in the event that was charged.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -141,9 +141,24 @@ def _given(step: Walked, ratings: Ratings, first: int) -> Iterator[list[Cells]]:
         ]
 
 
+def contributed(step: Walked, people: Ratings) -> list[Cells]:
+    """What each of these people adds to each part of a round, bounded and in steps."""
+    from scipy.sparse import vstack
+
+    blocks = list(_given(step, people, 0))
+    return [
+        vstack([block[place] for block in blocks]).tocsr()
+        for place in range(len(step.round.parts))
+    ]
+
+
 def _cells(part: Part, rows: Rows, people: int) -> Cells:
     if part.form == "gram":
         return _products(part, rows, people)
+    if part.kind is Kind.INPUT and len(rows.index):
+        # One number a cell: these people may have more cells than the data.
+        last = int(rows.index.max()) + 1
+        part = replace(part, size=max(part.size, last))
     whole = bounded(
         part.bound,
         rows,

@@ -120,7 +120,7 @@ def show(done: Audit) -> None:
     """The table on a terminal."""
     from tacit.auditing.audit_page import COLUMNS, line
 
-    table(COLUMNS, [line(finding) for finding in done.best])
+    table(COLUMNS, [line(done, finding) for finding in done.best])
     say("")
     for finding in done.best if len(done.best) == 1 else ():
         say(f"{finding.attack}: {finding.note}")
