@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.auditing.adversary import QUICK_EFFORT, Effort, hunt_pairs
 from tacit.auditing.black_box import features, learned_scores
+from tacit.auditing.devices import play_devices
 from tacit.auditing.ground import Ground
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
 from tacit.auditing.one_run import OneRun, measure, run_once
@@ -24,6 +25,7 @@ TRANSCRIPT = "one run, transcript"
 PUBLISHED = "one run, published model"
 BARE = "bare releases"
 WORST = "worst neighbours"
+DEVICE = "one device, two records"
 ABOVE = 1 + 1e-9
 """A share of a bound beyond rounding."""
 SUREST = 0.2
@@ -91,6 +93,39 @@ def worst_pair(target: Target, ground: Ground) -> list[Finding]:
         box="white",
     )
     return [replace(finding, mistake=0.0)]
+
+
+def device_game(target: Target, ground: Ground) -> list[Finding]:
+    """Where every device randomizes for itself: one device, two records, many runs."""
+    if target.calibration != "sound":
+        return []
+    people = ground.people
+    method = ground.method(target)
+    if not method.local:
+        return []
+    walked = walk(
+        method, people, Catalogue(list(people.items)), users=people.n_users
+    )
+    got = play_devices(
+        walked,
+        delta=target.delta,
+        mistake=target.mistake,
+        quick=target.quick,
+    )
+    if got is None:
+        return []
+    won = got.won
+    finding = found(
+        target,
+        DEVICE,
+        won.epsilon,
+        proven=_account(walked, target),
+        note=f"{got.release}: {won.hits} of {won.runs} runs on one record and {won.false} on "
+        "the other are beyond the threshold",
+        witness=got.witness,
+        box="white",
+    )
+    return [finding]
 
 
 def _bare(target: Target, one: OneRun) -> Finding | None:

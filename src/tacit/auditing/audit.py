@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.auditing.attacks import one_run, worst_pair
+from tacit.auditing.attacks import device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import (
     MISTAKE,
@@ -120,7 +120,7 @@ def audit(
 
 def usual_attacks() -> tuple[GroundAttack, ...]:
     """Those of every audit."""
-    return (worst_pair, one_run)
+    return (worst_pair, device_game, one_run)
 
 
 def _attacked(

@@ -31,7 +31,7 @@ from tacit.engine.blocks import block_of
 from tacit.engine.kernels import SHIFT
 from tacit.engine.threads import Threads, factors_of
 from tacit.ledger.account.event import Event, Gaussian
-from tacit.rounds.people import Everyone
+from tacit.rounds.people import Everyone, Turns
 from tacit.rounds.round import Kind, Part, Released
 
 Floats = NDArray[np.float64]
@@ -98,10 +98,12 @@ def _added(
 
 
 def is_readable(step: Walked) -> bool:
-    """Whether everybody takes part in a sum of numbers, each person by herself."""
+    """Whether everybody takes part in a sum of numbers, once, each person by herself."""
     reports = any(part.kind is Kind.REPORT for part in step.round.parts)
     sequential = any(part.is_sequential for part in step.round.parts)
-    everybody = isinstance(step.round.takes_part, Everyone)
+    who = step.round.takes_part
+    once = isinstance(who, Everyone | Turns) and who.times == 1
+    everybody = once and not who.is_later
     return everybody and not (reports or sequential or step.round.personal)
 
 
@@ -112,8 +114,9 @@ class _Exact(Threads):
 
     def exact(self, step: Walked) -> dict[str, NDArray[np.int64]]:
         """Of every part, over the people of this engine."""
-        factors = factors_of(step.round)
-        totals = self._sum(step.round, step.state, factors)
+        everyone = replace(step.round, takes_part=Everyone())
+        factors = factors_of(everyone)
+        totals = self._sum(everyone, step.state, factors)
         sums = {name: total.whole for name, total in totals.items()}
         for name, matrix in factors.items():
             part = matrix.part
