@@ -67,11 +67,24 @@ if TYPE_CHECKING:
     help="All findings: .json, or .html for a page that stands alone. Both where given twice.",
     multiple=True,
 )
+@click.option(
+    "--lists",
+    metavar="BEFORE,AFTER",
+    help="Somebody else's recommender: its lists before and after a training with canaries.",
+)
+@click.option(
+    "--canaries",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --lists: whose items are whose, and which canaries were in.",
+)
 @json_option
 def audit(
     what: str | None,
     everything: bool,
     out: tuple[Path, ...],
+    lists: str | None,
+    canaries: Path | None,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -79,6 +92,46 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
+    if lists is not None or canaries is not None:
+        done = _theirs(lists, canaries, asked)
+    else:
+        done = _ours(what, everything, asked)
+    write(done, out)
+    if as_json:
+        print_json(done.facts())
+    else:
+        show(done)
+    if done.fell:
+        sys.exit(1)
+
+
+def _theirs(
+    lists: str | None, canaries: Path | None, asked: dict[str, Any]
+) -> Audit:
+    """Another recommender, from its lists."""
+    from tacit.auditing.audit import Audit
+    from tacit.auditing.others import audit_lists
+
+    files = (lists or "").split(",")
+    if canaries is None or len(files) != 2:
+        raise SettingError(
+            "an audit of lists needs --lists BEFORE,AFTER and --canaries FILE",
+            remedy="docs/audit.md describes the three files",
+        )
+    finding = audit_lists(
+        files[0],
+        files[1],
+        canaries,
+        epsilon=asked["epsilon"],
+        delta=asked["delta"],
+        unit=asked["unit"] or "user",
+        mistake=asked["mistake"],
+    )
+    return Audit((finding,), asked["mistake"], asked["quick"], _command())
+
+
+def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
+    """Methods of Tacit, or of packages beside it."""
     from tacit.auditing.audit import audit as run
 
     if (what is None) != everything:
@@ -87,14 +140,7 @@ def audit(
             remedy="for example: tacit audit bias --quick",
         )
     with progress("audit") as bar:
-        done = run(what, progress=bar, command=_command(), **asked)
-    write(done, out)
-    if as_json:
-        print_json(done.facts())
-    else:
-        show(done)
-    if done.fell:
-        sys.exit(1)
+        return run(what, progress=bar, command=_command(), **asked)
 
 
 def write(done: Audit, out: tuple[Path, ...]) -> None:
