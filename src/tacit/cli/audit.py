@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option
+from tacit.cli.options import json_option, ledger_options, note
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 from tacit.units import UNITS
 
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
+    from tacit.auditing.ground import Ground
+    from tacit.model.model import Model
 
 
 @click.command()
@@ -60,6 +62,28 @@ if TYPE_CHECKING:
     show_default=True,
     help="Chance that any true claim of the whole table is refuted.",
 )
+@click.option(
+    "--planted",
+    type=click.IntRange(20, 100_000),
+    metavar="N",
+    help="Canary people; 4,000 unless said, 600 where quick.",
+)
+@click.option(
+    "--ratings",
+    metavar="FILE",
+    help="The owner's own people around the canaries: NOT PRIVATE, booked as an evaluation.",
+)
+@click.option(
+    "--scale",
+    metavar="LOW,HIGH",
+    help="With --ratings: lowest and highest possible rating.",
+)
+@click.option(
+    "--owner-only",
+    is_flag=True,
+    help="With --ratings: allow it on a capped book; the findings stay with the owner.",
+)
+@ledger_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -131,16 +155,71 @@ def _theirs(
 
 
 def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
-    """Methods of Tacit, or of packages beside it."""
+    """Methods of Tacit, or of packages beside it, or the method of a model."""
     from tacit.auditing.audit import audit as run
 
+    ground, model = _ground(what, asked)
+    if model is not None:
+        what = model.shared.method
+        promise = model.statement
+        asked |= {"unit": promise.unit, "calibration": promise.calibration}
+        claim = promise.epsilon or promise.claimed_epsilon
+        asked["epsilon"] = claim or asked["epsilon"]
+        asked["delta"] = promise.delta or asked["delta"]
     if (what is None) != everything:
         raise SettingError(
             "an audit needs a METHOD or --all, one of the two",
             remedy="for example: tacit audit bias --quick",
         )
     with progress("audit") as bar:
-        return run(what, progress=bar, command=_command(), **asked)
+        return run(
+            what, progress=bar, command=_command(), ground=ground, **asked
+        )
+
+
+def _ground(
+    what: str | None, asked: dict[str, Any]
+) -> tuple[Ground, Model | None]:
+    """Where the audit takes place, and the model that it is about, if it is one. What is
+    used here is taken out of what was asked."""
+    from tacit.auditing.canaries import CanaryShape
+    from tacit.auditing.ground import (
+        QUICK,
+        WHOLE,
+        invented_ground,
+        like_model,
+        owners_ground,
+    )
+
+    quick = asked["quick"]
+    planted = asked.pop("planted")
+    taken = {
+        name: asked.pop(name)
+        for name in ("ratings", "scale", "owner_only", "ledger", "population")
+    }
+    usual = QUICK if quick else WHOLE
+    shape = CanaryShape(planted or usual.people, usual.fresh)
+    model = None
+    if what is not None and Path(what).is_dir():
+        from tacit.model.model import load
+
+        model = load(what)
+    if taken["ratings"] is not None:
+        from tacit.cli.options import parse_scale
+        from tacit.data.read import read
+        from tacit.fitting.publish import book_evaluation
+
+        note("NOT PRIVATE: what this audit prints is for the owner only")
+        ratings = read(taken["ratings"], scale=parse_scale(taken["scale"]))
+        book_evaluation(
+            taken["ledger"],
+            taken["population"],
+            owner_only=taken["owner_only"],
+        )
+        return owners_ground(ratings, shape), model
+    if model is not None:
+        return like_model(model, quick, shape), model
+    return invented_ground(quick, shape), None
 
 
 def write(done: Audit, out: tuple[Path, ...]) -> None:
