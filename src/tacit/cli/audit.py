@@ -92,6 +92,11 @@ if TYPE_CHECKING:
     multiple=True,
 )
 @click.option(
+    "--parties",
+    is_flag=True,
+    help="What each server of a federation sees of one rating and one person.",
+)
+@click.option(
     "--lists",
     metavar="BEFORE,AFTER",
     help="Somebody else's recommender: its lists before and after a training with canaries.",
@@ -107,6 +112,7 @@ def audit(
     what: str | None,
     everything: bool,
     out: tuple[Path, ...],
+    parties: bool,
     lists: str | None,
     canaries: Path | None,
     as_json: bool,
@@ -118,6 +124,8 @@ def audit(
     """
     if lists is not None or canaries is not None:
         done = _theirs(lists, canaries, asked)
+    elif parties:
+        done = _seen(asked)
     else:
         done = _ours(what, everything, asked)
     write(done, out)
@@ -152,6 +160,33 @@ def _theirs(
         mistake=asked["mistake"],
     )
     return Audit((finding,), asked["mistake"], asked["quick"], _command())
+
+
+def _seen(asked: dict[str, Any]) -> Audit:
+    """The views of the servers of a federation."""
+    from dataclasses import replace
+
+    from tacit.auditing.audit import Audit
+    from tacit.auditing.parties import DEVICES, METHOD, audit_parties
+    from tacit.auditing.verdict import Target
+
+    devices = asked["planted"] or (DEVICES // 3 if asked["quick"] else DEVICES)
+    units = [asked["unit"]] if asked["unit"] else ["user", "rating"]
+    # Two views of each unit may be mistaken.
+    each = asked["mistake"] / (2 * len(units))
+    first = Target(METHOD, "user", "sound", asked["epsilon"], asked["delta"])
+    findings = [
+        finding
+        for unit in units
+        for finding in audit_parties(
+            replace(first, unit=unit, mistake=each), devices
+        )
+    ]
+    made = tuple(
+        replace(finding, method=f"{METHOD}: {finding.attack}")
+        for finding in findings
+    )
+    return Audit(made, asked["mistake"], asked["quick"], _command())
 
 
 def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
