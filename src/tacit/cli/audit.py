@@ -11,7 +11,7 @@ import click
 from tacit.cli.options import json_option, ledger_options, note
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
-from tacit.units import UNITS
+from tacit.units import UNITS, Unit
 
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
@@ -171,7 +171,8 @@ def _seen(asked: dict[str, Any]) -> Audit:
     from tacit.auditing.verdict import Target
 
     devices = asked["planted"] or (DEVICES // 3 if asked["quick"] else DEVICES)
-    units = [asked["unit"]] if asked["unit"] else ["user", "rating"]
+    both: tuple[Unit, ...] = ("user", "rating")
+    units = (asked["unit"],) if asked["unit"] else both
     # Two views of each unit may be mistaken.
     each = asked["mistake"] / (2 * len(units))
     first = Target(METHOD, "user", "sound", asked["epsilon"], asked["delta"])
