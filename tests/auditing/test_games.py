@@ -56,7 +56,6 @@ def test_the_threshold_is_chosen_apart():
 
 
 def test_what_a_game_can_prove_at_best():
-    # MECHANISMS 7.1: 7.90 with 10,000 runs, 5.31 with 750.
     assert most_epsilon(10_000, 0.05) == pytest.approx(7.2, abs=0.1)
     always = play(np.ones(10_000), np.zeros(10_000), delta=0.0, mistake=0.05)
     assert always.epsilon == pytest.approx(most_epsilon(10_000, 0.05))

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.options import (
+    json_option,
+    ledger_options,
+    note,
+    parse_settings,
+)
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 from tacit.units import UNITS, Unit
@@ -61,6 +66,26 @@ if TYPE_CHECKING:
     default=0.05,
     show_default=True,
     help="Chance that any true claim of the whole table is refuted.",
+)
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    type=click.Choice(["worst", "device", "transcript", "published"]),
+    help="Only these attacks; all unless said. The chance of a mistake is shared among them.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Settings of the method, as `fit` takes them.",
+)
+@click.option(
+    "--fresh",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick.",
 )
 @click.option(
     "--planted",
@@ -195,6 +220,9 @@ def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
     from tacit.auditing.audit import audit as run
 
     ground, model = _ground(what, asked)
+    named = asked.pop("attacks")
+    if named:
+        asked["attacks"] = named
     if model is not None:
         what = model.shared.method
         promise = model.statement
@@ -228,13 +256,14 @@ def _ground(
     )
 
     quick = asked["quick"]
-    planted = asked.pop("planted")
+    planted, fresh = asked.pop("planted"), asked.pop("fresh")
+    settings = parse_settings(asked.pop("settings"), "--set")
     taken = {
         name: asked.pop(name)
         for name in ("ratings", "scale", "owner_only", "ledger", "population")
     }
     usual = QUICK if quick else WHOLE
-    shape = CanaryShape(planted or usual.people, usual.fresh)
+    shape = CanaryShape(planted or usual.people, fresh or usual.fresh)
     model = None
     if what is not None and Path(what).is_dir():
         from tacit.model.model import load
@@ -252,10 +281,17 @@ def _ground(
             taken["population"],
             owner_only=taken["owner_only"],
         )
-        return owners_ground(ratings, shape), model
+        return with_settings(owners_ground(ratings, shape), settings), model
     if model is not None:
-        return like_model(model, quick, shape), model
-    return invented_ground(quick, shape), None
+        return with_settings(like_model(model, quick, shape), settings), model
+    return with_settings(invented_ground(quick, shape), settings), None
+
+
+def with_settings(ground: Ground, settings: dict[str, Any]) -> Ground:
+    """The same ground with settings that were asked for."""
+    from dataclasses import replace
+
+    return replace(ground, settings={**ground.settings, **settings})
 
 
 def write(done: Audit, out: tuple[Path, ...]) -> None:
