@@ -113,7 +113,8 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="All findings: .json, or .html for a page that stands alone. Both where given twice.",
+    help="All findings (.json), a page that stands alone (.html), a table (.md); several times "
+    "for several.",
     multiple=True,
 )
 @click.option(
@@ -147,6 +148,7 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
+    check_out(out)
     if lists is not None or canaries is not None:
         done = _theirs(lists, canaries, asked)
     elif parties:
@@ -303,12 +305,21 @@ def write(done: Audit, out: tuple[Path, ...]) -> None:
     for path in out:
         if path.suffix == ".html":
             done.write_page(path)
-        elif path.suffix == ".json":
+        elif path.suffix == ".md":
+            from tacit.auditing.audit_text import audit_text
+
+            write_file(str(path), audit_text(done).encode())
+        else:
             text = json.dumps(done.facts(), indent=1) + "\n"
             write_file(str(path), text.encode())
-        else:
+
+
+def check_out(out: tuple[Path, ...]) -> None:
+    """Refuse a file of no known format before the work is done."""
+    for path in out:
+        if path.suffix not in (".json", ".html", ".md"):
             raise SettingError(
-                f"{path} does not end in .json or .html",
+                f"{path} does not end in .json, .html or .md",
                 remedy="name the file after its format",
             )
 
