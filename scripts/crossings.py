@@ -107,11 +107,20 @@ def crossing(frame: FrameType) -> tuple[str, str, str] | None:
     into, back = room(frame), frame.f_back
     if not into or back is None or not room(back) or room(back) == into:
         return None
-    name = frame.f_code.co_qualname
-    if "<module>" in (name, back.f_code.co_name):
+    if imported(frame):
         return None
+    name = frame.f_code.co_qualname
     where = frame.f_code.co_filename.removeprefix(ROOT).removesuffix(".py")
     return room(back), into, f"{where}:{name}"
+
+
+def imported(frame: FrameType | None) -> bool:
+    """Whether this runs while a module of ours is imported."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and room(frame):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def room(frame: FrameType) -> str:

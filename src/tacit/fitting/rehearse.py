@@ -21,6 +21,7 @@ from tacit.methods.rehearsal import few, invented, rehearsed
 from tacit.model.shared import Shared
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
+from tacit.rounds.people import Crowd
 
 _PASSED: set[Hashable] = set()
 """What was rehearsed in this process: the same code on the same public facts says the same."""
@@ -32,7 +33,11 @@ def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _run(order, few(public), drawn=drawn)
+            crowd_of = _crowd_of if drawn else None
+            shared = rehearsed(order.method, public, crowd_of)
+            if order.runs_on not in OWN:
+                _try_engine(order, few(public))
+            return shared
     except TacitError:
         raise
     except Exception as error:
@@ -67,22 +72,17 @@ def facts(order: Order, public: Public) -> Hashable:
     )
 
 
-def _run(order: Order, public: Public, *, drawn: bool) -> Shared:
-    people = invented(public.schema, public.catalogue)
-    if not drawn:
-        return rehearsed(order.method, public, people)
-    # They have devices, so that whatever kind of participation can be asked of them.
+def _crowd_of(people: Ratings) -> Crowd:
+    """They have devices, so that whatever kind of participation can be asked of them."""
     crowd = Federated(people, 1)
-    if public.schema.max_ratings is not None:
-        crowd.limit(public.schema.max_ratings)
-    shared = rehearsed(order.method, public, people, crowd)
-    if order.runs_on not in OWN:
-        _try_engine(order, public, people)
-    return shared
+    if people.schema.max_ratings is not None:
+        crowd.limit(people.schema.max_ratings)
+    return crowd
 
 
-def _try_engine(order: Order, public: Public, people: Ratings) -> None:
+def _try_engine(order: Order, public: Public) -> None:
     """Of an engine that is not Tacit's nothing is known: it runs the plan too."""
+    people = invented(public.schema, public.catalogue)
     how = replace(order.how, engine=order.runs_on, threads=1, progress=None)
     engine = make_engine(people, how)
     first = order.method.first_state(public)

@@ -143,7 +143,9 @@ class _Run:
         order: Order | None = None,
         noise_off: bool = False,
     ) -> None:
-        schema = ratings.schema.declare(users)
+        schema = ratings.schema
+        if users is not None:
+            schema = schema.declare(users)
         if order is None:
             order = check(
                 method, people=schema.users, start=start, owner_only=True

@@ -15,7 +15,7 @@ people too (`tacit.engine.alone.Witness`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +50,8 @@ REMEDY = (
     "nothing was charged. A row may depend on one person and the public state only: "
     "docs/adding-a-method.md says how to test it"
 )
+CrowdOf = Callable[[Ratings], Crowd]
+"""Makes a crowd of the invented people, as an engine knows them."""
 
 
 def few(public: Public) -> Public:
@@ -234,25 +236,28 @@ class Gatherings:
 
 
 def rehearsed(
-    method: Method,
-    public: Public,
-    people: Ratings,
-    crowd: Crowd | None = None,
+    method: Method, public: Public, crowd_of: CrowdOf | None = None
 ) -> Shared:
-    """The model that invented people make, of `few` public facts. `crowd` are the same
-    people, as an engine knows them: who takes part is asked of it; without one all do."""
+    """The model that invented people make of `few` public facts. Where not everybody takes
+    part, or not with all ratings, `crowd_of` is asked who does; without it all do."""
+    public = few(public)
+    people = invented(public.schema, public.catalogue)
     plan = method.plan(public)
     state = method.first_state(public)
     state = replace(state, people=float(len(people.users)))
+    whole = all(round_.takes_part is EVERYONE for round_ in plan.rounds)
+    crowd = None
+    if crowd_of and not (whole and public.schema.max_ratings is None):
+        crowd = crowd_of(people)
     gatherings = Gatherings(people, items=public.pattern is None)
     done: list[str] = []
     for round_ in plan.rounds:
-        given = gatherings.add(round_, state)
+        added = gatherings.add(round_, state)
         if plan.rivals and passed_over(plan, round_, state, done):
             continue
         who: People = None
         if crowd is not None and round_.takes_part is not EVERYONE:
             who = round_.takes_part.among(crowd)
-        state = round_.absorb(state, summed(round_, given.rows, who))
+        state = round_.absorb(state, summed(round_, added.rows, who))
         done.append(round_.name)
     return method.finish(public, state)
