@@ -28,8 +28,8 @@ from tacit.federation.protocol.task import Task
 from tacit.kernels.rows import add_rows
 from tacit.ledger.account.account import epsilon
 from tacit.noise.device import choice_bound
-from tacit.noise.poisson import Inversion
 from tacit.noise.interval import rational
+from tacit.noise.poisson import Inversion
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
@@ -207,14 +207,14 @@ def _integers(
     device: Device, round_: Round, part: Part, state: State
 ) -> list[float]:
     """What a device adds to a part; of a report, the answers that it favours."""
-    block = device._block(round_)  # noqa: SLF001 - what the device computes is the point
+    block = device._block(round_)
     rows = round_.contribute(block, state)[part.name]
     if part.kind is Kind.REPORT:
         return np.asarray(rows.values, np.float64).ravel().tolist()
     layout = device.made.layouts(device.made.plan.rounds.index(round_))[
         round_.parts.index(part)
     ]
-    whole = device._whole(part, layout, rows, len(device.items))  # noqa: SLF001
+    whole = device._whole(part, layout, rows, len(device.items))
     found: list[float] = whole.ravel().tolist()
     return found
 
@@ -233,7 +233,7 @@ def _released(
                 own_report(
                     part,
                     event,
-                    round_.contribute(each._block(round_), state)[part.name],  # noqa: SLF001
+                    round_.contribute(each._block(round_), state)[part.name],
                     each.label,
                 )
                 for each in crowd.devices

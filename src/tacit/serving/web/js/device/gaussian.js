@@ -5,7 +5,7 @@ const ROOT_HALF_PI = Math.sqrt(Math.PI / 2);
 /** Of what is computed here, far above its own rounding. */
 const ABOVE = 5e-14;
 
-/** Phi(-x)/phi(x). @param {number} x */
+/** Phi(-x)/phi(x). @param {number} x @returns {number} */
 export function mills(x) {
   if (x < 0) return 2 * ROOT_HALF_PI * Math.exp((x * x) / 2) - mills(-x);
   if (x < 2.5) {

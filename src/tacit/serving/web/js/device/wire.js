@@ -61,9 +61,15 @@ function little(size, value) {
   return out;
 }
 
-/** @param {Header} header @param {Uint8Array} [payload] */
-export function frame(header, payload = new Uint8Array()) {
-  const told = utf8(JSON.stringify({ version: 1, ...header }));
+/**
+ * @param {Header} header @param {Uint8Array} [payload]
+ * @param {Record<string, bigint>} [long] members that no float holds exactly; 0 in the header
+ */
+export function frame(header, payload = new Uint8Array(), long = {}) {
+  let json = JSON.stringify({ version: 1, ...header });
+  for (const [name, value] of Object.entries(long))
+    json = json.replace(`"${name}":0`, `"${name}":${value}`);
+  const told = utf8(json);
   return chained([utf8(MAGIC), little(4, told.length), told, payload]);
 }
 
