@@ -62,7 +62,7 @@ DEMO_PEOPLE = 2000
     "--federation",
     multiple=True,
     metavar="ORIGIN",
-    help="Servers the page may join.",
+    help="Servers the page may join: the recommender, and again the aggregator.",
 )
 @click.option(
     "--officer-token-file",
