@@ -19,6 +19,7 @@ from tacit.data.catalogue import catalogue_facts
 from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
+from tacit.evaluation.code import code_digest
 from tacit.evaluation.how import HeldBack
 from tacit.evaluation.invented import Invented, invent, shown
 from tacit.evaluation.lists import lists_of
@@ -102,7 +103,12 @@ def run(
         ready()
     names = list(baselines)
     digest = data_digest(ratings, items)
-    whole = {"format": FORMAT, "version": __version__, "data": digest}
+    whole = {
+        "format": FORMAT,
+        "version": __version__,
+        "code": code_digest() if folder is not None else None,
+        "data": digest,
+    }
     keys = [
         whole | how.key() | each | {"seed": number}
         for number in range(how.runs)
