@@ -1,4 +1,4 @@
-"""The page as a device of a running federation: by choice, to the bit, and no byte more than said."""
+"""The page as a device of a federation: by choice, to the bit, no byte more than said."""
 
 from __future__ import annotations
 
