@@ -11,7 +11,7 @@ import click
 from tacit.shown import one_line, several_lines
 
 COMMANDS = {
-    "demo": "the one-minute tour: fit on the embedded sample, recommend, print the promise",
+    "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
     "fit": "train a private model from ratings",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
