@@ -118,6 +118,11 @@ if TYPE_CHECKING:
     multiple=True,
 )
 @click.option(
+    "--gauntlet",
+    is_flag=True,
+    help="Published attacks instead, at every calibration: one table.",
+)
+@click.option(
     "--parties",
     is_flag=True,
     help="What each server of a federation sees of one rating and one person.",
@@ -138,6 +143,7 @@ def audit(
     what: str | None,
     everything: bool,
     out: tuple[Path, ...],
+    gauntlet: bool,
     parties: bool,
     lists: str | None,
     canaries: Path | None,
@@ -149,6 +155,9 @@ def audit(
     Exit status 1 where a sound claim was refuted.
     """
     check_out(out)
+    if gauntlet:
+        _gauntlet(what, asked, out, as_json)
+        return
     if lists is not None or canaries is not None:
         done = _theirs(lists, canaries, asked)
     elif parties:
@@ -161,6 +170,29 @@ def audit(
     else:
         show(done)
     if done.fell:
+        sys.exit(1)
+
+
+def _gauntlet(
+    what: str | None,
+    asked: dict[str, Any],
+    out: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Published attacks at every calibration."""
+    from tacit.auditing.audit import Audit
+    from tacit.auditing.gauntlet.run import facts, is_sound
+    from tacit.auditing.verdict import Finding
+    from tacit.cli.audit_gauntlet import run_gauntlet, show_gauntlet
+
+    cells = run_gauntlet(what, asked)
+    made = tuple(cell for cell in cells if isinstance(cell, Finding))
+    write(Audit(made, asked["mistake"], asked["quick"], _command()), out)
+    if as_json:
+        print_json({"cells": facts(cells)})
+    else:
+        show_gauntlet(cells)
+    if not is_sound(cells):
         sys.exit(1)
 
 
