@@ -44,15 +44,15 @@ def test_the_threshold_is_chosen_apart():
     rng = np.random.default_rng(2)
     wrong = sum(
         play(
-            rng.standard_normal(200),
-            rng.standard_normal(200),
+            rng.standard_normal(100),
+            rng.standard_normal(100),
             delta=0.0,
             mistake=0.05,
         ).epsilon
         > 0
-        for _ in range(200)
+        for _ in range(60)
     )
-    assert wrong <= 10 + 6 * 10**0.5
+    assert wrong <= 3 + 6 * 3**0.5
 
 
 def test_what_a_game_can_prove_at_best():

@@ -30,7 +30,7 @@ from tacit.data.ratings import Ratings
 from tacit.engine.blocks import block_of
 from tacit.engine.kernels import SHIFT
 from tacit.engine.threads import Threads, factors_of
-from tacit.ledger.account.event import Event, Gaussian
+from tacit.ledger.account.event import Event, Gaussian, KNorm, Laplace
 from tacit.noise.law import law_of
 from tacit.rounds.people import Everyone, Turns
 from tacit.rounds.round import Kind, Part, Released
@@ -62,7 +62,12 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
     found: list[_Told] = []
     shared: list[str] = []
     for step in walked.steps:
-        if step.released is None or not is_readable(step):
+        named = (f"{step.round.name}/{part.name}" for part in step.round.parts)
+        known = all(
+            isinstance(events.get(name), Gaussian | Laplace | KNorm)
+            for name in named
+        )
+        if step.released is None or not known or not is_readable(step):
             continue
         others = engine.exact(step)
         one = list(_given(step, canaries.one, canaries.first))
@@ -159,8 +164,8 @@ def contributed(step: Walked, people: Ratings) -> list[Cells]:
 def _cells(part: Part, rows: Rows, people: int) -> Cells:
     if part.form == "gram":
         return _products(part, rows, people)
-    if part.kind is Kind.INPUT and len(rows.index):
-        # One number a cell: these people may have more cells than the data.
+    if len(rows.index):
+        # One number a cell or a person: there may be more of these than in the data.
         last = int(rows.index.max()) + 1
         part = replace(part, size=max(part.size, last))
     whole = bounded(
