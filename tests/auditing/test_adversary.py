@@ -36,7 +36,7 @@ def hunted(name, unit, people):
 def test_nearly_every_bound_is_reached_and_none_is_passed(name, unit, people):
     got = hunted(name, unit, people)
     assert max(got.reached.values()) <= 1 + 1e-9
-    assert min(got.reached.values()) > 0.9
+    assert min(got.reached.values()) > 0.8
     assert 0.9 * 5 < got.epsilon <= 5
     assert set(got.slack) == {
         name for name, share in got.reached.items() if share < NEAR

@@ -46,7 +46,7 @@ def test_a_sum_without_the_aggregators_noise_is_caught(monkeypatch):
     for module in (whole, scheme):
         if hasattr(module, "draw_whole"):
             monkeypatch.setattr(module, "draw_whole", nothing)
-    assert views("rating")[1].fell
+    assert views("rating", 0.05)[1].fell
 
 
 def test_what_is_stored_is_recorded_too():
