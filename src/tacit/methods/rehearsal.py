@@ -31,7 +31,7 @@ from tacit.methods.exact import summed
 from tacit.model.shared import Shared
 from tacit.rounds.loop import passed_over
 from tacit.rounds.pattern import Pattern
-from tacit.rounds.people import EVERYONE, Crowd, People
+from tacit.rounds.people import EVERYONE, Crowd
 from tacit.rounds.round import AnyState, Block, Round
 
 PEOPLE = 12
@@ -255,9 +255,12 @@ def rehearsed(
         added = gatherings.add(round_, state)
         if plan.rivals and passed_over(plan, round_, state, done):
             continue
-        who: People = None
+        takes = np.ones(len(people.users), np.bool_)
         if crowd is not None and round_.takes_part is not EVERYONE:
             who = round_.takes_part.among(crowd)
-        state = round_.absorb(state, summed(round_, added.rows, who))
+            if who is not None:
+                takes[:] = False
+                takes[who] = True
+        state = round_.absorb(state, summed(round_, added.rows, takes))
         done.append(round_.name)
     return method.finish(public, state)
