@@ -16,7 +16,6 @@ from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
-from tacit.fitting import rehearse as rehearsal
 from tacit.fitting.run import _Run
 from tacit.ledger.book.book import open_book
 from tacit.methods import find, names
@@ -129,7 +128,7 @@ def test_a_plan_without_noise_for_its_engine_is_not_charged(ratings, tmp_path):
 def test_every_method_is_rehearsed_at_every_unit(name, ratings, monkeypatch):
     """The rehearsal refuses nothing that would have run."""
     seen = []
-    monkeypatch.setattr(rehearsal, "invented", _noticed(seen))
+    monkeypatch.setattr(trying, "invented", _noticed(seen))
     cls = find(name)
     users = None if cls.local or "threads" in cls.engines else 60
     for unit in cls.units:
@@ -178,7 +177,7 @@ def test_what_is_absorbed_is_what_an_engine_releases(
         run = _Run(method, ratings, None, 60, None)
         public = trying.few(run.settled.public)
         people = invented(public.schema, public.catalogue)
-        engine = make_engine(people, How(run.order.runs_on, threads=1))
+        engine = make_engine(people, How(engine=run.order.runs_on, threads=1))
         rounds = []
 
         def beside(round_, rows, takes, engine=engine, rounds=rounds):
