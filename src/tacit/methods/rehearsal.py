@@ -196,9 +196,10 @@ class Gathering:
 
 
 def _joined(rows: Sequence[Rows]) -> Rows:
-    """The rows of several blocks as those of one."""
-    if len(rows) == 1:
-        return rows[0]
+    """The rows of several blocks as those of one, in copies that no later call can reach."""
+    if len(rows) == 1:  # as they are, well listed or not
+        (one,) = rows
+        return Rows(one.ptr.copy(), one.index.copy(), one.values.copy())
     counts = np.concatenate([np.diff(each.ptr) for each in rows])
     return Rows(
         np.concatenate([[0], np.cumsum(counts)]),
@@ -230,9 +231,7 @@ class Gatherings:
         try:
             return given.same(self._singly.add(round_, state))
         except Exception:  # noqa: BLE001
-            return (
-                False  # who cannot be computed by herself is not computed alone
-            )
+            return False  # nobody was computed alone who cannot be
 
 
 def rehearsed(
