@@ -37,11 +37,12 @@ class Outcome:
     private: bool
 
     @property
-    def rank(self) -> tuple[float, int, str]:
-        """Less is better. A total order of what a trial gives, so that ties are broken by
-        what is released and by nothing else."""
+    def rank(self) -> tuple[float, int, str, tuple[float, ...]]:
+        """Less is better. A total order of what a trial gives (score, candidate, model, and
+        the other sums of its score), so that trials of one rank are the same outcome."""
         told = self.sums.errors if self.errors else -self.sums.hits
-        return float(told[0, 1]), self.place, self.shared.digest()
+        others = tuple(float(each) for each in told.ravel())
+        return float(told[0, 1]), self.place, self.shared.digest(), others
 
     @property
     def errors(self) -> bool:

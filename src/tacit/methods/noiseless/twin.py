@@ -165,7 +165,8 @@ class GaussianTwin(PersonalTwin):
         return PASSES
 
     def fitted(self, block: Block, public: Public) -> Fitted:
-        """`tacit.methods.noiseless.variational`, with the catalogue's features."""
+        """`tacit.methods.noiseless.variational`, with the catalogue's features: from effects
+        and tastes for what is known of items, to tastes that ratings tell of."""
         features = public_design(public)
         return fit_gaussian(
             block.ptr,
@@ -177,6 +178,7 @@ class GaussianTwin(PersonalTwin):
             seed=self.method.seed,
             threads=self.threads,
             passes=self.passes,
+            after=given_tastes(block, public, self.threads),
         )
 
 
@@ -190,15 +192,20 @@ class EffectsTwin(PersonalTwin):
 
     def fitted(self, block: Block, public: Public) -> Fitted:
         """`tacit.methods.noiseless.effects`."""
-        features = public_design(public)
-        popularity = np.log1p(np.bincount(block.item, minlength=public.items))
-        popularity -= popularity.mean()
-        popularity /= max(float(popularity.std()), LEAST)
-        return fit_effects(
-            block.ptr,
-            block.item,
-            block.value,
-            loadings(popularity, features)[0],
-            None if features is None else features.matrix,
-            threads=self.threads,
-        )
+        return given_tastes(block, public, self.threads)
+
+
+def given_tastes(block: Block, public: Public, threads: int) -> Fitted:
+    """Effects of all items, and tastes for popularity and public features."""
+    features = public_design(public)
+    popularity = np.log1p(np.bincount(block.item, minlength=public.items))
+    popularity -= popularity.mean()
+    popularity /= max(float(popularity.std()), LEAST)
+    return fit_effects(
+        block.ptr,
+        block.item,
+        block.value,
+        loadings(popularity, features)[0],
+        None if features is None else features.matrix,
+        threads=threads,
+    )

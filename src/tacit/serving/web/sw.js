@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '4f162228af6bedac';
+const VERSION = 'f4a2923309b66402';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',
@@ -15,7 +15,23 @@ const FILES = [
   'js/app.js',
   'js/base.js',
   'js/data.js',
+  'js/device/account.js',
+  'js/device/answer.js',
+  'js/device/answers.js',
+  'js/device/bound.js',
+  'js/device/coins.js',
+  'js/device/design.js',
+  'js/device/exact.js',
+  'js/device/factors.js',
+  'js/device/gaussian.js',
+  'js/device/keys.js',
+  'js/device/noise.js',
+  'js/device/numbers.js',
   'js/device/room.js',
+  'js/device/rounds.js',
+  'js/device/solve.js',
+  'js/device/task.js',
+  'js/device/wire.js',
   'js/dom.js',
   'js/engine.js',
   'js/home.js',

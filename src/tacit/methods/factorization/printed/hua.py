@@ -265,8 +265,10 @@ class VisibleGradients(Form):
         before the first gradient is sent."""
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
-            nothing = np.zeros((len(block.item), self.width))
-            return {"gradient": Rows(block.ptr, block.item, nothing)}
+            empty = np.zeros(len(block.people) + 1, np.int64)
+            nobody = np.zeros(0, np.uint32)
+            nothing = np.zeros((0, self.width))
+            return {"gradient": Rows(empty, nobody, nothing)}
 
         def absorb(
             state: ProfileState, released: Mapping[str, Released]

@@ -9,6 +9,7 @@
 
 import { BASE } from './base.js';
 import { ask, isCut, isData } from './net.js';
+import { setting } from './person/database.js';
 
 /** @type {any} */
 const worker = self;
@@ -28,7 +29,7 @@ export function serve(version, listed) {
   worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(settle()));
   worker.addEventListener('fetch', (/** @type {any} */ event) => {
     const url = new URL(event.request.url);
-    if (url.origin !== BASE.origin) return event.respondWith(Response.error());
+    if (url.origin !== BASE.origin) return event.respondWith(federation(event.request, url));
     return event.respondWith(isData(url) ? data(event.request) : answer(event.request, url));
   });
 }
@@ -64,6 +65,18 @@ async function data(request) {
   if (request.mode === 'navigate')
     return ask(new Request(request.url), 'service', 'other').catch(() => Response.error());
   return (await isCut()) ? Response.error() : fetch(request);
+}
+
+/**
+ * Other servers than the page's own: those that the person asked about, while it is not cut. The
+ * device wrote it down.
+ * @param {Request} request @param {URL} url
+ */
+async function federation(request, url) {
+  /** @type {string[]} */
+  const allowed = await setting('federation', []).catch(() => []);
+  const may = allowed.includes(url.origin) && !(await isCut());
+  return may ? fetch(request) : Response.error();
 }
 
 /** @param {Request} request @param {URL} url */

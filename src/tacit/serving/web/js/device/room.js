@@ -1,17 +1,36 @@
 /**
- * The room for taking part in a federation, by choice. It is empty: this page takes part in
- * nothing, and `net.js` has no way to send. Whoever furnishes it adds here the device's side of
- * `docs/protocol.md`.
+ * The room for taking part in a federation, by choice. Its furniture comes when somebody enters, or
+ * when this person's device is switched on.
  */
 
 import { h } from '../dom.js';
+import { setting } from '../person/database.js';
 import { texts } from '../text.js';
 
 export function deviceRoom() {
-  return h(
+  const place = h('div', { class: 'desk' });
+  const element = h(
     'section',
-    { class: 'device', 'aria-labelledby': 'device-title' },
+    { class: 'device', id: 'device', 'aria-labelledby': 'device-title' },
     h('h2', { id: 'device-title' }, texts.device.title),
-    h('p', null, texts.device.words),
+    place,
   );
+  /** @type {Promise<typeof import("./view.js")> | null} */
+  let furniture = null;
+  /** Servers that the operator of this page names. @type {string[]} */
+  let origins = [];
+  const open = async () => {
+    furniture ??= import('./view.js');
+    (await furniture).furnish(place, origins);
+  };
+  return {
+    element,
+    open,
+    /** Once it is known which servers are named. @param {string[]} named */
+    async use(named) {
+      origins = named;
+      const on = await setting('on', false).catch(() => false);
+      if (furniture || on) await open();
+    },
+  };
 }
