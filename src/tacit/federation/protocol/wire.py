@@ -59,7 +59,6 @@ __all__ = [
     "WireError",
     "ascending",
     "digest",
-    "frame_size",
     "integers",
     "layouts_print",
     "pack",
@@ -177,19 +176,15 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
     )
 
 
-def frame_size(parts: tuple[PartLayout, ...], start: bytes) -> int:
-    """How long a whole upload is, from its beginning: with its header and what belongs to
-    the round."""
-    header, _ = unpack(Upload, start)
-    (length,) = struct.unpack_from("<I", start, len(MAGIC))
-    return len(MAGIC) + 4 + int(length) + payload_size(parts, header.rows)
-
-
 def payload_size(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> int:
     """Bytes of a payload with these parts, of which sparse ones have so many rows."""
+    return _whole(parts, _counts(parts, rows))
+
+
+def _whole(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
     return sum(
         count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
-        for count, part in zip(_counts(parts, rows), parts, strict=True)
+        for count, part in zip(counts, parts, strict=True)
     )
 
 
@@ -204,7 +199,7 @@ def sections(
     row numbers that do not ascend inside their part. Nothing is copied.
     """
     counts = _counts(parts, rows)
-    whole = payload_size(parts, rows)
+    whole = _whole(parts, counts)
     if len(payload) != whole:
         raise WireError(
             f"a payload of {len(payload)} bytes where {whole} belong"

@@ -19,10 +19,11 @@ from typing import Any
 from tacit.errors import SettingError, StorageError
 
 PRAGMAS = (
+    "page_size=16384",  # of a new file: rows of a round are long
     "journal_mode=WAL",
     "synchronous=FULL",  # a commit is on disk before it is answered
     "busy_timeout=30000",
-    "wal_autocheckpoint=4000",
+    "wal_autocheckpoint=1000",
 )
 """How SQLite is used."""
 BUSY_SECONDS = 30
