@@ -21,6 +21,12 @@ _KINDS = {
 }
 _KINDS["|b1"] = "BOOL"
 """What safetensors calls the types of numpy."""
+LENGTH_BYTES = 8
+"""Of the length that a payload begins with."""
+MOST_REMEMBERED = 4096
+"""Bytes of a beginning that is worth remembering."""
+Form = tuple[str, np.dtype[Any], tuple[int, ...], int]
+"""Name, type, shape and place of an array."""
 FEW = 64
 """Arrays of a state; a store's own list of a thousand payloads comes once and is long."""
 
@@ -64,10 +70,37 @@ def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
     Only whether it parses is checked here; what belongs into a state is for whoever asked
     for it to say (`tacit.federation.agreed.expect`).
     """
+    view = memoryview(data)
+    start = LENGTH_BYTES + int.from_bytes(view[:LENGTH_BYTES], "little")
+    if start > MOST_REMEMBERED:
+        return _loaded(bytes(view))
+    places = _places(bytes(view[:start]), len(view) - start)
+    out = dict[str, NDArray[Any]]()
+    for name, kind, shape, at in places:
+        end = start + at + kind.itemsize * prod(shape)
+        # a copy of its own, so that it is aligned and may be written to
+        own = bytearray(view[start + at : end])
+        out[name] = np.frombuffer(own, kind).reshape(shape)
+    return out
+
+
+@lru_cache(maxsize=256)
+def _places(beginning: bytes, size: int) -> list[Form]:
+    """Where the arrays of a payload are that begins so and has so many bytes of data: what
+    the library makes of it, asked once for each form."""
+    found = _loaded(beginning + bytes(max(0, size)))
+    facts = json.loads(beginning[LENGTH_BYTES:])
+    return [
+        (name, each.dtype, each.shape, facts[name]["data_offsets"][0])
+        for name, each in found.items()
+    ]
+
+
+def _loaded(data: bytes) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     try:
-        return dict(load(bytes(data)))
+        return dict(load(data))
     except SafetensorError:
         raise WireError("public state that does not parse") from None
