@@ -33,6 +33,7 @@ from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import (
     Announcement,
     PartLayout,
@@ -350,7 +351,7 @@ class Device:
             if layout.sparse:
                 rows.append(len(own))
                 out.append(own.astype("<u4").tobytes())
-            out.append(masked.tobytes())
+            out.append(packed(masked, layout.bits))
         return tuple(rows), b"".join(out)
 
     def _note(self, event: Event | None) -> None:
