@@ -1,4 +1,4 @@
-"""The page as a device of a running federation: by choice, to the bit, and no byte more than said."""
+"""The page as a device of a federation: by choice, to the bit, and no byte more than said."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from tacit.methods import find
 
 from .conftest import Meet, Visitor
 from .serve import Place
+from .test_nothing_leaves import ENTRIES
 
 PYTHON = 20
 BROWSERS = 5
@@ -144,3 +145,189 @@ def test_browsers_and_python_make_the_model_of_python_alone(
     assert told.numbers == expected.numbers
     for name, array in expected.arrays.items():
         assert np.array_equal(told.arrays[name], array), name
+
+
+def bodies(visitor: Visitor, start: str) -> list[bytes]:
+    """What the browser's recorder saw go out to a server: once by the service worker, if there is
+    one."""
+    out = [
+        each
+        for each in visitor.requests
+        if each.url.startswith(start) and each.method == "POST"
+    ]
+    by_worker = [each for each in out if each.service_worker]
+    return [each.post_data_buffer or b"" for each in by_worker or out]
+
+
+def payload(body: bytes) -> bytes:
+    """Of a frame: what follows its header."""
+    return body[10 + int.from_bytes(body[6:10], "little") :]
+
+
+def counted(f: Any, role: str) -> int:
+    """Bytes that a server says it has received."""
+    for line in f.get(role, "/metrics").splitlines():
+        if line.startswith("tacit_") and "bytes_in" in line.split()[0]:
+            return int(float(line.split()[-1]))
+    return 0
+
+
+def test_nothing_leaves_before_joining_then_what_was_announced(
+    resident: Visitor, place: Place, found: Found
+) -> None:
+    ratings = sample(people=3, ratings=60, seed=8)
+    f = found(
+        ratings,
+        method="popularity",
+        calibration="sound",
+        epsilon=1,
+        cohort=3,
+        least=3,
+    )
+    servers = tuple(f.url.values())
+    resident.visit(place.address)
+    resident.settled()
+    page = joins(resident, place, ratings, 2)
+    # By the recorder: nobody was spoken to before the person asked, and nothing sent before she
+    # joined. `joins` waits for the switch, so what follows is the device's own.
+    first = next(
+        each for each in resident.requests if each.url.startswith(servers)
+    )
+    asked = resident.requests.index(first)
+    assert all(
+        each.method == "GET"
+        for each in resident.requests[:asked]
+        if not each.url.startswith(servers)
+    )
+    own = bodies(resident, f.url["aggregator"] + "/v1/upload")
+    assert own == []
+    fleet = Fleet(f, devices=2)
+    fleet.start()
+    expect(page.locator(".doing")).to_have_text(
+        "The training is over. Nothing more is sent.", timeout=60_000
+    )
+    fleet.done()
+    # Exactly what was announced: one word of four bytes an item, and one for the mean.
+    (sent,) = bodies(resident, f.url["aggregator"] + "/v1/upload")
+    size = 4 * (len(ratings.items) + 1)
+    assert len(payload(sent)) == size
+    page.get_by_role("link", name="Ledger", exact=True).click()
+    entries = page.evaluate(ENTRIES)
+    answers = [each for each in entries if each["why"] == "answer"]
+    assert [each["body"] for each in answers] == [len(sent)]
+    # By the server: two devices of Python's and this one, each as long; and both enrolments.
+    others = bodies(resident, f.url["aggregator"])
+    enrolled = [body for body in others if body != sent]
+    assert all(b"public" in body for body in enrolled)
+    joined = {json.loads(body)["public"] for body in enrolled}
+    assert len(joined) == 1
+    assert counted(f, "aggregator") >= 3 * size
+    # By the cut: no request at all while the network is cut.
+    page.get_by_role("link", name="Promise", exact=True).click()
+    page.get_by_role("button", name="Network on").click()
+    before = len(resident.requests)
+    page.locator("#device-switch").click()
+    expect(page.locator(".doing")).to_have_text("The network is cut.")
+    gone = [
+        each
+        for each in resident.requests[before:]
+        if each.url.startswith(servers) and each.failure is None
+    ]
+    assert gone == []
+
+
+def test_leaving_deletes_the_key_and_keeps_the_book(
+    visitor: Visitor, place: Place, found: Found
+) -> None:
+    ratings = sample(people=3, ratings=60, seed=8)
+    f = found(
+        ratings,
+        method="popularity",
+        calibration="sound",
+        epsilon=1,
+        cohort=3,
+        least=3,
+    )
+    page = joins(visitor, place, ratings, 2)
+    expect(page.locator(".doing")).to_have_text("Waiting for a round.")
+    assert {"member", "on", "federation"} <= set(page.evaluate(SETTINGS))
+    fleet = Fleet(f, devices=2)
+    fleet.start()
+    expect(page.locator(".doing")).to_have_text(
+        "The training is over. Nothing more is sent.", timeout=60_000
+    )
+    fleet.done()
+    figures = page.locator(".device .figures dd").all_inner_texts()
+    assert figures[0] == "0.84 of 2.00" or figures[0].endswith("of 2.00")
+    spent, own = (float(each.split()[0]) for each in figures[:2])
+    assert 0 < own <= spent <= 1
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Leave, and delete the key").click()
+    page.get_by_text("the key of this device is deleted").wait_for()
+    left = set(page.evaluate(SETTINGS))
+    assert not {"member", "on", "federation"} & left
+    assert "book" in left
+    page.get_by_text("was spent before").wait_for()
+
+
+def test_a_training_that_costs_more_than_the_cap_is_not_joined(
+    visitor: Visitor, place: Place, found: Found
+) -> None:
+    ratings = sample(people=3, ratings=60, seed=8)
+    found(
+        ratings,
+        method="popularity",
+        calibration="sound",
+        epsilon=5,
+        cohort=3,
+        least=3,
+    )
+    page = visitor.visit(place.address)
+    page.get_by_role("link", name="Promise", exact=True).click()
+    page.get_by_role("button", name="What is asked of me?").click()
+    join = page.get_by_role("button", name="Take part", exact=True)
+    expect(join).to_be_disabled()
+    page.get_by_text("All of it would cost more than your cap.").wait_for()
+    page.locator("#device-cap").fill("6")
+    expect(join).to_be_enabled()
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("mf-federated", {"epsilon": 4, "users": 20_000}),
+        ("bias", {"epsilon": 2, "noise": "both"}),
+        ("one-bit", {"epsilon": 2, "least": 1, "seconds": 3}),
+        ("one-bit-projected", {"epsilon": 2, "least": 1, "seconds": 3}),
+        ("one-bit-naive", {"epsilon": 2, "least": 1, "seconds": 3}),
+    ],
+)
+def test_it_takes_part_in_every_method(
+    method: str,
+    more: dict[str, Any],
+    visitor: Visitor,
+    place: Place,
+    found: Found,
+    full: bool,
+) -> None:
+    if not full:
+        pytest.skip("about 10 s each; TACIT_FULL=1 runs them")
+    ratings = sample(people=3, ratings=60, seed=8)
+    sound = {"calibration": "sound", "cohort": 3, "least": 3}
+    f = found(ratings, method=method, **(sound | more))
+    page = visitor.visit(place.address)
+    page.evaluate(
+        "import('./js/device/book.js').then(async ({readBook, write}) =>"
+        " write({book: {...await readBook(), cap: 20}}))"
+    )
+    page = joins(visitor, place, ratings, 2)
+    fleet = Fleet(f, devices=2)
+    fleet.start()
+    expect(page.locator(".doing")).to_have_text(
+        "The training is over. Nothing more is sent.", timeout=90_000
+    )
+    fleet.done()
+    f.published()
+    answers = int(page.locator(".device .figures dd").nth(3).inner_text())
+    local = method.startswith("one-bit")
+    assert answers == 1 if local else answers >= 5

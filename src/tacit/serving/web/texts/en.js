@@ -356,7 +356,6 @@ export const texts = {
     left: 'You left, and the key of this device is deleted.',
     book: (/** @type {string} */ spent, /** @type {string} */ cap) =>
       `Your book: epsilon ${spent} of ${cap} was spent before. It stays spent.`,
-    again: 'Try again',
     broken: 'The device could not be started.',
     offer: 'These are the terms. This browser has checked that the noise covers what it would add.',
     purpose: 'What for',

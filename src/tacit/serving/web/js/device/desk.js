@@ -84,7 +84,10 @@ const DOORS = {
             name: round.name,
             bytes: agreed.bytes(index),
             epsilon: epsilonOf(
-              agreed.actsOf(round).map((act) => price(act, 1)).reduce(plus, NOTHING),
+              agreed
+                .actsOf(round)
+                .map((act) => price(act, 1))
+                .reduce(plus, NOTHING),
               book.delta,
             ),
           })),

@@ -51,7 +51,10 @@ export class Server {
   current = '';
   enrolment = '';
 
-  /** @param {string} url @param {string | null} pin the identity that is known; the first one seen is kept */
+  /**
+   * @param {string} url
+   * @param {string | null} pin the identity that is known; the first one seen is kept
+   */
   constructor(url, pin) {
     const { protocol, hostname } = new URL(url);
     const near = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -111,7 +114,10 @@ export class Link {
     return (await exchanged(this.key.private, known)).mask;
   }
 
-  /** Makes this device known to both servers. @param {string[]} tickets of either, empty for none */
+  /**
+   * Makes this device known to both servers.
+   * @param {string[]} tickets of either, empty for none
+   */
   async enrol(tickets) {
     for (const [place, server] of [this.recommender, this.aggregator].entries()) {
       const ticket = tickets[place] ? { ticket: tickets[place] } : {};
@@ -136,7 +142,8 @@ export class Link {
     };
     const options = { method: 'POST', headers, body, ...(signal ? { signal } : {}) };
     const answer = await fetched(server.url, path, options, why);
-    const genuine = answer.headers.get('tacit-mac') === (await tag(mac, 'response', own, answer.body));
+    const genuine =
+      answer.headers.get('tacit-mac') === (await tag(mac, 'response', own, answer.body));
     if (answer.status === 409 && genuine) this.#learnTime(answer.body);
     if (answer.status !== 200) await this.#refused(server, answer.status, answer.body);
     if (!genuine) throw new Error('an answer that is not from the server that was known before');

@@ -46,7 +46,11 @@ export async function offered(recommender) {
   return { agreed, aggregator, accept };
 }
 
-/** Whether a book has room for more. @param {Book} book @param {import("./account.js").Cost} more */
+/**
+ * Whether a book has room for more.
+ * @param {Book} book
+ * @param {import("./account.js").Cost} more
+ */
 export const hasRoom = (book, more) =>
   epsilonOf(plus(book.spent, more), book.delta) <= book.cap * SLACK;
 
@@ -171,14 +175,22 @@ export class Participant {
     return 'off';
   }
 
-  /** What one more round would cost, as far as it is known which. @param {Agreed} agreed @param {import("./book.js").Memory} memory */
+  /**
+   * What one more round would cost, as far as it is known which.
+   * @param {Agreed} agreed
+   * @param {import("./book.js").Memory} memory
+   */
   async #next(agreed, memory) {
     const index = Math.min(memory.round + 1, agreed.rounds.length - 1);
     const round = agreed.rounds[index];
     const book = await readBook();
     const more = (round ? agreed.actsOf(round) : []).map((act) => price(act, 1));
     const after = epsilonOf(more.reduce(plus, book.spent), book.delta);
-    return { round: index, bytes: agreed.bytes(index), epsilon: after - epsilonOf(book.spent, book.delta) };
+    return {
+      round: index,
+      bytes: agreed.bytes(index),
+      epsilon: after - epsilonOf(book.spent, book.delta),
+    };
   }
 
   /** @param {import("./account.js").Act[]} acts */
@@ -191,9 +203,21 @@ export class Participant {
     return true;
   }
 
-  /** @param {Link} link @param {Agreed} agreed @param {import("./book.js").Memory} memory @param {number} place */
+  /**
+   * @param {Link} link
+   * @param {Agreed} agreed
+   * @param {import("./book.js").Memory} memory
+   * @param {number} place
+   */
   async #join(link, agreed, memory, place) {
-    const header = { task: agreed.name, stamp: 0, done: memory.done, place, holds: 0, items: false };
+    const header = {
+      task: agreed.name,
+      stamp: 0,
+      done: memory.done,
+      place,
+      holds: 0,
+      items: false,
+    };
     const body = frame(header, undefined, { stamp: link.stamp() });
     try {
       return await link.call(link.recommender, '/v1/join', body, 'join', this.#stop.signal);
@@ -205,7 +229,12 @@ export class Participant {
     }
   }
 
-  /** Until it is counted, or too late: the same bytes again are always safe. @param {Link} link @param {import("./wire.js").Bytes} body @param {number} seconds */
+  /**
+   * Until it is counted, or too late: the same bytes again are always safe.
+   * @param {Link} link
+   * @param {import("./wire.js").Bytes} body
+   * @param {number} seconds
+   */
   async #deliver(link, body, seconds) {
     const until = Date.now() + 1000 * seconds;
     try {

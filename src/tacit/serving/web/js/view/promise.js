@@ -19,7 +19,7 @@ const fetched = fetcher('page');
 /** Where the model in use lies. */
 let folder = '';
 
-/** @param {{element: HTMLElement, open: () => Promise<void>}} room for taking part */
+/** @param {HTMLElement} room for taking part */
 export function promiseView(room) {
   const place = h('div', { class: 'statement' });
   const lead = h('p', { class: 'lead' }, texts.promise.lead);
@@ -37,7 +37,7 @@ export function promiseView(room) {
       h('h2', { id: 'you-title' }, texts.promise.you),
       h('p', null, texts.promise.youWords),
     ),
-    room.element,
+    room,
   );
   /** @type {About | null} */
   let about = null;
@@ -63,7 +63,6 @@ export function promiseView(room) {
     enter() {
       front = true;
       void show();
-      void room.open();
     },
     leave: () => void (front = false),
     /** Once the model is here. @param {About} ready @param {string} base its folder */
