@@ -86,7 +86,8 @@ class PlainRoutes(FastAPI):
         if self.origins and scope["type"] == "http":
             origin = origin_of(scope, self.origins)
             if origin is not None and asks_first(scope):
-                return await let(send, origin)
+                await let(send, origin)
+                return
             send = send if origin is None else named(send, origin)
         if scope["type"] == "http" and not self._is_here(scope):
             reply = Reply.facts({"error": "not here"}, 404)
