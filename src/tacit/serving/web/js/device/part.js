@@ -220,7 +220,7 @@ export class Participant {
     };
     const body = frame(header, undefined, { stamp: link.stamp() });
     try {
-      return await link.call(link.recommender, '/v1/join', body, 'join', this.#stop.signal);
+      return await link.call(link.recommender, '/v1/join', body, 'join', {}, this.#stop.signal);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 410 && !/stopped|sits out/.test(error.message)) return null;
