@@ -324,6 +324,8 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     task, rounds_ = "00" * 16, range(1 if new else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        signer = Identity(folder / "recommender" / "identity.json")
+        summer = Identity(folder / "aggregator" / "identity.json")
         store = ServerStore(
             folder / "aggregator" / "aggregator.sqlite",
             MIGRATIONS,
@@ -335,7 +337,12 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
         for round_ in rounds_:
             opening = pack(
                 Opening(
-                    task=task, round=round_, attempt=0, least=2, parts=(layout,)
+                    task=task,
+                    round=round_,
+                    attempt=0,
+                    least=2,
+                    parts=(layout,),
+                    tickets=signer.tickets.hex(),
                 )
             )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
@@ -362,7 +369,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 servers.stop()
                 servers = Servers(folder, ["a"], options)
             agreed = layouts_print((layout,))
-            signer = Identity(folder / "recommender" / "identity.json")
+            key = signer.ticket_key(summer.tickets)
             prepared: list[Report] = []
             for round_ in rounds_:
                 for link in links:
@@ -377,7 +384,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                         least=2,
                         rows=(1,),
                         layouts=agreed,
-                        ticket=ticket(signer, task, round_, 0, link.name),
+                        ticket=ticket(key, task, round_, 0, link.name),
                     )
                     body = pack(header, bytes(8))
                     path = "/v1/upload"

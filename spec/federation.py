@@ -55,6 +55,8 @@ NONCE = "fedcba9876543210" * 2
 RECOMMENDER = bytes(range(32))
 DEVICES = tuple(bytes([40 + n]) * 32 for n in range(3))
 SIGN = bytes(range(64, 96))
+AGGREGATOR = bytes(range(128, 160))
+"""The aggregator's key for join tickets."""
 LAYOUTS = (
     PartLayout(name="weights", size=4, width=1, bits=32),
     PartLayout(name="mean", size=1, width=2, bits=64),
@@ -113,8 +115,15 @@ def _macs(identity: Identity) -> dict[str, Any]:
         "identity": identity.public.hex(),
         "sign": SIGN.hex(),
         "signed": identity.sign(b"task", b"document"),
-        "ticket": ticket(identity, TASK, 3, 1, device),
+        "tickets": identity.tickets.hex(),
+        "tickets_with": public_of(AGGREGATOR).hex(),
+        "ticket_key": _ticket_key(identity).hex(),
+        "ticket": ticket(_ticket_key(identity), TASK, 3, 1, device),
     }
+
+
+def _ticket_key(identity: Identity) -> bytes:
+    return identity.ticket_key(public_of(AGGREGATOR))
 
 
 def _frames() -> dict[str, Any]:
@@ -156,11 +165,18 @@ def _masks() -> list[dict[str, Any]]:
 def _round(identity: Identity) -> dict[str, Any]:
     """Three devices, from their integers to the sum that the recommender is left with."""
     state = pack_state({"people": np.asarray(3.0)})
-    opening = Opening(task=TASK, round=0, attempt=0, parts=LAYOUTS, least=LEAST)
+    opening = Opening(
+        task=TASK,
+        round=0,
+        attempt=0,
+        parts=LAYOUTS,
+        least=LEAST,
+        tickets=identity.tickets.hex(),
+    )
     uploads, told, totals = {}, {}, _zeros()
     for private, given in zip(DEVICES, GIVEN, strict=True):
         device = name_of(public_of(private))
-        signed = ticket(identity, TASK, 0, 0, device)
+        signed = ticket(_ticket_key(identity), TASK, 0, 0, device)
         told[device] = pack(_announcement(signed), state)
         uploads[device] = _upload(private, given, digest(state), signed)
         for layout in LAYOUTS:

@@ -296,13 +296,6 @@ def test_doctor_finds_this_machine_well(tacit, model):
     assert "2 entries" in facts["ledger"]
 
 
-def test_demo_walks_the_whole_loop(tacit):
-    seen = tacit("demo")
-    assert seen.status == 0
-    assert "CERTIFIED" in seen.out
-    assert "invented people" in seen.out
-
-
 def test_help_is_light():
     code = (
         "import sys; sys.argv = ['tacit', '--help']\n"

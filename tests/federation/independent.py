@@ -37,14 +37,15 @@ def key_name(public: bytes) -> str:  # 3
     return hashlib.sha256(b"tacit/1 key" + public).hexdigest()[:32]
 
 
-def exchanged(private: bytes, public: bytes) -> tuple[bytes, bytes]:  # 3
+def exchanged(
+    private: bytes, public: bytes, labels: tuple[bytes, ...] = (b"mac", b"mask")
+) -> tuple[bytes, ...]:  # 3
     own = x25519.X25519PrivateKey.from_private_bytes(private)
     shared = own.exchange(x25519.X25519PublicKey.from_public_bytes(public))
-    mac, mask = (
+    return tuple(
         HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
-        for label in (b"mac", b"mask")
+        for label in labels
     )
-    return mac, mask
 
 
 def frame(header: dict, payload: bytes = b"") -> bytes:  # 1

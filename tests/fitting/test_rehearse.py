@@ -10,10 +10,10 @@ from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
 from tacit.fitting import rehearse as rehearsal
-from tacit.fitting.rehearse import ITEMS, PEOPLE, few_items, invented
 from tacit.ledger.book.book import open_book
 from tacit.methods import find, names
 from tacit.methods.baselines.popularity import Popularity
+from tacit.methods.rehearsal import ITEMS, PEOPLE, few_items, invented
 
 
 @pytest.fixture

@@ -229,8 +229,8 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     least = positive is not None and (
         positive is not True or order.unit == "value"
     )
-    check_values(order, positive=least)
-    check_values(order, absent=marks_absent(path, options["layout"]))
+    absent = marks_absent(path, options["layout"])
+    check_values(order, positive=least, absent=absent)
 
 
 def read_data(

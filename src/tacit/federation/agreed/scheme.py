@@ -132,6 +132,12 @@ class Telling(ABC):
         """Of that payload: the device's mask is keyed by it."""
 
     @abstractmethod
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        """Which rows of a part this device sends; None for all of them."""
+
+    @abstractmethod
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
@@ -174,6 +180,10 @@ class Scheme(ABC):
     @abstractmethod
     def received(self, payload: bytes | memoryview) -> Received:
         """A payload on its arrival at a device."""
+
+    def rows(self, layout: PartLayout, asked: Holding) -> NDArray[np.uint32]:
+        """Which rows of a sparse part a device sends: those of its own items."""
+        return asked.items
 
     @abstractmethod
     def added(
@@ -306,6 +316,11 @@ class _ToldAll(Telling):
 
     def digest(self, device: str) -> str:
         return self._digest
+
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        return None
 
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]

@@ -312,7 +312,8 @@ class Device:
                 report = own_report(part, event, given[part.name], self.label)
                 out.append(report.astype("<i8").tobytes())
                 continue
-            whole = self._whole(part, layout, given[part.name], len(self.items))
+            own = self.made.scheme.rows(layout, asked)
+            whole = self._whole(part, layout, given[part.name], len(own))
             self._note(None if event is None else own_event(event, whole))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
@@ -320,8 +321,8 @@ class Device:
                 key, layout.name, len(whole), layout.width, layout.bits
             )
             if layout.sparse:
-                rows.append(len(self.items))
-                out.append(self.items.astype("<u4").tobytes())
+                rows.append(len(own))
+                out.append(own.astype("<u4").tobytes())
             out.append(masked.tobytes())
         return tuple(rows), b"".join(out)
 

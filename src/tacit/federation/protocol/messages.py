@@ -32,7 +32,7 @@ Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
 """A number, or -1 for none yet."""
 Stamp = Annotated[int, Field(ge=0, lt=1 << 63)]
 """Nanoseconds since 1970, for a store of 64 bits."""
-Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{128})?$")]
+Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 
 
 class WireError(UsageError):
@@ -118,6 +118,8 @@ class Opening(Message):
     parts: tuple[PartLayout, ...]
     least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
+    tickets: Digest = ""
+    """The recommender's key for join tickets (`tacit.federation.protocol.tickets`)."""
     groups: int = Field(default=1, ge=1, le=1000)
     """Into how many sums those who arrive are cut, by chance; fewer if they are too few for
     so many least cohorts."""
@@ -172,8 +174,8 @@ class Announcement(Message):
     whole: Digest = ""
     """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""
-    """The recommender's signature that this device is in this attempt: its upload repeats
-    it (`tacit.federation.protocol.tickets`)."""
+    """The recommender's word that this device is in this attempt: its upload repeats it
+    (`tacit.federation.protocol.tickets`)."""
     mixing: tuple[Hex, ...] = ()
     """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
     a sound plan."""

@@ -49,6 +49,8 @@ class _Open:
 
     opening: Opening
     agreed: str
+    tickets: bytes | None
+    """The key of its join tickets; nobody can have one where an older version opened it."""
     here: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     wanted: int = 1 << 60
@@ -106,6 +108,8 @@ class _Handler:
         least = self.uploads.least
         if opening.least < least:
             raise Refusal(403, f"this aggregator sums at least {least} devices")
+        if self._ticket_key(opening) is None:
+            raise Refusal(400, "an opening with no key for join tickets")
         await self.uploads.open(opening, body)
         log("round opened", round=opening.round, attempt=opening.attempt)
         return self._answer(body, b"{}")
@@ -135,7 +139,8 @@ class _Handler:
                 403,
                 "the device was promised another least cohort than was opened",
             )
-        if not is_ticket(message.ticket, self.recommender, *key, caller.device):
+        given, shared = message.ticket, known.tickets
+        if not shared or not is_ticket(given, shared, *key, caller.device):
             raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
@@ -192,10 +197,20 @@ class _Handler:
             opening = await self.uploads.opening(key)
             if len(self._rounds) > MOST_OPEN:
                 self._rounds.clear()
+            tickets = self._ticket_key(opening)
             self._rounds.setdefault(
-                key, _Open(opening, layouts_print(opening.parts))
+                key, _Open(opening, layouts_print(opening.parts), tickets)
             )
         return self._rounds[key]
+
+    def _ticket_key(self, opening: Opening) -> bytes | None:
+        """The key of join tickets that this server shares with the recommender, if the
+        opening names one that keeps a secret."""
+        try:
+            public = bytes.fromhex(opening.tickets)
+            return self.gate.identity.ticket_key(public)
+        except ValueError:
+            return None
 
     async def _wait(self, known: _Open, key: Key, closing: Closing) -> None:
         """Until all who are expected have answered, the time is up, or the attempt is over."""

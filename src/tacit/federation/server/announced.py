@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import Failure
 from tacit.federation.agreed.scheme import Attempt, Bare, Telling
@@ -38,6 +39,12 @@ class Kept(Telling):
     def digest(self, device: str) -> str:
         """Of these bytes."""
         return self.digests[device]
+
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        """As the scheme says."""
+        return self.made.rows(layout, device)
 
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]

@@ -1,0 +1,31 @@
+"""The laws that a method draws its noise from, for attacks on the drawing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.ledger.account.event import Event, Law, Skellam
+
+SUMS = ("gaussian", "laplace", "knorm")
+"""Laws that are added to sums."""
+
+
+def laws(events: Iterable[Event]) -> dict[str, Event]:
+    """One event for each law that is drawn, by its name."""
+    found: dict[str, Event] = {}
+    for event in events:
+        name = "skellam" if isinstance(event, Skellam) else event.law.name
+        if name == "":
+            name = event.kind
+        if name != "none":
+            found.setdefault(name, event)
+    return found
+
+
+def added(events: Iterable[Event]) -> dict[str, Law]:
+    """Those that are added to sums."""
+    return {
+        name: event.law
+        for name, event in laws(events).items()
+        if event.law.name in SUMS
+    }
