@@ -1,4 +1,5 @@
-"""Screenshots of the page in its states, to be looked at: `python -m tests.web.pictures FOLDER`."""
+"""Screenshots of the page in its states, to be looked at: `python -m tests.web.pictures FOLDER
+[SIZE [SCHEME]]`."""
 
 from __future__ import annotations
 
@@ -128,7 +129,7 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
             path=folder / f"{size}-{scheme}-member.png"
         )
         page.evaluate("location.hash = 'films'")
-        page.get_by_role("button", name="Network on").click()
+        page.locator(".network").click()
         shot(page, "offline")
         context.close()
         context = browser.new_context(**options, service_workers="block")
@@ -149,8 +150,8 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=done.stdout.split()[0], args=FLAGS
         )
-        for size in SIZES:
-            for scheme in SCHEMES:
+        for size in sys.argv[2:3] or SIZES:
+            for scheme in sys.argv[3:4] or SCHEMES:
                 take(browser, folder, size, scheme)
         browser.close()
 

@@ -224,7 +224,7 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
     assert counted(f, "aggregator") >= 3 * size
     # By the cut: no request at all while the network is cut.
     page.get_by_role("link", name="Promise", exact=True).click()
-    page.get_by_role("button", name="Network on").click()
+    page.locator(".network").click()
     before = len(resident.requests)
     page.locator("#device-switch").click()
     expect(page.locator(".doing")).to_have_text("The network is cut.")
