@@ -28,6 +28,7 @@ OFFER = {
     "people": 20_000,
     "least": 500,
     "epsilon": 1.37,
+    "total": 1.71,
     "rounds": [
         {"name": "people", "bytes": 8, "epsilon": 0.21},
         {"name": "weights", "bytes": 13_288, "epsilon": 0.4},

@@ -65,7 +65,7 @@ def found(tmp_path: Path, place: Place) -> Iterator[Found]:
         origin = place.address.rstrip("/")
         folder = tmp_path / f"federation-{len(made)}"
         folder.mkdir()
-        near = ["--origins", origin]
+        near = ["--origins", origin, "--least", "1"]
         f = _federation_class()(
             folder, ratings, origins=origin, aggregator=near, **options
         )
@@ -325,7 +325,7 @@ def test_it_takes_part_in_every_method(
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
-        "The training is over. Nothing more is sent.", timeout=90_000
+        "The training is over. Nothing more is sent.", timeout=60_000
     )
     fleet.done()
     f.published()

@@ -378,7 +378,7 @@ export const texts = {
     round: 'Round',
     sends: 'You send',
     price: 'Epsilon by itself',
-    cap: 'Never spend more than epsilon',
+    cap: 'For you as a whole person, never spend more than epsilon',
     overCap: 'All of it would cost more than your cap.',
     ticket: ['Ticket of the recommender', 'Ticket of the aggregator'],
     accept: {

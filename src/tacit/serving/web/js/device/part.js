@@ -51,8 +51,7 @@ export async function offered(recommender) {
  * @param {Book} book
  * @param {import("./account.js").Cost} more
  */
-export const hasRoom = (book, more) =>
-  epsilonOf(plus(book.spent, more), book.delta) <= book.cap * SLACK;
+const hasRoom = (book, more) => epsilonOf(plus(book.spent, more), book.delta) <= book.cap * SLACK;
 
 /**
  * This person's ratings as the task numbers its items; those of other items are left out.
@@ -111,11 +110,15 @@ export class Participant {
     const member = await readMember();
     if (!member) return 'off';
     const recommender = new Server(member.url, member.pin);
-    const { agreed, aggregator } = await this.#patiently(async () => {
+    const { agreed, aggregator, accept } = await this.#patiently(async () => {
       await recommender.learn();
       return offered(recommender);
     });
     if (aggregator.pin !== member.aggregator) throw new Error('the aggregator has changed');
+    // Another task than the one whose terms were read is held to the same terms.
+    if (accept.length && !member.accept) throw new Error('it promises less than was accepted');
+    const book = await readBook();
+    if (epsilonOf(agreed.cost, book.delta) > book.cap * SLACK) return 'cap';
     const link = new Link(recommender, aggregator, member.key);
     if (!member.enrolled) {
       await this.#patiently(() => link.enrol(member.tickets));

@@ -141,7 +141,7 @@ function offered(into, found) {
     }).catch((error) => fail(error.message));
   });
   const check = () => {
-    const over = found['epsilon'] !== null && found['epsilon'] > Number(cap.value);
+    const over = found['total'] !== null && found['total'] > Number(cap.value);
     join.disabled = over || !cap.validity.valid || (accept !== null && !accept.checked);
     write(status, over ? texts.device.overCap : '');
   };
