@@ -148,6 +148,7 @@ function offered(into, found) {
   const back = () => {
     offer = null;
     shown = '';
+    void ask('leave'); // the page may speak to nobody again
     close(origins);
   };
   for (const field of [cap, accept]) field?.addEventListener('input', check);
