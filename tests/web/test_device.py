@@ -25,6 +25,8 @@ from .test_nothing_leaves import ENTRIES
 PYTHON = 20
 BROWSERS = 5
 PEOPLE = PYTHON + BROWSERS
+LONG = 60_000.0
+"""Milliseconds that a condition may take: two servers, many devices and browsers share the cores."""
 E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
 ADD = """
 async rows => {
@@ -84,6 +86,7 @@ def found(tmp_path: Path, place: Place) -> Iterator[Found]:
 
 def joins(visitor: Visitor, place: Place, ratings: Ratings, who: int) -> Page:
     """One person of the ratings opens the page, reads the terms and takes part."""
+    visitor.context.set_default_timeout(LONG)
     page = visitor.visit(place.address)
     cells = ratings.row(who)
     items = [ratings.items[item] for item in ratings.item[cells]]
@@ -135,7 +138,7 @@ def test_browsers_and_python_make_the_model_of_python_alone(
     fleet.start()
     for page in pages:
         expect(page.locator(".doing")).to_have_text(
-            "The training is over. Nothing more is sent.", timeout=60_000
+            "The training is over. Nothing more is sent.", timeout=LONG
         )
     fleet.done()
     f.published()
@@ -204,7 +207,7 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
-        "The training is over. Nothing more is sent.", timeout=60_000
+        "The training is over. Nothing more is sent.", timeout=LONG
     )
     fleet.done()
     # Exactly what was announced: one word of four bytes an item, and one for the mean.
@@ -261,7 +264,7 @@ def test_a_cap_holds_and_leaving_deletes_the_key_but_not_the_book(
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
-        "The training is over. Nothing more is sent.", timeout=60_000
+        "The training is over. Nothing more is sent.", timeout=LONG
     )
     fleet.done()
     figures = page.locator(".device .figures dd").all_inner_texts()
@@ -310,7 +313,7 @@ def test_it_takes_part_in_every_method(
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
-        "The training is over. Nothing more is sent.", timeout=60_000
+        "The training is over. Nothing more is sent.", timeout=LONG
     )
     fleet.done()
     f.published()
