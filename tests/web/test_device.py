@@ -26,7 +26,7 @@ PYTHON = 20
 BROWSERS = 5
 PEOPLE = PYTHON + BROWSERS
 LONG = 60_000.0
-"""Milliseconds that a condition may take: two servers, many devices and browsers share the cores."""
+"""Milliseconds that a condition may take: servers, devices and browsers share the cores."""
 E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
 ADD = """
 async rows => {
