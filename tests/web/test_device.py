@@ -45,6 +45,8 @@ new Promise((resolve, reject) => {
   };
 })
 """
+JOIN = {"version", "task", "stamp", "done", "place", "holds", "items"}
+"""All that a device says when it asks for a round: nothing of it follows from ratings."""
 Found = Callable[..., Any]
 
 
@@ -169,12 +171,17 @@ def payload(body: bytes) -> bytes:
     return body[10 + int.from_bytes(body[6:10], "little") :]
 
 
-def counted(f: Any, role: str) -> int:
-    """Bytes that a server says it has received."""
+def header(body: bytes) -> Any:
+    """Of a frame."""
+    return json.loads(body[10 : 10 + int.from_bytes(body[6:10], "little")])
+
+
+def counted(f: Any, role: str, what: str) -> float:
+    """One of a server's own counts."""
     for line in f.get(role, "/metrics").splitlines():
-        if line.startswith("tacit_") and "bytes_in" in line.split()[0]:
-            return int(float(line.split()[-1]))
-    return 0
+        if line.startswith(f"tacit_{role}_{what} "):
+            return float(line.split()[-1])
+    return 0.0
 
 
 def test_nothing_leaves_before_joining_then_what_was_announced(
@@ -190,22 +197,19 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
         least=3,
     )
     servers = tuple(f.url.values())
-    resident.visit(place.address)
+    page = resident.visit(place.address)
     resident.settled()
+    resident.rate("Alien", 5)
+    page.get_by_role("link", name="Promise", exact=True).click()
+    page.get_by_role("button", name="What is asked of me?").wait_for()
+    # Until she asks nobody is spoken to, by the recorder and by both servers' own count.
+    assert [e.url for e in resident.requests if e.url.startswith(servers)] == []
+    assert [counted(f, role, "devices") for role in f.url] == [0, 0]
+    page.get_by_role("button", name="What is asked of me?").click()
+    page.locator(".terms").wait_for()
+    asked = [e for e in resident.requests if e.url.startswith(servers)]
+    assert {(e.method, e.post_data_buffer) for e in asked} == {("GET", None)}
     page = joins(resident, place, ratings, 2)
-    # By the recorder: nobody was spoken to before the person asked, and nothing sent before she
-    # joined. `joins` waits for the switch, so what follows is the device's own.
-    first = next(
-        each for each in resident.requests if each.url.startswith(servers)
-    )
-    asked = resident.requests.index(first)
-    assert all(
-        each.method == "GET"
-        for each in resident.requests[:asked]
-        if not each.url.startswith(servers)
-    )
-    own = bodies(resident, f.url["aggregator"] + "/v1/upload")
-    assert own == []
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
@@ -216,17 +220,23 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
     (sent,) = bodies(resident, f.url["aggregator"] + "/v1/upload")
     size = 4 * (len(ratings.items) + 1)
     assert len(payload(sent)) == size
+    joined = bodies(resident, f.url["recommender"] + "/v1/join")
+    assert joined
+    for each in joined:
+        assert payload(each) == b""
+        assert set(header(each)) == JOIN
     page.get_by_role("link", name="Ledger", exact=True).click()
     entries = page.evaluate(ENTRIES)
     answers = [each for each in entries if each["why"] == "answer"]
     assert [each["body"] for each in answers] == [len(sent)]
-    # By the server: two devices of Python's and this one, each as long; and both enrolments.
+    # By the servers: two devices of Python's and this one, with one answer each.
     others = bodies(resident, f.url["aggregator"])
     enrolled = [body for body in others if body != sent]
     assert all(b"public" in body for body in enrolled)
-    joined = {json.loads(body)["public"] for body in enrolled}
-    assert len(joined) == 1
-    assert counted(f, "aggregator") >= 3 * size
+    assert len({json.loads(body)["public"] for body in enrolled}) == 1
+    assert [counted(f, role, "devices") for role in f.url] == [3, 3]
+    uploads = 'requests_total{path="/v1/upload",status="200"}'
+    assert counted(f, "aggregator", uploads) == 3
     # By the cut: no request at all while the network is cut.
     page.get_by_role("link", name="Promise", exact=True).click()
     page.locator(".network").click()
@@ -263,6 +273,8 @@ def test_a_cap_holds_and_leaving_deletes_the_key_but_not_the_book(
     page = joins(visitor, place, ratings, 2)
     expect(page.locator(".doing")).to_have_text("Waiting for a round.")
     assert {"member", "on", "federation"} <= set(page.evaluate(SETTINGS))
+    page.reload()  # it goes on by itself, with the key that it had
+    expect(page.locator(".doing")).to_have_text("Waiting for a round.")
     fleet = Fleet(f, devices=2)
     fleet.start()
     expect(page.locator(".doing")).to_have_text(
