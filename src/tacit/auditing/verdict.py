@@ -67,6 +67,7 @@ class Finding:
     a deterministic leak."""
     delta: float
     mistake: float = MISTAKE
+    """0 where it was computed from the law of the noise, and not measured."""
     leak: bool = False
     """Whether something private is told without noise: no number of runs is needed."""
     note: str = ""
@@ -75,6 +76,11 @@ class Finding:
     """The pair of neighbours, or the canary, that showed it; invented people only."""
     box: Literal["white", "black"] = "black"
     """White: every released number was seen. Black: the published model or its lists alone."""
+
+    @property
+    def target(self) -> tuple[str, str, str]:
+        """Which claim it is about."""
+        return self.method, self.unit, self.calibration
 
     @property
     def verdict(self) -> Verdict:
