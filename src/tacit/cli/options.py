@@ -219,6 +219,20 @@ def parse_settings(
     return found
 
 
+def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
+    """`NAME=TEXT`, as it is written."""
+    found = {}
+    for pair in pairs:
+        name, mark, text = pair.partition("=")
+        if not mark or not name.strip():
+            raise SettingError(
+                f"{option} {pair} is not NAME=TEXT",
+                remedy=f'for example: {option} by="A library"',
+            )
+        found[name.strip()] = text.strip()
+    return found
+
+
 def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     """Refuse, before a rating is read, data options that a unit cannot be kept with."""
     from tacit.data.read import marks_absent

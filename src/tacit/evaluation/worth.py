@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
-from tacit.evaluation.attacker import attacker
 from tacit.evaluation.cost import PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
@@ -19,6 +18,7 @@ from tacit.fitting.check import check
 from tacit.fitting.planned import is_federated
 from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
+from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
 
 if TYPE_CHECKING:

@@ -94,6 +94,7 @@ class Said:
             supported=None
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
+            likes=self.public.schema.positive is not None,
         )
 
     def _honest(self, engine: Engine) -> Honesty | None:
@@ -140,7 +141,10 @@ class Said:
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
-        yield "the rating scale"
+        if self.public.schema.positive is None:
+            yield "the rating scale"
+        else:
+            yield "from which value on something is a like"
         yield (
             "the catalogue of items"
             if self.declared_items
