@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,7 +171,7 @@ def _keep(model: Model, place: Path) -> None:
 
 
 def _as_json(
-    model: Model, data: str, lists: dict[str, list[Recommendation]]
+    model: Model, data: str, lists: Mapping[str, list[Recommendation]]
 ) -> None:
     people = [
         {

@@ -90,6 +90,12 @@ data_options: Callable[[F], F] = several(
         help="What a second rating of one item by one person means.",
     ),
     click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Which column is user, item, rating or time, by name or number.",
+    ),
+    click.option(
         "--layout",
         metavar="NAME",
         help="Name the file's layout instead of detecting it.",
@@ -233,6 +239,21 @@ def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
     return found
 
 
+def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int] | None:
+    """`--columns user=customer,rating=4`: names, or numbers counted from 1."""
+    found: dict[str, str | int] = {}
+    for pair in (each for text in pairs for each in text.split(",")):
+        role, mark, name = pair.partition("=")
+        if not mark or not role.strip() or not name.strip():
+            raise SettingError(
+                f"--columns {pair} is not ROLE=NAME",
+                remedy="for example: --columns user=customer,rating=stars",
+            )
+        name = name.strip()
+        found[role.strip()] = int(name) if name.isdigit() else name
+    return found or None
+
+
 def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     """Refuse, before a rating is read, data options that a unit cannot be kept with."""
     from tacit.data.read import marks_absent
@@ -266,7 +287,10 @@ def read_data(
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
+        columns=parse_columns(options.get("columns") or ()),
     )
+    if items is not None:
+        note(f"items: {items!r}")
     if options.get("max_ratings") is not None:
         ratings = replace(
             ratings,
@@ -287,6 +311,15 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         note(
             f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
         )
+    if seen.columns:
+        scale = f"on a scale from {schema.low:g} to {schema.high:g}"
+        if schema.positive is not None:
+            scale = "as likes"
+            if schema.source != "likes":
+                scale += f": {schema.positive:g} and more"
+        note(f"{seen.columns[0]}, {scale}")
+        for rival in seen.columns[1:]:
+            note(rival)
     counts = list(seen.messages)
     if seen.duplicates:
         counts.append(

@@ -63,6 +63,10 @@ class Outlook:
             )
         return self.forecast
 
+    def __repr__(self) -> str:
+        told = self.facts
+        return f"Outlook({told['method']}, unit {told['unit']}; .facts has all of it)"
+
     def _repr_html_(self) -> str:
         from tacit.page import paragraph, table
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.schema import Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
@@ -142,7 +143,7 @@ class Said:
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
         if self.public.schema.positive is None:
-            yield "the rating scale"
+            yield f"the rating scale, {_scale(self.public.schema)}"
         else:
             yield "from which value on something is a like"
         yield (
@@ -158,6 +159,14 @@ class Said:
             yield "who rated what"
         if self.order.start is not None:
             yield before(self.order.start)
+
+
+def _scale(schema: Schema) -> str:
+    """The ends, and whose word they are."""
+    ends = f"{schema.low:g} to {schema.high:g}"
+    if schema.source == "given":
+        return ends
+    return f"{ends} (implied by the layout: {schema.source})"
 
 
 def purpose(order: Order) -> str:

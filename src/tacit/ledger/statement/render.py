@@ -6,6 +6,8 @@ import re
 
 from tacit import page
 from tacit.ledger.statement.document import Block, Document, Grid, Section
+from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.story import _paragraphs, title
 from tacit.shown import one_line
 
 STYLE = """
@@ -35,6 +37,21 @@ def to_html(found: Document) -> str:
         footer=found.footer.replace("`", ""),
         style=STYLE,
     )
+
+
+def short_html(statement: Statement) -> str:
+    """The numbered sentences, for a notebook."""
+    told = "".join(
+        f"<li>{_coded(first)}{_listed(items)}</li>"
+        for first, *items in _paragraphs(statement)
+    )
+    return f"<p><b>{page.escaped(title(statement))}</b></p><ol>{told}</ol>"
+
+
+def _listed(items: list[str]) -> str:
+    if not items:
+        return ""
+    return f"<ul>{''.join(f'<li>{_coded(item)}</li>' for item in items)}</ul>"
 
 
 def _html_blocks(blocks: tuple[Block, ...]) -> str:

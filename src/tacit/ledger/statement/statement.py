@@ -196,6 +196,19 @@ class Statement(BaseModel):
             found._checked = None
         return found
 
+    def __repr__(self) -> str:
+        from tacit.ledger.statement.story import title
+
+        size = ""
+        if self.epsilon is not None:
+            size = f", ({self.epsilon:g}, {self.delta:g}) for a {self.unit}"
+        return f"Statement({title(self)}{size}; print it for all of it)"
+
+    def _repr_html_(self) -> str:
+        from tacit.ledger.statement.render import short_html
+
+        return short_html(self)
+
     def __str__(self) -> str:
         from tacit.ledger.statement.story import tell
 
