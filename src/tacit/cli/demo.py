@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tacit.cli.options import json_option
-from tacit.cli.show import print_json, progress, say, stars, table
+from tacit.cli.show import print_json, progress, reason, say, stars, table
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
@@ -202,7 +202,7 @@ def _show(model: Model, who: Invented, lines: list[Recommendation]) -> None:
             line.title,
             ", ".join(genres(model, line.item)),
             stars(line.rating, line.error),
-            ", ".join(line.because),
+            reason(line),
         ]
         for place, line in enumerate(lines, 1)
     ]

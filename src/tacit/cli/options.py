@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -331,6 +332,39 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         )
     for count in counts:
         note(f"{count}; for the owner only")
+
+
+def may_write(place: str, overwrite: bool) -> None:
+    """Ask before a file is replaced; where nobody can be asked, refuse."""
+    from pathlib import Path
+
+    from tacit.errors import StorageError
+
+    if overwrite or not Path(place).exists():
+        return
+    asked = sys.stdin.isatty() and sys.stderr.isatty()
+    if asked and click.confirm(
+        f"{one_line(place)} exists: replace it?", err=True
+    ):
+        return
+    raise StorageError(
+        f"{place} exists already",
+        remedy="choose another --out, or add --overwrite",
+    )
+
+
+def asked_to_replace(model: str) -> bool:
+    """Whether somebody at the terminal lets a model be replaced; False where nobody is
+    there."""
+    from pathlib import Path
+
+    if not (Path(model) / "model.json").is_file():
+        return False
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm(
+        f"{one_line(model)} holds a model: replace it?", err=True
+    )
 
 
 def note(text: str) -> None:

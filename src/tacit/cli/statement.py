@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, note, parse_texts
+from tacit.cli.options import json_option, may_write, note, parse_texts
 from tacit.cli.promise import check_options
 from tacit.cli.show import print_json, say
 
@@ -90,7 +90,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
 
 def _check_use(o: dict[str, Any], as_json: bool) -> None:
     """Options that would be passed over are refused."""
-    from tacit.errors import SettingError, StorageError
+    from tacit.errors import SettingError
 
     out = o["out"]
     used = out is not None or o["registry"]
@@ -116,11 +116,7 @@ def _check_use(o: dict[str, Any], as_json: bool) -> None:
             f"{out} does not end in .html or .md",
             remedy="name the document after its format",
         )
-    if Path(out).exists() and not o["overwrite"]:
-        raise StorageError(
-            f"{out} exists already",
-            remedy="choose another --out, or add --overwrite",
-        )
+    may_write(out, o["overwrite"])
 
 
 def _declared(o: dict[str, Any]) -> Declared:

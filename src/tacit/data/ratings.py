@@ -3,7 +3,7 @@ inside."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -140,6 +140,19 @@ class Ratings:
     def row(self, index: int) -> slice:
         """The cells of one person."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
+
+    def without(self, people: Iterable[str]) -> tuple[Ratings, int]:
+        """The ratings of all others, and how many of `people` were found: for those who have
+        asked to be left out. Private in neither: the number is for the owner."""
+        if self.notes.numbered:
+            raise DataError(
+                "people of this layout have no ids of their own, so nobody can be named",
+                remedy="take their rows out of the data before they are read",
+            )
+        gone = set(people)
+        keep = np.array([user not in gone for user in self.users], bool)
+        left = self.take(np.repeat(keep, np.diff(self.ptr)))
+        return left, int((~keep).sum())
 
     def take(
         self, keep: NDArray[np.bool_], *, drop_empty: bool = True

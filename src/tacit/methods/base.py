@@ -363,7 +363,7 @@ class Method(What, How, ABC):
 
     def recommend(
         self,
-        ratings: OwnRatings,
+        ratings: OwnRatings | None = None,
         n: int = 10,
         *,
         by: str | None = None,
@@ -371,7 +371,8 @@ class Method(What, How, ABC):
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
     ) -> Listed[Recommendation]:
-        """The best n items that this person has not rated, from her own ratings."""
+        """The best n items that this person has not rated, from her own ratings; without
+        any, everybody's list."""
         return self.fitted.recommend(
             ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
         )

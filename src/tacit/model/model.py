@@ -150,7 +150,7 @@ class Model:
 
     def recommend(
         self,
-        ratings: OwnRatings,
+        ratings: OwnRatings | None = None,
         n: int = 10,
         *,
         by: str | None = None,
@@ -169,7 +169,7 @@ class Model:
             )
         if exclude is not None:
             exclude = names("exclude", exclude)
-        own, _ = self.own(ratings)
+        own, _ = self.own({} if ratings is None else ratings)
         return self.recommend_own(
             own, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
@@ -196,20 +196,32 @@ class Model:
             for row in top(found.scores, n, allowed).tolist()
         )
 
+    def knows_tastes(self, own: Own) -> bool:
+        """Whether these ratings change the order of items at all. Where they do not, a list
+        is everybody's: the model has learned no tastes, or they say nothing here."""
+        own = self.likes(own)
+        nobody = Own(own.items[:0], own.values[:0])
+        with answering():
+            shift = self.personal.scores(own) - self.personal.scores(nobody)
+        sensible(shift)
+        return bool(np.ptp(shift) > DIFFER)
+
     def _line(
         self, own: Own, row: int, found: Ordered, reasons: int
     ) -> Recommendation:
         schema = self.shared.schema
+        moved = self._moved(own, row, reasons)
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
             on_scale(schema, found.mean[row]),
             float(found.sd[row] * schema.unit_width),
             float(found.scores[row]),
-            self._because(own, row, reasons),
+            tuple(share.name for share in moved),
+            moved,
         )
 
-    def _because(self, own: Own, row: int, reasons: int) -> tuple[str, ...]:
+    def _moved(self, own: Own, row: int, reasons: int) -> tuple[Share, ...]:
         """The own items that speak most for an item, if they differ in that at all."""
         if not reasons or not len(own.items):
             return ()
@@ -217,9 +229,13 @@ class Model:
             speaks = self.personal.explain(own, row).own
         if not np.ptp(speaks) > DIFFER:
             return ()
+        rated = self.personal.ranks_by == "rating"
+        unit = self.shared.schema.unit_width if rated else 1.0
         best = np.argsort(-speaks, kind="stable")[:reasons]
         return tuple(
-            self.label(int(own.items[i])) for i in best if speaks[i] > SPEAKS
+            Share(self.label(int(own.items[i])), unit * float(speaks[i]))
+            for i in best
+            if speaks[i] > SPEAKS
         )
 
     def allowed(
@@ -275,7 +291,10 @@ class Model:
         self, ratings: OwnRatings, item: str
     ) -> Explanation | UnknownItem:
         """Which of my ratings speak for this item, and how much."""
-        own, _ = self.own(ratings)
+        return self.explain_own(self.own(ratings).own, item)
+
+    def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
+        """`explain` for ratings that `own` has read."""
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row

@@ -68,7 +68,10 @@ class Recommendation:
     score: float
     """What the list is ordered by."""
     because: tuple[str, ...] = ()
-    """Own ratings that speak most for it."""
+    """Own ratings that speak most for it; empty where it is everybody's liking alone."""
+    moved: tuple[Share, ...] = ()
+    """The same, with by how much each has moved it: in rating points, or in the score of a
+    model of likes."""
 
 
 @dataclass(frozen=True)
