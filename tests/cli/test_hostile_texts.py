@@ -73,7 +73,13 @@ def test_titles_and_ids(tacit, model, mine, more):
         assert found[0]["title"] == f"Film 3{ESCAPE}"
 
 
-@pytest.mark.parametrize("more", [(), ("--json",), ("--registry",)])
+RECORD = ("name=a", "by=b", "region=c", "date=2030-01-01")
+REGISTRY = tuple(part for each in RECORD for part in ("--declare", each))
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--json",), ("--registry", "--json", *REGISTRY)]
+)
 def test_statements(tacit, model, more):
     shown = tacit("statement", model, *more)
     assert shown.status == 0
