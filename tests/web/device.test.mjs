@@ -53,7 +53,11 @@ for (const [name, facts] of Object.entries(device.tasks)) {
             ? integers(part.bound, lines[part.name], part.size, part.width)
             : lines[part.name].values;
           const wanted = given[place][part.name];
-          assert.deepEqual(Array.from(found, (q) => q + 0), wanted, `${round.name}/${part.name}`);
+          assert.deepEqual(
+            Array.from(found, (q) => q + 0),
+            wanted,
+            `${round.name}/${part.name}`,
+          );
           told += wanted.length;
         }
       }
@@ -120,7 +124,10 @@ test('choices and Poisson tables are those of Python', () => {
   for (const { mean, first, lower, upper } of device.poisson) {
     const table = new Inversion((p) => fixed(ratio(mean), p));
     assert.equal(Number(table.first), first);
-    assert.deepEqual(table.cells.map((cell) => String(cell.lower)), lower);
+    assert.deepEqual(
+      table.cells.map((cell) => String(cell.lower)),
+      lower,
+    );
     const most = 2n ** 64n - 1n;
     const seen = table.cells.map(({ upper: end }) => String(end < most ? end : most));
     assert.deepEqual(seen, upper);

@@ -18,7 +18,7 @@ import { promiseView } from './view/promise.js';
 import { recommendations } from './view/recommendations.js';
 import { searchField } from './view/search.js';
 import { start } from './view/start.js';
-import { trouble, skeleton } from './view/states.js';
+import { trouble, skeleton } from './view/parts.js';
 import { yours } from './view/yours.js';
 
 /** @typedef {import("./view/header.js").ViewName} ViewName */
@@ -31,7 +31,7 @@ const top = header(search.element);
 const films = h('div', { class: 'films-view' }, hero(), skeleton());
 const ledger = ledgerView();
 const room = deviceRoom();
-const promise = promiseView(room);
+const promise = promiseView(room.element);
 const atlas = h('div', { class: 'map-view' });
 /** @type {Record<ViewName, Pane>} */
 const panes = {

@@ -128,7 +128,12 @@ export async function send(url, options, why) {
   if (!allowed.includes(url.origin)) throw new Error('this page was not let speak to that server');
   const body = /** @type {Uint8Array | undefined} */ (options.body)?.length ?? 0;
   return written(url, options.method ?? 'GET', body, 'device', why, () =>
-    fetch(url, { ...options, credentials: 'omit', cache: 'no-store', referrerPolicy: 'no-referrer' }),
+    fetch(url, {
+      ...options,
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+    }),
   );
 }
 

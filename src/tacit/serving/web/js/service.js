@@ -11,6 +11,8 @@ import { BASE } from './base.js';
 import { ask, isCut, isData } from './net.js';
 import { setting } from './person/database.js';
 
+/** What only who takes part in a training needs: copied when it is used. */
+const LATER = /\/js\/device\/\w+\.js$/;
 /** @type {any} */
 const worker = self;
 let cacheName = '';
@@ -87,11 +89,14 @@ async function answer(request, url) {
   const kept = await cache.match(plain.href);
   if (kept) return kept;
   try {
-    return await ask(
+    const response = await ask(
       request.mode === 'navigate' ? new Request(url.href) : request,
       'service',
       'other',
     );
+    // Scripts that came later than the first copy are kept with it.
+    if (response.ok && LATER.test(url.pathname)) await cache.put(plain.href, response.clone());
+    return response;
   } catch {
     return (request.mode === 'navigate' && (await cache.match(BASE.href))) || Response.error();
   }

@@ -356,7 +356,6 @@ export const texts = {
     left: 'You left, and the key of this device is deleted.',
     book: (/** @type {string} */ spent, /** @type {string} */ cap) =>
       `Your book: epsilon ${spent} of ${cap} was spent before. It stays spent.`,
-    again: 'Try again',
     broken: 'The device could not be started.',
     offer: 'These are the terms. This browser has checked that the noise covers what it would add.',
     purpose: 'What for',
@@ -379,7 +378,7 @@ export const texts = {
     round: 'Round',
     sends: 'You send',
     price: 'Epsilon by itself',
-    cap: 'Never spend more than epsilon',
+    cap: 'For you as a whole person, never spend more than epsilon',
     overCap: 'All of it would cost more than your cap.',
     ticket: ['Ticket of the recommender', 'Ticket of the aggregator'],
     accept: {

@@ -13,7 +13,10 @@ import { chained, frame, tensors } from './wire.js';
 /** @typedef {import("./account.js").Cost} Cost */
 /** @typedef {import("./task.js").Agreed} Agreed */
 /** @typedef {import("./solve.js").Person} Person */
-/** What was done so far in a task: the last round, the names of all, this device's place. @typedef {{round: number, ran: string[], place: number}} Before */
+/**
+ * What was done so far in a task: the last round, the names of all, this device's place.
+ * @typedef {{round: number, ran: string[], place: number}} Before
+ */
 
 /** Least part of a Laplace draw that a share is rounded up to. */
 const LEAST_PART = 2 ** -40;
@@ -85,12 +88,20 @@ export async function words(agreed, person, told, payload, before, secret, bits)
     if (own) moved = plus(moved, price(own, 1));
     const noise = drawn(agreed, act, whole.length, bits);
     if (noise) noise.forEach((k, i) => (whole[i] = (whole[i] ?? 0) + k));
-    out.push(masked(whole, layout.bits, await mask(key, layout.name, (whole.length * layout.bits) / 8)));
+    out.push(
+      masked(whole, layout.bits, await mask(key, layout.name, (whole.length * layout.bits) / 8)),
+    );
   }
   return { words: chained(out), moved };
 }
 
-/** What this device adds to a part. @param {Agreed} agreed @param {Act | undefined} act @param {number} count @param {import("./coins.js").Bits} bits */
+/**
+ * What this device adds to a part.
+ * @param {Agreed} agreed
+ * @param {Act | undefined} act
+ * @param {number} count
+ * @param {import("./coins.js").Bits} bits
+ */
 function drawn(agreed, act, count, bits) {
   if (!act || !agreed.devicesAdd) return null;
   const { enough, local } = agreed;
@@ -102,14 +113,21 @@ function drawn(agreed, act, count, bits) {
   return polya(count, part, Number(act.scale), bits);
 }
 
-/** Integers and mask, added modulo 2^bits. @param {Float64Array} whole @param {number} bits @param {ArrayBuffer} stream */
+/**
+ * Integers and mask, added modulo 2^bits.
+ * @param {Float64Array} whole
+ * @param {number} bits
+ * @param {ArrayBuffer} stream
+ */
 function masked(whole, bits, stream) {
   if (bits === 32) {
     const mask = new Uint32Array(stream);
     return new Uint8Array(mask.map((word, i) => word + ((whole[i] ?? 0) >>> 0)).buffer);
   }
   const mask = new BigUint64Array(stream);
-  return new Uint8Array(mask.map((word, i) => word + BigInt.asUintN(64, BigInt(whole[i] ?? 0))).buffer);
+  return new Uint8Array(
+    mask.map((word, i) => word + BigInt.asUintN(64, BigInt(whole[i] ?? 0))).buffer,
+  );
 }
 
 /** The whole message. @param {Agreed} agreed @param {Header} told @param {Bytes} words */

@@ -64,7 +64,12 @@ function presence({ items }) {
   return { rows: items, values: Float64Array.from(items, () => each) };
 }
 
-/** To a norm of at most 1, and one more line that brings it to 1. @param {Lines} lines @param {number} size @returns {Lines} */
+/**
+ * To a norm of at most 1, and one more line that brings it to 1.
+ * @param {Lines} lines
+ * @param {number} size
+ * @returns {Lines}
+ */
 function padded({ rows, values }, size) {
   const norm = Math.sqrt(values.reduce((all, one) => all + one * one, 0));
   const rest = Math.sqrt(Math.max(0, 1 - Math.min(norm, 1) ** 2));
@@ -72,7 +77,12 @@ function padded({ rows, values }, size) {
   return { rows: [...Array.from(rows), size], values: Float64Array.of(...scaled, rest) };
 }
 
-/** Each coordinate as equal parts of many. @param {Float64Array} taste @param {number} size @returns {Lines} */
+/**
+ * Each coordinate as equal parts of many.
+ * @param {Float64Array} taste
+ * @param {number} size
+ * @returns {Lines}
+ */
 function spreadOut(taste, size) {
   const scaled = taste.map((one) => one / REACH);
   const norm = Math.sqrt(scaled.reduce((all, one) => all + one * one, 0));
@@ -85,7 +95,12 @@ function spreadOut(taste, size) {
   return { rows: values.map((_, k) => k), values: Float64Array.from(values) };
 }
 
-/** How her ratings depart from what is expected of her. @param {Person} person @param {State} state @returns {Lines} */
+/**
+ * How her ratings depart from what is expected of her.
+ * @param {Person} person
+ * @param {State} state
+ * @returns {Lines}
+ */
 function departures(person, state) {
   const { left } = ownFit(person, state);
   const norm = Math.sqrt(left.reduce((all, one) => all + one * one, 0));

@@ -78,7 +78,13 @@ export async function write(values) {
   });
 }
 
-/** @param {string} url @param {string} pin @param {string} aggregator @param {Pick<Member, "accept" | "tickets">} terms @returns {Promise<Member>} */
+/**
+ * @param {string} url
+ * @param {string} pin
+ * @param {string} aggregator
+ * @param {Pick<Member, "accept" | "tickets">} terms
+ * @returns {Promise<Member>}
+ */
 export async function newMember(url, pin, aggregator, terms) {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return {

@@ -81,7 +81,12 @@ export function coin(x, error, factor, exact, bits) {
   return below(exact(), bits, BigInt(u / UNIT), 53n);
 }
 
-/** True with probability exp(-a/b). @param {number} a @param {number} b whole numbers @param {Bits} bits */
+/**
+ * True with probability exp(-a/b).
+ * @param {number} a
+ * @param {number} b whole numbers
+ * @param {Bits} bits
+ */
 const expCoin = (a, b, bits) =>
   coin(a / b, MARGIN, 1, () => (p) => expMinusRatio([BigInt(a), BigInt(b)], p), bits);
 
@@ -97,7 +102,12 @@ export function geometric(a, b, bits) {
   return Math.floor((u + b * v) / a);
 }
 
-/** An integer k with probability proportional to exp(-|k| a/b). @param {number} a @param {number} b @param {Bits} bits */
+/**
+ * An integer k with probability proportional to exp(-|k| a/b).
+ * @param {number} a
+ * @param {number} b
+ * @param {Bits} bits
+ */
 export function laplace(a, b, bits) {
   for (;;) {
     const size = geometric(a, b, bits);

@@ -76,8 +76,7 @@ function tags(tagged, count) {
 function ranks(column) {
   /** @type {Map<number, number>} */
   const counts = new Map();
-  for (const value of column)
-    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of column) if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
   if (counts.size < 2) return new Float64Array(column.length);
   const known = [...counts.values()].reduce((a, b) => a + b, 0);
   const places = new Map();

@@ -4,7 +4,7 @@ import { keep, setting } from '../person/database.js';
 import { epsilonOf, NOTHING, plus, price } from './account.js';
 import { newMember, readBook, readMember, write } from './book.js';
 import { Server } from './link.js';
-import { Off, offered, Participant, hasRoom } from './part.js';
+import { Off, offered, Participant } from './part.js';
 
 /** @type {any} */
 const scope = self;
@@ -79,12 +79,15 @@ const DOORS = {
           people: task.people,
           least: task.least,
           epsilon: agreed.noisy ? epsilonOf(agreed.cost, book.delta) : null,
-          room: agreed.noisy ? hasRoom(book, agreed.cost) : true,
+          total: agreed.noisy ? epsilonOf(plus(book.spent, agreed.cost), book.delta) : null,
           rounds: agreed.rounds.map((round, index) => ({
             name: round.name,
             bytes: agreed.bytes(index),
             epsilon: epsilonOf(
-              agreed.actsOf(round).map((act) => price(act, 1)).reduce(plus, NOTHING),
+              agreed
+                .actsOf(round)
+                .map((act) => price(act, 1))
+                .reduce(plus, NOTHING),
               book.delta,
             ),
           })),

@@ -4,7 +4,10 @@
  */
 
 /** @typedef {[bigint, bigint]} Interval */
-/** A number, given at any precision that is asked for. @typedef {(precision: bigint) => Interval} Real */
+/**
+ * A number, given at any precision that is asked for.
+ * @typedef {(precision: bigint) => Interval} Real
+ */
 /** A rational number. @typedef {[bigint, bigint]} Ratio */
 
 /** Rounded down. @param {bigint} a @param {bigint} b above 0 */
@@ -35,10 +38,22 @@ export function ratio(x) {
 /** @param {Ratio} x @param {bigint} p @returns {Interval} */
 export const fixed = ([a, b], p) => [floored(a << p, b), raised(a << p, b)];
 
-/** The product of numbers that are not negative. @param {Interval} a @param {Interval} b @param {bigint} p @returns {Interval} */
+/**
+ * The product of numbers that are not negative.
+ * @param {Interval} a
+ * @param {Interval} b
+ * @param {bigint} p
+ * @returns {Interval}
+ */
 export const times = (a, b, p) => [(a[0] * b[0]) >> p, up(a[1] * b[1], p)];
 
-/** The quotient of positive numbers. @param {Interval} a @param {Interval} b @param {bigint} p @returns {Interval} */
+/**
+ * The quotient of positive numbers.
+ * @param {Interval} a
+ * @param {Interval} b
+ * @param {bigint} p
+ * @returns {Interval}
+ */
 export const over = (a, b, p) => [floored(a[0] << p, b[1]), raised(a[1] << p, b[0])];
 
 /** exp(-x). @param {Interval} x @param {bigint} p @returns {Interval} */
@@ -93,7 +108,8 @@ function logOf(x, p) {
   const one = 1n << work;
   const found = atanh(((one - f) << work) / (f + one), work);
   const two = atanh(one / 3n, work);
-  const [less, more] = shift >= 0n ? [two[0] * 2n - 8n, two[1] * 2n + 8n] : [two[1] * 2n + 8n, two[0] * 2n - 8n];
+  const [less, more] =
+    shift >= 0n ? [two[0] * 2n - 8n, two[1] * 2n + 8n] : [two[1] * 2n + 8n, two[0] * 2n - 8n];
   // f and its image were rounded by a few units, and the slope of atanh is below 2 there.
   const low = -2n * found[1] - 16n + shift * less;
   const high = -2n * found[0] + 16n + shift * more;
@@ -115,7 +131,12 @@ function atanh(z, work) {
 /** Numbers up to which a factorial is multiplied out. */
 const SMALL = 4096n;
 
-/** ln k!, above `SMALL` by Stirling's series. @param {bigint} k @param {bigint} p @returns {Interval} */
+/**
+ * ln k!, above `SMALL` by Stirling's series.
+ * @param {bigint} k
+ * @param {bigint} p
+ * @returns {Interval}
+ */
 export function logFactorial(k, p) {
   if (k <= SMALL) {
     let product = 1n;

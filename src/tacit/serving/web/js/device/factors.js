@@ -4,7 +4,17 @@ import { design, loadings } from './design.js';
 import { mills } from './gaussian.js';
 import { normals } from './numbers.js';
 import { evenCount, firstRounds, isPure, strength } from './rounds.js';
-import { at, dot, factorize, forward, gather, row, substitute, within, withPrior } from './solve.js';
+import {
+  at,
+  dot,
+  factorize,
+  forward,
+  gather,
+  row,
+  substitute,
+  within,
+  withPrior,
+} from './solve.js';
 
 /** @typedef {import("./solve.js").Person} Person */
 /** @typedef {import("./solve.js").Matrix} Matrix */
@@ -49,7 +59,12 @@ function halfEven(x) {
   return Math.abs(x % 1) === 0.5 && near % 2 ? near - 1 : near;
 }
 
-/** @param {Task} task @param {number} width @param {{index: number, most: number}} turn @returns {Round} */
+/**
+ * @param {Task} task
+ * @param {number} width
+ * @param {{index: number, most: number}} turn
+ * @returns {Round}
+ */
 function learning(task, width, turn) {
   const items = task.items.ids.length;
   const later = turn.index ? ['factors', 'unknown'] : [];
@@ -88,7 +103,13 @@ function atLeast(state) {
     const x = row({ values: factors, width }, item);
     square += one * dot(x, x);
   });
-  const now = Math.sqrt(square / Math.max(weight.reduce((a, b) => a + b, 0), TINY));
+  const now = Math.sqrt(
+    square /
+      Math.max(
+        weight.reduce((a, b) => a + b, 0),
+        TINY,
+      ),
+  );
   const scale = now > TINY ? Math.max(1, LEAST / now) : 1;
   return factors.map((one) => one * scale);
 }
@@ -97,7 +118,10 @@ function atLeast(state) {
 function itemWeights(state) {
   const weight = state.array('weights.mean').map((one) => Math.max(one, 1));
   const raw = weight.map((one) => one ** -0.4);
-  const square = dot(weight, raw.map((one) => one * one));
+  const square = dot(
+    weight,
+    raw.map((one) => one * one),
+  );
   const scale = Math.sqrt(square / weight.reduce((a, b) => a + b, 0));
   return raw.map((one) => Math.min(one / scale, 4));
 }

@@ -19,7 +19,11 @@ export function mills(x) {
   return 1 / tail;
 }
 
-/** log delta(epsilon) of mu-Gaussian privacy, never too small. @param {number} mu @param {number} epsilon */
+/**
+ * log delta(epsilon) of mu-Gaussian privacy, never too small.
+ * @param {number} mu
+ * @param {number} epsilon
+ */
 function logDelta(mu, epsilon) {
   const x = epsilon / mu - mu / 2;
   const gap = mills(x) - mills(x + mu) + ABOVE * mills(x);
@@ -46,7 +50,12 @@ export function gaussianMu(epsilon, delta) {
   return -bisect(-high, -low, (mu) => logDelta(-mu, epsilon) <= target);
 }
 
-/** The least number for which something holds. @param {number} low @param {number} high @param {(x: number) => boolean} holds */
+/**
+ * The least number for which something holds.
+ * @param {number} low
+ * @param {number} high
+ * @param {(x: number) => boolean} holds
+ */
 function bisect(low, high, holds) {
   for (;;) {
     const middle = (low + high) / 2;

@@ -87,7 +87,12 @@ export async function signedBy(identity, signature, ...parts) {
 export const roundKey = (secret, told, digest) =>
   hmac(secret, utf8(`${told['task']} ${told['round']} ${told['nonce']} ${digest}`));
 
-/** The mask of a part: so many uniform bytes. @param {Bytes} key @param {string} part @param {number} size */
+/**
+ * The mask of a part: so many uniform bytes.
+ * @param {Bytes} key
+ * @param {string} part
+ * @param {number} size
+ */
 export async function mask(key, part, size) {
   const own = await hmac(key, utf8(part));
   const stream = await subtle.importKey('raw', own, 'AES-CTR', false, ['encrypt']);

@@ -51,7 +51,10 @@ export class Server {
   current = '';
   enrolment = '';
 
-  /** @param {string} url @param {string | null} pin the identity that is known; the first one seen is kept */
+  /**
+   * @param {string} url
+   * @param {string | null} pin the identity that is known; the first one seen is kept
+   */
   constructor(url, pin) {
     const { protocol, hostname } = new URL(url);
     const near = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -111,20 +114,26 @@ export class Link {
     return (await exchanged(this.key.private, known)).mask;
   }
 
-  /** Makes this device known to both servers. @param {string[]} tickets of either, empty for none */
-  async enrol(tickets) {
+  /**
+   * Makes this device known to both servers, each with what it asks for: never the other's.
+   * @param {string[]} papers a ticket or the common token of either, empty for none
+   */
+  async enrol(papers) {
     for (const [place, server] of [this.recommender, this.aggregator].entries()) {
-      const ticket = tickets[place] ? { ticket: tickets[place] } : {};
+      const own = papers[place] ?? '';
+      const token = server.enrolment === 'token';
+      const ticket = own && !token ? { ticket: own } : {};
       const body = utf8(JSON.stringify({ public: this.key.public, ...ticket }));
-      await this.call(server, '/v1/enrol', body, 'enrol');
+      await this.call(server, '/v1/enrol', body, 'enrol', token ? { 'tacit-token': own } : {});
     }
   }
 
   /**
    * @param {Server} server @param {string} path @param {Bytes} body @param {Why} why
-   * @param {AbortSignal} [signal] @returns {Promise<Bytes>}
+   * @param {Record<string, string>} [more] headers @param {AbortSignal} [signal]
+   * @returns {Promise<Bytes>}
    */
-  async call(server, path, body, why, signal) {
+  async call(server, path, body, why, more = {}, signal) {
     const { mac } = await exchanged(this.key.private, server.keys.get(server.current) ?? '');
     const own = await tag(mac, 'request', 'POST', path, body);
     const headers = {
@@ -133,10 +142,12 @@ export class Link {
       'tacit-key': server.current,
       'tacit-head': await tag(mac, 'head', 'POST', path, String(body.length)),
       'tacit-mac': own,
+      ...more,
     };
     const options = { method: 'POST', headers, body, ...(signal ? { signal } : {}) };
     const answer = await fetched(server.url, path, options, why);
-    const genuine = answer.headers.get('tacit-mac') === (await tag(mac, 'response', own, answer.body));
+    const genuine =
+      answer.headers.get('tacit-mac') === (await tag(mac, 'response', own, answer.body));
     if (answer.status === 409 && genuine) this.#learnTime(answer.body);
     if (answer.status !== 200) await this.#refused(server, answer.status, answer.body);
     if (!genuine) throw new Error('an answer that is not from the server that was known before');

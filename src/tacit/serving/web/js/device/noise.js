@@ -23,7 +23,10 @@ const MOST_SCALE = 2 ** 46;
 
 /** @typedef {{draw: (bits: Bits) => number}} Sampler */
 
-/** Poisson by inversion: 64 bits against rigorous sums of probabilities, more where they do not tell. */
+/**
+ * Poisson by inversion: 64 bits against rigorous sums of probabilities, more where they do not
+ * tell.
+ */
 export class Inversion {
   /** @param {Real} mean */
   constructor(mean) {
@@ -31,7 +34,8 @@ export class Inversion {
     this.mode = mean(64n)[0] >> 64n;
     const ends = { up: /** @type {Interval[]} */ ([]), down: /** @type {Interval[]} */ ([]) };
     const least = 1n << (PRECISION - 80n);
-    for (const [, chance] of this.#up(PRECISION)) if (ends.up.push(chance) && chance[1] < least) break;
+    for (const [, chance] of this.#up(PRECISION))
+      if (ends.up.push(chance) && chance[1] < least) break;
     for (const [, chance] of this.#down(PRECISION))
       if (ends.down.push(chance) && chance[1] < least) break;
     this.first = this.mode - BigInt(ends.down.length);
@@ -57,9 +61,13 @@ export class Inversion {
     return Number(sure ? this.first + BigInt(from) : this.#settle(u, bits));
   }
 
-  /** The outcome whose cell holds the number that begins so. @param {bigint} prefix @param {Bits} bits */
+  /**
+   * The outcome whose cell holds the number that begins so.
+   * @param {bigint} prefix
+   * @param {Bits} bits
+   */
   #settle(prefix, bits) {
-    for (let seen = 64n; ; ) {
+    for (let seen = 64n; ;) {
       prefix = (prefix << 64n) | bits.word();
       seen += 64n;
       let [low, high] = [0n, 0n];
@@ -92,7 +100,7 @@ export class Inversion {
   *#up(p) {
     const mean = this.mean(p);
     let chance = this.#atMode(p);
-    for (let k = this.mode; ; ) {
+    for (let k = this.mode; ;) {
       yield [k, chance];
       k++;
       const [low, high] = times(chance, mean, p);
@@ -110,7 +118,11 @@ export class Inversion {
     }
   }
 
-  /** First to last, then alternately above and below. @param {bigint} p @returns {Generator<[bigint, Interval]>} */
+  /**
+   * First to last, then alternately above and below.
+   * @param {bigint} p
+   * @returns {Generator<[bigint, Interval]>}
+   */
   *#listed(p) {
     const [up, down] = [this.#up(p), this.#down(p)];
     const inner = [];
@@ -151,7 +163,12 @@ export class Rejection {
     }
   }
 
-  /** The exponent without cancellation; `tacit.noise.poisson` has its derivation. @param {number} x @param {number} m @param {Bits} bits */
+  /**
+   * The exponent without cancellation; `tacit.noise.poisson` has its derivation.
+   * @param {number} x
+   * @param {number} m
+   * @param {Bits} bits
+   */
   #keeps(x, m, bits) {
     const exact = () => this.#chance(BigInt(x));
     if (Math.abs(x) > m / 16) return below(exact(), bits);
@@ -166,7 +183,12 @@ export class Rejection {
     return coin(first + (2 * m + 2 * x + 1) * series + rest, error, 1, exact, bits);
   }
 
-  /** ln w(k) - ln w(mode) + |k - mode|/scale. @param {bigint} k @param {bigint} p @returns {Interval} */
+  /**
+   * ln w(k) - ln w(mode) + |k - mode|/scale.
+   * @param {bigint} k
+   * @param {bigint} p
+   * @returns {Interval}
+   */
   #logWeight(k, p) {
     const work = p + 2n * BigInt(this.mode.toString(2).length) + 16n;
     const logs = log(fixed(this.mean, work), work);
@@ -253,7 +275,11 @@ function logSeries(scale) {
   const blocks = BigInt((floored(24n * a, b) + 1n).toString(2).length);
   /** exp(-j/scale) @param {bigint} j @param {bigint} p */
   const height = (j, p) => expMinusRatio(reduced(j * b, a), p);
-  /** The mass beyond the blocks, q^M/((1-q) M), rounded outwards. @param {bigint} p @returns {Interval} */
+  /**
+   * The mass beyond the blocks, q^M/((1-q) M), rounded outwards.
+   * @param {bigint} p
+   * @returns {Interval}
+   */
   const tail = (p) => {
     const [low, high] = over(height(1n << blocks, p), oneMinusExp([b, a], p), p);
     return [low >> blocks, -(-high >> blocks)];
@@ -262,15 +288,20 @@ function logSeries(scale) {
   for (let i = 0n; i < blocks; i++) envelope.push(height(1n << i, PRECISION)[1]);
   envelope.push(tail(PRECISION)[1]);
   const room = (1n << 64n) - 64n;
-  const constant = raised(envelope.reduce((x, y) => x + y), room);
+  const constant = raised(
+    envelope.reduce((x, y) => x + y),
+    room,
+  );
   const weights = envelope.map((high) => raised(high, constant));
   /** @param {bigint} mass @param {Ratio} by @param {(p: bigint) => Interval} of @returns {Real} */
-  const kept = (mass, [x, y], of) => (p) => {
-    const work = p + PRECISION;
-    const [low, high] = of(work);
-    // Heights are at `work` bits, masses at 192: the quotient is at p.
-    return [floored(low * x, mass * y), raised(high * x, mass * y)];
-  };
+  const kept =
+    (mass, [x, y], of) =>
+    (p) => {
+      const work = p + PRECISION;
+      const [low, high] = of(work);
+      // Heights are at `work` bits, masses at 192: the quotient is at p.
+      return [floored(low * x, mass * y), raised(high * x, mass * y)];
+    };
   return (bits) => {
     for (;;) {
       let word = bits.word();
@@ -289,7 +320,13 @@ function logSeries(scale) {
       }
       const first = 1n << BigInt(block);
       const j = first + (block ? bits.word() >> BigInt(64 - block) : 0n);
-      if (below(kept(mass, [first, j], (p) => height(j, p)), bits)) return Number(j);
+      if (
+        below(
+          kept(mass, [first, j], (p) => height(j, p)),
+          bits,
+        )
+      )
+        return Number(j);
     }
   };
 }
@@ -301,7 +338,12 @@ function bigGeometric([a, b], bits) {
   return geometric(Number(b), Number(a), bits);
 }
 
-/** All the noise of one's own vector: discrete Gaussian (Canonne, Kamath & Steinke 2020). @param {number} count @param {number} sigma @param {Bits} bits */
+/**
+ * All the noise of one's own vector: discrete Gaussian (Canonne, Kamath & Steinke 2020).
+ * @param {number} count
+ * @param {number} sigma
+ * @param {Bits} bits
+ */
 export function ownGaussian(count, sigma, bits) {
   const s = Math.ceil(sigma * FINE); // never less than was paid for
   const width = Math.floor(s / FINE) + 1;
@@ -323,7 +365,12 @@ export function ownGaussian(count, sigma, bits) {
   });
 }
 
-/** All the noise of one's own vector: discrete Laplace. @param {number} count @param {number} scale @param {Bits} bits */
+/**
+ * All the noise of one's own vector: discrete Laplace.
+ * @param {number} count
+ * @param {number} scale
+ * @param {Bits} bits
+ */
 export function ownLaplace(count, scale, bits) {
   const b = Math.ceil(scale * FINE);
   if (b > MOST_SCALE) throw new Error('noise out of range');

@@ -46,9 +46,12 @@ export async function offered(recommender) {
   return { agreed, aggregator, accept };
 }
 
-/** Whether a book has room for more. @param {Book} book @param {import("./account.js").Cost} more */
-export const hasRoom = (book, more) =>
-  epsilonOf(plus(book.spent, more), book.delta) <= book.cap * SLACK;
+/**
+ * Whether a book has room for more.
+ * @param {Book} book
+ * @param {import("./account.js").Cost} more
+ */
+const hasRoom = (book, more) => epsilonOf(plus(book.spent, more), book.delta) <= book.cap * SLACK;
 
 /**
  * This person's ratings as the task numbers its items; those of other items are left out.
@@ -107,11 +110,15 @@ export class Participant {
     const member = await readMember();
     if (!member) return 'off';
     const recommender = new Server(member.url, member.pin);
-    const { agreed, aggregator } = await this.#patiently(async () => {
+    const { agreed, aggregator, accept } = await this.#patiently(async () => {
       await recommender.learn();
       return offered(recommender);
     });
     if (aggregator.pin !== member.aggregator) throw new Error('the aggregator has changed');
+    // Another task than the one whose terms were read is held to the same terms.
+    if (accept.length && !member.accept) throw new Error('it promises less than was accepted');
+    const book = await readBook();
+    if (epsilonOf(agreed.cost, book.delta) > book.cap * SLACK) return 'cap';
     const link = new Link(recommender, aggregator, member.key);
     if (!member.enrolled) {
       await this.#patiently(() => link.enrol(member.tickets));
@@ -171,14 +178,22 @@ export class Participant {
     return 'off';
   }
 
-  /** What one more round would cost, as far as it is known which. @param {Agreed} agreed @param {import("./book.js").Memory} memory */
+  /**
+   * What one more round would cost, as far as it is known which.
+   * @param {Agreed} agreed
+   * @param {import("./book.js").Memory} memory
+   */
   async #next(agreed, memory) {
     const index = Math.min(memory.round + 1, agreed.rounds.length - 1);
     const round = agreed.rounds[index];
     const book = await readBook();
     const more = (round ? agreed.actsOf(round) : []).map((act) => price(act, 1));
     const after = epsilonOf(more.reduce(plus, book.spent), book.delta);
-    return { round: index, bytes: agreed.bytes(index), epsilon: after - epsilonOf(book.spent, book.delta) };
+    return {
+      round: index,
+      bytes: agreed.bytes(index),
+      epsilon: after - epsilonOf(book.spent, book.delta),
+    };
   }
 
   /** @param {import("./account.js").Act[]} acts */
@@ -191,12 +206,24 @@ export class Participant {
     return true;
   }
 
-  /** @param {Link} link @param {Agreed} agreed @param {import("./book.js").Memory} memory @param {number} place */
+  /**
+   * @param {Link} link
+   * @param {Agreed} agreed
+   * @param {import("./book.js").Memory} memory
+   * @param {number} place
+   */
   async #join(link, agreed, memory, place) {
-    const header = { task: agreed.name, stamp: 0, done: memory.done, place, holds: 0, items: false };
+    const header = {
+      task: agreed.name,
+      stamp: 0,
+      done: memory.done,
+      place,
+      holds: 0,
+      items: false,
+    };
     const body = frame(header, undefined, { stamp: link.stamp() });
     try {
-      return await link.call(link.recommender, '/v1/join', body, 'join', this.#stop.signal);
+      return await link.call(link.recommender, '/v1/join', body, 'join', {}, this.#stop.signal);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 410 && !/stopped|sits out/.test(error.message)) return null;
@@ -205,7 +232,12 @@ export class Participant {
     }
   }
 
-  /** Until it is counted, or too late: the same bytes again are always safe. @param {Link} link @param {import("./wire.js").Bytes} body @param {number} seconds */
+  /**
+   * Until it is counted, or too late: the same bytes again are always safe.
+   * @param {Link} link
+   * @param {import("./wire.js").Bytes} body
+   * @param {number} seconds
+   */
   async #deliver(link, body, seconds) {
     const until = Date.now() + 1000 * seconds;
     try {

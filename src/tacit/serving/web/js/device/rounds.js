@@ -156,7 +156,13 @@ function levelRow(values) {
   return Float64Array.of((0.9 * within(mean(values, count), 2)) / 2, (0.43 * logs) / 6);
 }
 
-/** @param {Part[]} parts @param {number} sweep @param {number} spread @param {boolean} pure @returns {Round} */
+/**
+ * @param {Part[]} parts
+ * @param {number} sweep
+ * @param {number} spread
+ * @param {boolean} pure
+ * @returns {Round}
+ */
 function effects(parts, sweep, spread, pure) {
   const needs = ['level.mean', 'level.count', 'weights.mean'];
   return {
@@ -180,7 +186,12 @@ function effects(parts, sweep, spread, pure) {
   };
 }
 
-/** Public multipliers of residuals, and their clip. @param {State} state @param {number} spread @param {boolean} pure */
+/**
+ * Public multipliers of residuals, and their clip.
+ * @param {State} state
+ * @param {number} spread
+ * @param {boolean} pure
+ */
 function effort(state, spread, pure) {
   const weights = state.array('weights.mean');
   const count = state.number('level.count');
@@ -190,11 +201,21 @@ function effort(state, spread, pure) {
   const total = weights.reduce((a, b) => a + b, 0);
   const clip = pure
     ? dot(weights, multiplier) / total
-    : Math.sqrt(dot(weights, multiplier.map((m) => m * m)) / total);
+    : Math.sqrt(
+        dot(
+          weights,
+          multiplier.map((m) => m * m),
+        ) / total,
+      );
   return { multiplier, clip: 0.5 * clip };
 }
 
-/** How widely people differ. @param {Task} task @param {import("./design.js").Design} features @returns {Round} */
+/**
+ * How widely people differ.
+ * @param {Task} task
+ * @param {import("./design.js").Design} features
+ * @returns {Round}
+ */
 function choice(task, features) {
   const groups = [0, 1, ...features.kinds.map((kind) => 2 + kind)];
   const candidates = [groups.map(() => 1)];

@@ -1,6 +1,9 @@
 /** One person's own ridge solve, and small sums over her ratings. */
 
-/** Rows of public numbers, one for each item. @typedef {{values: Float64Array, width: number}} Matrix */
+/**
+ * Rows of public numbers, one for each item.
+ * @typedef {{values: Float64Array, width: number}} Matrix
+ */
 /** @typedef {{items: Uint32Array, values: Float64Array, label: number}} Person */
 
 /** @param {Float64Array} a @param {Float64Array} b */
@@ -20,8 +23,7 @@ export const within = (value, most) => Math.max(-most, Math.min(most, value));
 export const mean = (values, count) => values.reduce((all, one) => all + one, 0) / count;
 
 /** The row of an item. @param {Matrix} matrix @param {number} item */
-export const row = ({ values, width }, item) =>
-  values.subarray(item * width, (item + 1) * width);
+export const row = ({ values, width }, item) => values.subarray(item * width, (item + 1) * width);
 
 /**
  * Sum of x x'/variance (lower triangle) and of x y/variance over a person's ratings.
@@ -44,7 +46,11 @@ export function gather(person, residual, matrix, precision) {
   return { gram, right };
 }
 
-/** In place: gram = L L', and right becomes L^-1 right. @param {Float64Array} gram @param {Float64Array} right */
+/**
+ * In place: gram = L L', and right becomes L^-1 right.
+ * @param {Float64Array} gram
+ * @param {Float64Array} right
+ */
 export function factorize(gram, right) {
   const width = right.length;
   for (let a = 0; a < width; a++) {
@@ -81,7 +87,11 @@ export function forward(gram, x) {
   return out;
 }
 
-/** Adds 1 to the diagonal: the prior of a person's own vector. @param {Float64Array} gram @param {number} width */
+/**
+ * Adds 1 to the diagonal: the prior of a person's own vector.
+ * @param {Float64Array} gram
+ * @param {number} width
+ */
 export function withPrior(gram, width) {
   for (let a = 0; a < width; a++) gram[a * width + a] = at(gram, a * width + a) + 1;
 }

@@ -161,7 +161,11 @@ export class Agreed {
     return layout({ name, size, width, bits: span < 2 ** 31 ? 32 : 64, law, spread });
   }
 
-  /** Of all noise on a number of a full cohort's sum. @param {Act | undefined} act @param {number} many */
+  /**
+   * Of all noise on a number of a full cohort's sum.
+   * @param {Act | undefined} act
+   * @param {number} many
+   */
   #variance(act, many) {
     if (!act) return 0;
     if (this.local) {

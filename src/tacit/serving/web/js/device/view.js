@@ -24,6 +24,8 @@ let offer = null;
 let place = null;
 /** @type {string[]} */
 let origins = [];
+/** @type {(origins: string[], words?: string) => void} */
+let close = () => undefined;
 /** Which form is on show: it is built anew only when that changes. */
 let shown = '';
 
@@ -48,10 +50,16 @@ function hear({ data }) {
   return asked?.reject(new Error(data.error));
 }
 
-/** @param {HTMLElement} element @param {string[]} named servers, by this page's operator */
-export function furnish(element, named) {
+/**
+ * Shows the terms to who asks for them, or how it goes to who takes part.
+ * @param {HTMLElement} element
+ * @param {string[]} named servers, by this page's operator
+ * @param {(origins: string[], words?: string) => void} back shows the room as it was before
+ */
+export async function furnish(element, named, back) {
   place = element;
   origins = named;
+  close = back;
   if (!worker) {
     const how = /** @type {WorkerOptions} */ ({ type: 'module', name: 'tacit device' });
     worker = new Worker(trustedScript('js/device/desk.js'), how);
@@ -59,16 +67,17 @@ export function furnish(element, named) {
     worker.addEventListener('error', () => fail(texts.device.broken));
   }
   shown = '';
-  void ask('state');
+  await ask('state');
+  if (state['member']) return;
+  offer = await ask('look', { origins });
+  show();
 }
 
 /** @param {string} words */
 function fail(words) {
-  if (place) put(place, h('p', { class: 'warn', role: 'alert' }, words), again());
+  if (place) put(place, h('p', { class: 'warn', role: 'alert' }, words));
   shown = 'failed';
 }
-
-const again = () => button('quiet', texts.device.again, () => ((shown = ''), show()));
 
 /** @param {string} kind @param {string} words @param {() => void} act */
 const button = (kind, words, act) =>
@@ -78,38 +87,14 @@ const button = (kind, words, act) =>
 const epsilon = (value) => number(value, DIGITS);
 
 function show() {
-  const now = state['member'] ? 'member' : offer ? 'offer' : origins.length ? 'closed' : 'none';
-  if (now === 'member') return member();
-  if (now === shown || !place) return;
-  shown = now;
-  if (now === 'none') put(place, h('p', null, texts.device.none));
-  if (now === 'closed') closed(place);
-  if (now === 'offer' && offer) offered(place, offer);
-}
-
-/** Nothing is asked yet. @param {HTMLElement} into */
-function closed(into) {
-  const status = h('p', { class: 'note', role: 'status' });
-  const look = async () => {
-    write(status, texts.device.looking);
-    try {
-      offer = await ask('look', { origins });
-      show();
-    } catch (error) {
-      write(status, texts.device.noOffer(/** @type {Error} */ (error).message));
-    }
-  };
-  const hosts = origins.map((origin) => new URL(origin).host).join(', ');
-  const left = state['doing'] === 'left' ? h('p', { role: 'status' }, texts.device.left) : null;
-  put(
-    into,
-    left,
-    h('p', null, texts.device.words),
-    bookLine(),
-    h('div', { class: 'actions' }, button('main', texts.device.look, look)),
-    h('p', { class: 'note' }, texts.device.lookNote(hosts)),
-    status,
-  );
+  if (state['member']) return member();
+  if (state['doing'] === 'left' && shown === 'member') {
+    shown = '';
+    close(origins, texts.device.left);
+  }
+  if (!offer || shown === 'offer' || !place) return;
+  shown = 'offer';
+  offered(place, offer);
 }
 
 /** What was spent before, if anything. */
@@ -130,25 +115,41 @@ function offered(into, found) {
     value: state['book']?.cap ?? 2,
   });
   const tickets = found['tickets'].map((/** @type {string} */ terms, /** @type {number} */ k) =>
-    terms === 'open' ? null : h('input', { type: 'text', id: `device-ticket-${k}`, spellcheck: 'false', autocomplete: 'off' }),
+    terms === 'open'
+      ? null
+      : h('input', {
+          type: 'text',
+          id: `device-ticket-${k}`,
+          spellcheck: 'false',
+          autocomplete: 'off',
+        }),
   );
-  const accept = found['accept'].length ? h('input', { type: 'checkbox', id: 'device-accept' }) : null;
+  const accept = found['accept'].length
+    ? h('input', { type: 'checkbox', id: 'device-accept' })
+    : null;
   const status = h('p', { class: 'note', role: 'status' });
   const join = button('main', texts.device.join, async () => {
-    const given = tickets.map((/** @type {HTMLInputElement | null} */ one) => one?.value.trim() ?? '');
-    offer = null;
-    await ask('join', { offer: found, cap: Number(cap.value), accept: Boolean(accept), tickets: given }).catch(
-      (error) => fail(error.message),
+    const given = tickets.map(
+      (/** @type {HTMLInputElement | null} */ one) => one?.value.trim() ?? '',
     );
+    offer = null;
+    await ask('join', {
+      offer: found,
+      cap: Number(cap.value),
+      accept: Boolean(accept),
+      tickets: given,
+    }).catch((error) => fail(error.message));
   });
   const check = () => {
-    const over = found['epsilon'] !== null && found['epsilon'] > Number(cap.value);
+    const over = found['total'] !== null && found['total'] > Number(cap.value);
     join.disabled = over || !cap.validity.valid || (accept !== null && !accept.checked);
     write(status, over ? texts.device.overCap : '');
   };
   const back = () => {
     offer = null;
-    show();
+    shown = '';
+    void ask('leave'); // the page may speak to nobody again
+    close(origins);
   };
   for (const field of [cap, accept]) field?.addEventListener('input', check);
   check();
@@ -156,12 +157,19 @@ function offered(into, found) {
   put(
     into,
     h('p', null, texts.device.offer),
+    bookLine(),
     facts([
       [texts.device.purpose, found['purpose'] || texts.device.noPurpose],
       [texts.device.method, found['method']],
-      [texts.device.among, texts.device.amongWords(number(found['least']), number(found['people']))],
+      [
+        texts.device.among,
+        texts.device.amongWords(number(found['least']), number(found['people'])),
+      ],
       [texts.device.noise, noiseWords(found)],
-      [texts.device.costs, found['epsilon'] === null ? texts.device.nothing : epsilon(found['epsilon'])],
+      [
+        texts.device.costs,
+        found['epsilon'] === null ? texts.device.nothing : epsilon(found['epsilon']),
+      ],
     ]),
     roundTable(found['rounds']),
     h(
@@ -171,7 +179,15 @@ function offered(into, found) {
       ...tickets.map((/** @type {HTMLInputElement | null} */ one, /** @type {number} */ k) =>
         one ? field(one, texts.device.ticket[k] ?? '') : null,
       ),
-      accept ? h('label', { class: 'tick' }, accept, ' ', kinds.map((kind) => texts.device.accept[kind]).join(' ')) : null,
+      accept
+        ? h(
+            'label',
+            { class: 'tick' },
+            accept,
+            ' ',
+            kinds.map((kind) => texts.device.accept[kind]).join(' '),
+          )
+        : null,
     ),
     h('div', { class: 'actions' }, join, button('quiet', texts.device.notNow, back)),
     status,
@@ -191,7 +207,11 @@ const field = (input, words) =>
 
 /** @param {[string, string][]} pairs */
 const facts = (pairs) =>
-  h('dl', { class: 'terms' }, ...pairs.flatMap(([name, words]) => [h('dt', null, name), h('dd', null, words)]));
+  h(
+    'dl',
+    { class: 'terms' },
+    ...pairs.flatMap(([name, words]) => [h('dt', null, name), h('dd', null, words)]),
+  );
 
 /** @param {Facts[]} rounds */
 function roundTable(rounds) {
@@ -207,14 +227,23 @@ function roundTable(rounds) {
         'tbody',
         null,
         ...rounds.map((one) =>
-          h('tr', null, h('td', null, one['name']), h('td', null, bytes(one['bytes'])), h('td', null, epsilon(one['epsilon']))),
+          h(
+            'tr',
+            null,
+            h('td', null, one['name']),
+            h('td', null, bytes(one['bytes'])),
+            h('td', null, epsilon(one['epsilon'])),
+          ),
         ),
       ),
     ),
   );
 }
 
-/** Parts of the member's view that change while it takes part. @type {Record<string, HTMLElement>} */
+/**
+ * Parts of the member's view that change while it takes part.
+ * @type {Record<string, HTMLElement>}
+ */
 let live = {};
 
 /** This person takes part, or could again. */
@@ -232,7 +261,10 @@ function member() {
   write(live['realised'], epsilon(book.realised));
   write(live['answers'], number(book.answers));
   const more = state['next'];
-  write(live['next'], more ? texts.device.nextWords(epsilon(more.epsilon), bytes(more.bytes)) : '–');
+  write(
+    live['next'],
+    more ? texts.device.nextWords(epsilon(more.epsilon), bytes(more.bytes)) : '–',
+  );
   attribute(/** @type {HTMLElement} */ (live['switch']), 'aria-checked', on ? 'true' : 'false');
 }
 
@@ -247,7 +279,13 @@ function build(into) {
     next: h('dd'),
     switch: h(
       'button',
-      { class: 'switch', type: 'button', role: 'switch', id: 'device-switch', on: { click: toggle } },
+      {
+        class: 'switch',
+        type: 'button',
+        role: 'switch',
+        id: 'device-switch',
+        on: { click: toggle },
+      },
       texts.device.switch,
     ),
   };

@@ -50,9 +50,11 @@ export function chained(parts) {
   return whole;
 }
 
-/** Each part after its length: what MACs and signatures are made over. @param {Uint8Array[]} parts */
-export const joined = (parts) =>
-  chained(parts.flatMap((part) => [little(8, part.length), part]));
+/**
+ * Each part after its length: what MACs and signatures are made over.
+ * @param {Uint8Array[]} parts
+ */
+export const joined = (parts) => chained(parts.flatMap((part) => [little(8, part.length), part]));
 
 /** @param {number} size @param {number} value */
 function little(size, value) {
@@ -85,7 +87,11 @@ export function unframed(body) {
   return { header, payload: body.slice(start + length) };
 }
 
-/** A layout with all its members, in their order. @param {Partial<Layout>} given @returns {Layout} */
+/**
+ * A layout with all its members, in their order.
+ * @param {Partial<Layout>} given
+ * @returns {Layout}
+ */
 export function layout(given) {
   const whole = { name: '', size: 0, width: 1, bits: 32, sparse: false, report: false };
   return /** @type {Layout} */ ({ ...whole, law: '', spread: 0, printed: '', ...given });
