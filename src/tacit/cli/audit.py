@@ -123,6 +123,11 @@ if TYPE_CHECKING:
     help="Published attacks instead, at every calibration: one table.",
 )
 @click.option(
+    "--claims",
+    is_flag=True,
+    help="The claims of the papers instead; one of them where its name is given.",
+)
+@click.option(
     "--parties",
     is_flag=True,
     help="What each server of a federation sees of one rating and one person.",
@@ -144,6 +149,7 @@ def audit(
     everything: bool,
     out: tuple[Path, ...],
     gauntlet: bool,
+    claims: bool,
     parties: bool,
     lists: str | None,
     canaries: Path | None,
@@ -157,6 +163,9 @@ def audit(
     check_out(out)
     if gauntlet:
         _gauntlet(what, asked, out, as_json)
+        return
+    if claims:
+        _claims(what, asked, out, as_json)
         return
     if lists is not None or canaries is not None:
         done = _theirs(lists, canaries, asked)
@@ -194,6 +203,25 @@ def _gauntlet(
         show_gauntlet(cells)
     if not is_sound(cells):
         sys.exit(1)
+
+
+def _claims(
+    what: str | None,
+    asked: dict[str, Any],
+    out: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """What papers claim, each by the attack that it has to stand."""
+    from tacit.auditing.audit import Audit
+    from tacit.cli.audit_gauntlet import run_claims, show_claims
+
+    cells = run_claims(what, asked)
+    made = tuple(each.finding for each in cells)
+    write(Audit(made, asked["mistake"], asked["quick"], _command()), out)
+    if as_json:
+        print_json({"claims": [each.facts() for each in cells]})
+    else:
+        show_claims(cells)
 
 
 def _theirs(
