@@ -340,7 +340,10 @@ def may_write(place: str, overwrite: bool) -> None:
 
     from tacit.errors import StorageError
 
-    if overwrite or not Path(place).exists():
+    try:
+        if overwrite or not Path(place).exists():
+            return
+    except OSError:  # a file on the way: the writing says what is wrong
         return
     asked = sys.stdin.isatty() and sys.stderr.isatty()
     if asked and click.confirm(

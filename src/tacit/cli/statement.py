@@ -189,7 +189,11 @@ def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
     if found is None:
         if path is None:
             return []
-        raise DataError("there is no such file", place=path)
+        raise DataError(
+            "there is no such file",
+            place=path,
+            remedy="write it with `tacit audit … --json`",
+        )
     try:
         facts = json.loads(found.read_text(encoding="utf-8"))
         listed = facts["findings"] if isinstance(facts, dict) else facts

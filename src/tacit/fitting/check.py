@@ -278,7 +278,10 @@ def _shows_people(order: Order) -> bool:
 def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
-        raise SettingError(f"users is {people}; it must be at least 1")
+        raise SettingError(
+            f"users is {people}; it must be at least 1",
+            remedy="give --users a count, or leave it out",
+        )
     most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
     if budget.delta > most:
         whom = (
