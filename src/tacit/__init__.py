@@ -25,6 +25,8 @@ _HOMES = {
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
+    "audit": "tacit.auditing.audit",
+    "Audit": "tacit.auditing.audit",
     "evaluate": "tacit.evaluation.door",
     "Evaluation": "tacit.evaluation.door",
     "release": "tacit.evaluation.release",
@@ -62,6 +64,7 @@ _HOMES = {
 __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
+    from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
     from tacit.data.read import read

@@ -191,19 +191,10 @@ def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
 
 
 def test_a_book_restored_from_an_old_copy_is_exposed(
-    tacit, model, table, tacit_home, tmp_path
+    tacit, model, tacit_home, tmp_path, popularity
 ):
     old = {p: p.read_bytes() for p in tacit_home.iterdir() if p.is_file()}
-    base = (
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--epsilon",
-        1,
-    )
+    base = (*popularity, "--epsilon", 1)
     assert tacit(*base, "--out", tmp_path / "later").status == 0
     for path in tacit_home.iterdir():
         if path.is_file() and path not in old:

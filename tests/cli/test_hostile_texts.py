@@ -101,14 +101,9 @@ def test_errors_that_name_what_others_wrote(tacit, model, tmp_path):
     clean(shown.err)
 
 
-def test_a_book_keeps_one_line(tacit, table, tmp_path):
+def test_a_book_keeps_one_line(tacit, tmp_path, popularity):
     made = tacit(
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
+        *popularity,
         "--epsilon",
         1,
         "--users",

@@ -112,6 +112,7 @@ def fit(
         model = run(method, data, items=items, progress=bar, order=order)
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
+    promise = model.statement
     if as_json:
         print_json(
             {
@@ -119,17 +120,15 @@ def fit(
                 "digest": model.shared.digest(),
                 "bytes": size,
                 "arrays_bytes": model.shared.nbytes,
-                "statement": model.statement.to_facts(),
+                "statement": promise.to_facts(),
             }
         )
     else:
-        say(_summary(model.statement))
-        for line in _totals(model.statement):
-            say(line)
-        say(
+        written = (
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
+        say("\n".join([_summary(promise), *_totals(promise), written]))
 
 
 def leave_out(data: Ratings, path: str) -> Ratings:

@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "tune": "a method or settings chosen on private ratings, by a charged selection",
+    "audit": "try to break a claim: claimed, proven and measured epsilon",
     "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
     "choose": "the epsilon for an accuracy, with what it means for somebody",

@@ -58,6 +58,14 @@ class Positive(click.ParamType[Any]):
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON instead of tables."
 )
+positive_option = click.option(
+    "--positive",
+    type=Positive(),
+    is_flag=False,
+    flag_value="any",
+    metavar="[MIN]",
+    help="Likes only: a table without ratings, or ratings of MIN and more.",
+)
 data_options: Callable[[F], F] = several(
     click.option(
         "--scale",
@@ -75,14 +83,7 @@ data_options: Callable[[F], F] = several(
         metavar="N",
         help="Declared people; else 1 % of the budget counts them.",
     ),
-    click.option(
-        "--positive",
-        type=Positive(),
-        is_flag=False,
-        flag_value="any",
-        metavar="[MIN]",
-        help="Likes only: a table without ratings, or ratings of MIN and more.",
-    ),
+    positive_option,
     click.option(
         "--duplicates",
         type=click.Choice(["last", "mean", "error"]),
@@ -101,6 +102,39 @@ data_options: Callable[[F], F] = several(
         metavar="NAME",
         help="Name the file's layout instead of detecting it.",
     ),
+)
+shape_options: Callable[[F], F] = several(
+    click.option(
+        "--items",
+        metavar="FILE|COUNT",
+        help="The public catalogue, or how many items there are.",
+    ),
+    positive_option,
+    click.option(
+        "--scale",
+        default="1,5",
+        show_default=True,
+        metavar="LOW,HIGH",
+        help="The rating scale.",
+    ),
+    click.option(
+        "--each",
+        type=click.FloatRange(1),
+        metavar="K",
+        help="Ratings (or likes) a person, on average, if something public says it.",
+    ),
+    click.option(
+        "--spread",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="RMSE of a person's own mean, if something public says it.",
+    ),
+)
+"""The public shape of ratings that nobody has shown."""
+usual_method_option = click.option(
+    "--method",
+    metavar="NAME",
+    help="The method; the default of `fit` unless said.",
 )
 
 
@@ -265,8 +299,8 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     least = positive is not None and (
         positive is not True or order.unit == "value"
     )
-    check_values(order, positive=least)
-    check_values(order, absent=marks_absent(path, options["layout"]))
+    absent = marks_absent(path, options["layout"])
+    check_values(order, positive=least, absent=absent)
 
 
 def read_data(

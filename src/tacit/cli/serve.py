@@ -60,7 +60,7 @@ from tacit.cli.show import say
     "--federation",
     multiple=True,
     metavar="ORIGIN",
-    help="Servers the page may join.",
+    help="Servers the page may join: the recommender, and again the aggregator.",
 )
 @click.option(
     "--officer-token-file",

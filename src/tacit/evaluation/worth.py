@@ -20,6 +20,7 @@ from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
+from tacit.noise.law import law_of
 
 if TYPE_CHECKING:
     import polars
@@ -268,7 +269,7 @@ def noise_sd(event: Event) -> float:
     """Standard deviation in steps."""
     if event.kind == "skellam":
         return sqrt(event.variance)
-    law = event.law
+    law = law_of(event)
     if law.name == "gaussian":
         return law.spread
     if law.name == "laplace":

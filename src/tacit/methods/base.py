@@ -96,7 +96,7 @@ class Public:
     @cached_property
     def items(self) -> int:
         """How many items the catalogue has."""
-        return len(self.catalogue)
+        return len(self.catalogue.ids)
 
     @property
     def counts(self) -> NDArray[np.int64]:
