@@ -196,7 +196,10 @@ def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
         )
     try:
         facts = json.loads(found.read_text(encoding="utf-8"))
-        listed = facts["findings"] if isinstance(facts, dict) else facts
+        listed = facts
+        if isinstance(facts, dict):
+            # The best attack on each claim, where that is told.
+            listed = facts.get("best") or facts["findings"]
         if not all(isinstance(each, dict) for each in listed):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
