@@ -32,10 +32,12 @@ def test_the_worked_example_runs(guide, tmp_path, monkeypatch):
         exec(compile(block, str(guide), "exec"), names)
 
 
-def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for block in BLOCK.findall((ROOT / "README.md").read_text("utf-8")):
-        exec(compile(block, "README.md", "exec"), {"__name__": "__main__"})
+    names = {"__name__": "__main__"}
+    for block in BLOCK.findall((ROOT / page).read_text("utf-8")):
+        exec(compile(block, page, "exec"), names)
     assert (tmp_path / "model" / "model.json").is_file()
 
 
@@ -46,7 +48,8 @@ def test_the_readme_names_commands_and_options_that_there_are():
     from tacit.cli.main import COMMANDS, tacit
 
     text = (ROOT / "README.md").read_text("utf-8")
-    text += (ROOT / "docs" / "officer.md").read_text("utf-8")
+    for page in ("officer.md", "recommend.md"):
+        text += (ROOT / "docs" / page).read_text("utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [
         shlex.split(line, comments=True)
