@@ -368,7 +368,7 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         note(f"{count}; for the owner only")
 
 
-def may_write(place: str, overwrite: bool) -> None:
+def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
     """Ask before a file is replaced; where nobody can be asked, refuse."""
     from pathlib import Path
 
@@ -386,7 +386,7 @@ def may_write(place: str, overwrite: bool) -> None:
         return
     raise StorageError(
         f"{place} exists already",
-        remedy="choose another --out, or add --overwrite",
+        remedy=f"choose another {option}, or add --overwrite",
     )
 
 
