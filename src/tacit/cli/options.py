@@ -300,7 +300,8 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
         positive is not True or order.unit == "value"
     )
     absent = marks_absent(path, options["layout"])
-    check_values(order, positive=least, absent=absent)
+    if least or absent:
+        check_values(order, positive=least, absent=absent)
 
 
 def read_data(
