@@ -74,7 +74,7 @@ class Assembled:
     def first_state(self) -> State:
         """What is public before any round."""
         first = self.method.first_state(self.public)
-        return first.after(people=float(self.task.people))
+        return replace(first, people=float(self.task.people))
 
     def state(self, arrays: Arrays) -> State:
         """The typed state of a message or a store."""

@@ -4,6 +4,7 @@ that they rated, with pieces of noise (or, for the plain factorization, without)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -182,7 +183,7 @@ class VisibleGradients(Form):
                 given.rate,
                 given.ridge,
             )
-            return state.after(items=moved.astype(state.items.dtype))
+            return replace(state, items=moved.astype(state.items.dtype))
 
         profile = Personal(PROFILE, self.width)
         name = f"step {turn.index}"
