@@ -216,9 +216,9 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
         "The training is over. Nothing more is sent.", timeout=LONG
     )
     fleet.done()
-    # Exactly what was announced: one word of four bytes an item, and one for the mean.
+    # Exactly what was announced: one word an item, and one for the mean, of 30 bits here.
     (sent,) = bodies(resident, f.url["aggregator"] + "/v1/upload")
-    size = 4 * (len(ratings.items) + 1)
+    size = -(-30 * len(ratings.items) // 8) + 4
     assert len(payload(sent)) == size
     joined = bodies(resident, f.url["recommender"] + "/v1/join")
     assert joined

@@ -5,7 +5,7 @@ import { integers } from './bound.js';
 import { mask, roundKey, sha } from './keys.js';
 import { choose, ownGaussian, ownLaplace, polya, skellam } from './noise.js';
 import { State } from './rounds.js';
-import { chained, frame, tensors } from './wire.js';
+import { chained, frame, packed, tensors, wordBytes } from './wire.js';
 
 /** @typedef {import("./wire.js").Bytes} Bytes */
 /** @typedef {import("./wire.js").Header} Header */
@@ -89,7 +89,11 @@ export async function words(agreed, person, told, payload, before, secret, bits)
     const noise = drawn(agreed, act, whole.length, bits);
     if (noise) noise.forEach((k, i) => (whole[i] = (whole[i] ?? 0) + k));
     out.push(
-      masked(whole, layout.bits, await mask(key, layout.name, (whole.length * layout.bits) / 8)),
+      masked(
+        whole,
+        layout.bits,
+        await mask(key, layout.name, whole.length * wordBytes(layout.bits)),
+      ),
     );
   }
   return { words: chained(out), moved };
@@ -114,19 +118,23 @@ function drawn(agreed, act, count, bits) {
 }
 
 /**
- * Integers and mask, added modulo 2^bits.
+ * Integers and mask, added modulo 2^bits, as they travel.
  * @param {Float64Array} whole
  * @param {number} bits
  * @param {ArrayBuffer} stream
  */
 function masked(whole, bits, stream) {
-  if (bits === 32) {
+  if (wordBytes(bits) === 4) {
     const mask = new Uint32Array(stream);
-    return new Uint8Array(mask.map((word, i) => word + ((whole[i] ?? 0) >>> 0)).buffer);
+    return packed(
+      mask.map((word, i) => word + ((whole[i] ?? 0) >>> 0)),
+      bits,
+    );
   }
   const mask = new BigUint64Array(stream);
-  return new Uint8Array(
-    mask.map((word, i) => word + BigInt.asUintN(64, BigInt(whole[i] ?? 0))).buffer,
+  return packed(
+    mask.map((word, i) => word + BigInt.asUintN(64, BigInt(whole[i] ?? 0))),
+    bits,
   );
 }
 

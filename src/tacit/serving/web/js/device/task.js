@@ -8,7 +8,7 @@ import { answers } from './answers.js';
 import { sensitivity } from './bound.js';
 import { federated } from './factors.js';
 import { bias, popularity } from './rounds.js';
-import { layout, layoutsText, text } from './wire.js';
+import { layout, layoutsText, text, wordBits } from './wire.js';
 
 /** @typedef {import("./account.js").Act} Act */
 /** @typedef {import("./rounds.js").Round} Round */
@@ -107,7 +107,7 @@ export class Agreed {
   /** Bytes of one answer to a round, whatever was rated. @param {number} index */
   bytes(index) {
     return (this.layouts[index] ?? []).reduce(
-      (all, { size, width, bits }) => all + (size * width * bits) / 8,
+      (all, { size, width, bits }) => all + Math.ceil((size * width * bits) / 8),
       0,
     );
   }
@@ -158,7 +158,7 @@ export class Agreed {
     const { cohort } = this.task;
     const reach = act?.kind === 'laplace' ? LONG_REACH : REACH;
     const span = cohort * Math.min(l1, l2) + reach * Math.sqrt(this.#variance(act, cohort));
-    return layout({ name, size, width, bits: span < 2 ** 31 ? 32 : 64, law, spread });
+    return layout({ name, size, width, bits: wordBits(span), law, spread });
   }
 
   /**

@@ -8,7 +8,7 @@
  * @property {string} name
  * @property {number} size rows
  * @property {number} width words of a row
- * @property {32 | 64} bits of a word
+ * @property {number} bits of a word, 8 to 64
  * @property {boolean} sparse
  * @property {boolean} report
  * @property {string} law of what each server adds
@@ -132,4 +132,36 @@ export function tensors(payload) {
     found.set(name, { shape, values });
   }
   return found;
+}
+
+/** Bits beyond an honest sum. */
+const ROOM = 2;
+/** Of the shortest word. */
+const LEAST_BITS = 8;
+
+/** Bits of a word that holds sums up to `span` from zero (section 5). @param {number} span */
+export function wordBits(span) {
+  if (!(span < 2 ** 63)) return 64;
+  const exact = Math.max(LEAST_BITS, BigInt(Math.floor(span)).toString(2).length + 1);
+  return Math.min(exact <= 32 ? 32 : 64, exact + ROOM);
+}
+
+/** Of a word in memory. @param {number} bits */
+export const wordBytes = (bits) => (bits <= 32 ? 4 : 8);
+
+/**
+ * Words one after another, the low `bits` of each, lowest bit first.
+ * @param {Uint32Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>} words
+ * @param {number} bits
+ */
+export function packed(words, bits) {
+  if (bits === 8 * wordBytes(bits)) return new Uint8Array(words.buffer);
+  const out = new Uint8Array(Math.ceil((words.length * bits) / 8));
+  words.forEach((word, i) => {
+    const place = i * bits;
+    let at = Math.floor(place / 8);
+    let left = BigInt.asUintN(bits, BigInt(word)) << BigInt(place % 8);
+    for (; left > 0n; left >>= 8n, at++) out[at] = (out[at] ?? 0) | Number(left & 255n);
+  });
+  return out;
 }
