@@ -28,6 +28,7 @@ from tacit.auditing.transcript import Cells, contributed, is_readable
 from tacit.auditing.walk import Walk, Walked
 from tacit.data.ratings import Ratings
 from tacit.ledger.account.event import Event, Gaussian
+from tacit.noise.law import law_of
 from tacit.rounds.round import Part
 from tacit.units import Unit
 
@@ -154,7 +155,7 @@ class _Release:
     def cost(self) -> float:
         """What one whole bound costs: mu, or epsilon where noise is pure."""
         bound = float(getattr(self.event, "sensitivity", 0.0))
-        return bound / self.event.law.spread
+        return bound / law_of(self.event).spread
 
     @property
     def why(self) -> str:
@@ -168,7 +169,7 @@ class _Release:
 
     def shares(self, move: Cells) -> Floats:
         """How much of the bound each pair moves, in the norm of the noise."""
-        law = self.event.law.name
+        law = law_of(self.event).name
         if law == "gaussian":
             size = np.sqrt(move.multiply(move).sum(axis=1))
         elif law == "laplace":

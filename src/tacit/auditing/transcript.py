@@ -31,6 +31,7 @@ from tacit.engine.blocks import block_of
 from tacit.engine.kernels import SHIFT
 from tacit.engine.threads import Threads, factors_of
 from tacit.ledger.account.event import Event, Gaussian
+from tacit.noise.law import law_of
 from tacit.rounds.people import Everyone, Turns
 from tacit.rounds.round import Kind, Part, Released
 
@@ -256,7 +257,7 @@ class _Sides:
         value = np.asarray(released.value, np.float64).ravel()[column]
         known = others.ravel()[column] + self.middle[column]
         rest = value * self.steps - known
-        law = event.law
+        law = law_of(event)
 
         def summed(by: Floats, who: NDArray[np.int64] = person) -> Floats:
             return np.asarray(np.bincount(who, by, self.people), np.float64)
