@@ -28,6 +28,7 @@ from tacit.federation.protocol.keys import (
     tag,
 )
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -60,11 +61,28 @@ AGGREGATOR = bytes(range(128, 160))
 LAYOUTS = (
     PartLayout(name="weights", size=4, width=1, bits=32),
     PartLayout(name="mean", size=1, width=2, bits=64),
+    PartLayout(name="short", size=3, width=1, bits=27),
+    PartLayout(name="long", size=1, width=2, bits=43),
 )
 GIVEN: tuple[dict[str, list[int]], ...] = (
-    {"weights": [3, 0, -7, 1_048_576], "mean": [-1, 2**40]},
-    {"weights": [0, 0, 0, 0], "mean": [0, 0]},
-    {"weights": [-(2**20), 5, 5, 5], "mean": [12, -(2**41)]},
+    {
+        "weights": [3, 0, -7, 1_048_576],
+        "mean": [-1, 2**40],
+        "short": [1, -1, 2**24],
+        "long": [5, -5],
+    },
+    {
+        "weights": [0, 0, 0, 0],
+        "mean": [0, 0],
+        "short": [0, 0, 0],
+        "long": [0, 0],
+    },
+    {
+        "weights": [-(2**20), 5, 5, 5],
+        "mean": [12, -(2**41)],
+        "short": [7, 7, 7],
+        "long": [-(2**40), 1],
+    },
 )
 """Integers of three devices, part by part."""
 
@@ -155,10 +173,11 @@ def _masks() -> list[dict[str, Any]]:
             "part": "weights",
             "bits": bits,
             "words": [
-                int(word) for word in mask(key, "weights", 3, 1, bits).ravel()
+                int(word) % 2**bits
+                for word in mask(key, "weights", 3, 1, bits).ravel()
             ],
         }
-        for bits in (32, 64)
+        for bits in (27, 32, 43, 64)
     ]
 
 
@@ -229,7 +248,7 @@ def _upload(
         masked = words(
             whole.reshape(layout.size, layout.width), layout.bits
         ) + mask(key, layout.name, layout.size, layout.width, layout.bits)
-        payload += masked.tobytes()
+        payload += packed(masked, layout.bits)
     header = Upload(
         task=TASK,
         round=0,

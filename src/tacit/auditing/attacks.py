@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -46,15 +46,22 @@ def _account(walked: Walk, target: Target) -> float:
     return account.epsilon(events, target.delta, unit=target.unit)
 
 
-def one_run(target: Target, ground: Ground) -> list[Finding]:
+VIEWS = ("transcript", "published")
+"""Of a fit with canaries."""
+
+
+def one_run(
+    target: Target, ground: Ground, views: Sequence[str] = VIEWS
+) -> list[Finding]:
     """A fit with canaries: what is bare, then the transcript, then the published model."""
     one = run_once(
         ground.method(target), ground.people, ground.canaries, target.unit
     )
     findings = [_bare(target, one)]
-    if target.calibration == "sound":
+    if target.calibration == "sound" and "transcript" in views:
         findings.append(_transcript(target, one))
-    findings.append(_published(target, one))
+    if "published" in views:
+        findings.append(_published(target, one))
     return [finding for finding in findings if finding is not None]
 
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.games import Won, gaussian_ratio, play
+from tacit.auditing.guesses import GaussianCurve, guess, least_mu
+from tacit.auditing.one_run import MOST_GUESSED
 from tacit.auditing.walk import Walk, Walked
 from tacit.bound.base import Rows
 from tacit.bound.check import bounded
@@ -25,7 +27,7 @@ from tacit.rounds.round import Kind, Part
 Floats = NDArray[np.float64]
 RATED = 30
 """Items of either record."""
-ANSWERS, VECTORS = 20_000, 600
+ANSWERS, VECTORS = 20_000, 2000
 """Runs on either record: of one answer, and of a whole vector of numbers."""
 
 
@@ -43,24 +45,28 @@ def play_devices(
 ) -> LocalGame | None:
     """The game of the first report of this plan that these records move; None where
     devices give none."""
+    if not walked.run.method.local:
+        return None
     events = {event.name: event for event in walked.run.events}
+    sides = _extremes(walked.ratings)
+    best: _Report | None = None
     for step in walked.steps:
         for part in step.round.parts:
-            name = f"{step.round.name}/{part.name}"
-            event = events.get(name)
-            local = walked.run.method.local
-            if event is None or not local or step.released is None:
+            event = events.get(f"{step.round.name}/{part.name}")
+            if event is None or step.released is None:
                 continue
-            sides = _extremes(walked.ratings)
             rows = [_given(step, part, side) for side in sides]
-            won = _won(part, event, rows, delta, mistake, quick)
-            if won is not None:
-                words = (
-                    f"{RATED} items at {sides[0].value[0]:g}, and the same at "
-                    f"{sides[1].value[0]:g}"
-                )
-                return LocalGame(won, name, words)
-    return None
+            report = _Report(part, event, rows[0], rows[1])
+            if best is None or report.moved > best.moved:
+                best = report
+    if best is None or best.moved == 0:
+        return None
+    words = (
+        f"{RATED} items at {sides[0].value[0]:g}, and the same at "
+        f"{sides[1].value[0]:g}"
+    )
+    won = best.play(delta, mistake, 4 if quick else 1)
+    return LocalGame(won, best.event.name, words)
 
 
 def _extremes(like: Ratings) -> tuple[Ratings, Ratings]:
@@ -86,75 +92,80 @@ def _given(step: Walked, part: Part, side: Ratings) -> Rows:
     return step.round.contribute(block, step.state)[part.name]
 
 
-def _won(
-    part: Part,
-    event: Event,
-    rows: list[Rows],
-    delta: float,
-    mistake: float,
-    quick: bool,
-) -> Won | None:
-    if isinstance(event, RandomizedChoice):
-        runs = ANSWERS // 4 if quick else ANSWERS
-        said = [_answers(event, each, runs) for each in rows]
-        liked = [set(each.values[0].astype(int).tolist()) for each in rows]
-        if liked[0] == liked[1]:
-            return None
-        scores = [_likelihood(event, answers, liked) for answers in said]
-    elif isinstance(event, Gaussian) and part.kind is Kind.SUM:
-        runs = VECTORS // 4 if quick else VECTORS
-        scores = _vectors(part, event, rows, runs)
-        if not scores:
-            return None
-    else:
-        return None
-    return play(scores[0], scores[1], delta=delta, mistake=mistake)
+@dataclass(frozen=True)
+class _Report:
+    """What a device says about two records."""
 
+    part: Part
+    event: Event
+    one: Rows
+    other: Rows
 
-def _answers(
-    event: RandomizedChoice, rows: Rows, runs: int
-) -> NDArray[np.int64]:
-    return choose(event, np.repeat(rows.values[:1], runs, axis=0))
+    @property
+    def moved(self) -> float:
+        """How far apart the records are, as a share of the bound; 0 where no game is known."""
+        if isinstance(self.event, RandomizedChoice):
+            return float(self._liked(self.one) != self._liked(self.other))
+        if isinstance(self.event, Gaussian) and self.part.kind is Kind.SUM:
+            gap = self._whole(self.one) - self._whole(self.other)
+            return float(np.sqrt((gap**2).sum())) / self.event.sensitivity
+        return 0.0
 
+    def play(self, delta: float, mistake: float, fewer: int) -> Won:
+        """Many runs on either record, and what they prove."""
+        if isinstance(self.event, RandomizedChoice):
+            runs = ANSWERS // fewer
+            scores = [
+                self._likelihood(self.event, side, runs)
+                for side in (self.one, self.other)
+            ]
+            return play(scores[0], scores[1], delta=delta, mistake=mistake)
+        return self._vectors(VECTORS // fewer, delta, mistake)
 
-def _likelihood(
-    event: RandomizedChoice, said: NDArray[np.int64], liked: list[set[int]]
-) -> Floats:
-    """The exact ratio: an answer that one record favours is likelier by e^epsilon."""
-    first = np.isin(said, list(liked[0])).astype(np.float64)
-    second = np.isin(said, list(liked[1])).astype(np.float64)
-    return np.asarray(event.epsilon * (first - second), np.float64)
+    def _liked(self, rows: Rows) -> set[int]:
+        return set(rows.values[0].astype(int).tolist())
 
+    def _likelihood(
+        self, event: RandomizedChoice, rows: Rows, runs: int
+    ) -> Floats:
+        """The exact ratio: an answer that one record favours is likelier by e^epsilon."""
+        said = choose(event, np.repeat(rows.values[:1], runs, axis=0))
+        first = np.isin(said, list(self._liked(self.one))).astype(np.float64)
+        second = np.isin(said, list(self._liked(self.other))).astype(np.float64)
+        return np.asarray(event.epsilon * (first - second), np.float64)
 
-def _vectors(
-    part: Part, event: Gaussian, rows: list[Rows], runs: int
-) -> list[Floats]:
-    """The exact ratio of a whole noised vector, over the numbers that the records move;
-    nothing where they move none."""
-    whole = []
-    for each in rows:
+    def _whole(self, rows: Rows) -> Floats:
+        part = self.part
         made = bounded(
             part.bound,
-            each,
+            rows,
             name=part.name,
             people=1,
             size=part.size,
             width=part.width,
         )
         dense = np.zeros((part.size, part.width))
-        np.add.at(dense, each.index.astype(np.int64), made)
-        whole.append(dense.ravel())
-    moved = whole[0] != whole[1]
-    if not moved.any():
-        return []
-    sides = whole[0][moved], whole[1][moved]
-    spread = own_noise(event, 1, 1).sd
-    scores = []
-    for side in sides:
-        noise = [
-            own_noise(event, 1, int(moved.sum())).steps.ravel()
-            for _ in range(runs)
-        ]
-        seen = side + np.stack(noise)
-        scores.append(gaussian_ratio(seen, sides[0], sides[1], spread))
-    return scores
+        np.add.at(dense, rows.index.astype(np.int64), made)
+        return dense.ravel()
+
+    def _vectors(self, runs: int, delta: float, mistake: float) -> Won:
+        """Whole noised vectors, by the exact ratio over the numbers that the records move.
+        Runs are independent, so the law of order statistics holds."""
+        one, other = self._whole(self.one), self._whole(self.other)
+        moved = one != other
+        sides = one[moved], other[moved]
+        spread = own_noise(self.event, 1, 1).sd
+        scores = []
+        for side in sides:
+            noise = [
+                own_noise(self.event, 1, len(side)).steps.ravel()
+                for _ in range(runs)
+            ]
+            seen = side + np.stack(noise)
+            scores.append(gaussian_ratio(seen, sides[0], sides[1], spread))
+        coins = np.repeat([True, False], runs)
+        made = round(MOST_GUESSED * len(coins))
+        found = guess(np.concatenate(scores), coins, made)
+        epsilon = GaussianCurve(least_mu(found, mistake)).epsilon(delta)
+        beyond = [int((each > 0).sum()) for each in scores]
+        return Won(epsilon, 0.0, beyond[0], beyond[1], runs)

@@ -121,7 +121,8 @@ def matrix_of(
 def suited(shape: CanaryShape, matrix: Matrix) -> CanaryShape:
     """Signatures as long as the matrix allows, and the fewer fresh items the more of the
     budget it takes: their noise would crowd its rows."""
-    fresh = max(LEAST_FRESH, round((1 - matrix.share) * shape.fresh))
+    left = min(2 * (1 - matrix.share), 1.0)
+    fresh = max(LEAST_FRESH, round(left * shape.fresh))
     made = replace(shape, fresh=fresh).over(matrix.rows)
     if matrix.share > 0.5 and made.signed < LEAST_SIGNED:
         # Fewer canaries who can be seen are worth more than many who cannot.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from tacit.cli.options import json_option
-from tacit.cli.show import print_json, progress, say, stars, table
+from tacit.cli.show import print_json, progress, reason, say, stars, table
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
@@ -151,11 +152,26 @@ def fit_demo(
 
 
 def _keep(model: Model, place: Path) -> None:
+    """The model beside its book, with the statement as a document."""
+    from tacit.cli.promise import ask
+    from tacit.cli.statement import write_document
+    from tacit.ledger.statement.declared import declare
+
     model.save(place / "model")
+    book = str(place / "ledger.sqlite")
+    declared = declare(
+        {
+            "name": "the demonstration",
+            "data": "made-up ratings of real films by invented people",
+            "decided": "the demonstration, to show what epsilon 1 buys",
+        }
+    )
+    target = place / "statement.html"
+    write_document(ask(model, book, None), declared, target, ledger=book)
 
 
 def _as_json(
-    model: Model, data: str, lists: dict[str, list[Recommendation]]
+    model: Model, data: str, lists: Mapping[str, list[Recommendation]]
 ) -> None:
     people = [
         {
@@ -186,7 +202,7 @@ def _show(model: Model, who: Invented, lines: list[Recommendation]) -> None:
             line.title,
             ", ".join(genres(model, line.item)),
             stars(line.rating, line.error),
-            ", ".join(line.because),
+            reason(line),
         ]
         for place, line in enumerate(lines, 1)
     ]
@@ -203,7 +219,7 @@ def genres(model: Model, item: str) -> list[str]:
 
 
 def _promise(model: Model) -> None:
-    from tacit.evaluation.attacker import attacker
+    from tacit.ledger.account.attacker import attacker
 
     s = model.statement
     told = attacker(s.events, s.unit, s.delta)["words"]
@@ -226,7 +242,7 @@ def _next(out: str | None) -> None:
         book = f"--ledger {out}/ledger.sqlite"
         steps = [
             (f"tacit serve {out}/model {book}", "as a page in your browser"),
-            (f"tacit statement {out}/model {book}", "the whole promise"),
+            (f"{out}/statement.html", "the promise as a document"),
         ]
     steps += [
         ("tacit fit RATINGS --epsilon 1 --out MODEL", "with your own table"),

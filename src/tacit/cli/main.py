@@ -88,6 +88,13 @@ def tacit() -> None:
 
 def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
+    from tacit.spoken import on_the_command_line
+
+    with on_the_command_line():
+        _main()
+
+
+def _main() -> None:
     import os
     import warnings
 

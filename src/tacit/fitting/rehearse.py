@@ -29,13 +29,14 @@ _PASSED: set[Hashable] = set()
 
 def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
     """Run the plan for these public facts, to the finished model, of invented people.
-    `drawn`: who takes part is drawn too, and not everybody."""
+    `drawn`: as a fit would, with its own draws of who takes part, and on its own engine
+    where that is not Tacit's; else everybody takes part, and no secret word is drawn."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             crowd_of = _crowd_of if drawn else None
             shared = rehearsed(order.method, public, crowd_of)
-            if order.runs_on not in OWN:
+            if drawn and order.runs_on not in OWN:
                 _try_engine(order, few(public))
             return shared
     except TacitError:
@@ -58,15 +59,16 @@ def rehearse_once(order: Order, public: Public) -> None:
 
 def facts(order: Order, public: Public) -> Hashable:
     """All that the verdict depends on."""
+    settings = repr(sorted(order.settings.items()))
+    items = (public.items, public.catalogue.has_features)
     start = None if public.start is None else public.start.digest()
-    given = repr(sorted(order.method.get_params().items()))
-    shape = (public.items, public.catalogue.has_features)
     return (
         type(order.method),
-        given,
+        settings,
+        order.budget,
         public.unit,
         public.schema,
-        shape,
+        items,
         public.pattern is None,
         start,
     )

@@ -15,40 +15,37 @@ from numpy.typing import NDArray
 from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import bounded, check_rows
 from tacit.errors import Failure
-from tacit.rounds.people import People
 from tacit.rounds.round import Kind, Part, Released, Round
 
+Flags = NDArray[np.bool_]
 WEIGHTS = 2.0**30
 """In which the weights of a Gram bound are given."""
 
 
 def summed(
-    round_: Round, given: Mapping[str, Rows], who: People = None
+    round_: Round, given: Mapping[str, Rows], takes: Flags
 ) -> dict[str, Released]:
-    """The sums over the people `who` take part; None for everyone."""
+    """The sums over those people of a block who take part."""
     return {
-        part.name: _released(part, given[part.name], who)
+        part.name: Released(
+            _summed(part, given[part.name], takes),
+            0.0,
+            private=False,
+            reports=int(takes.sum()),
+        )
         for part in round_.parts
     }
 
 
-def _released(part: Part, rows: Rows, who: People) -> Released:
-    takes = np.ones(len(rows.ptr) - 1, np.bool_)
-    if who is not None:
-        takes[:] = False
-        takes[who] = True
+def _summed(part: Part, rows: Rows, takes: Flags) -> NDArray[Any]:
     if part.kind is Kind.REPORT:
-        value = _reports(part, rows, takes)
-    elif part.form == "gram":
-        value = _products(part, rows, takes)
-    else:
-        value = _sums(part, rows, takes)
-    return Released(value, 0.0, private=False, reports=int(takes.sum()))
+        return _reports(part, rows, takes)
+    if part.form == "gram":
+        return _products(part, rows, takes)
+    return _sums(part, rows, takes)
 
 
-def _sums(
-    part: Part, rows: Rows, takes: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _sums(part: Part, rows: Rows, takes: Flags) -> NDArray[np.float64]:
     whole = bounded(
         part.bound,
         rows,
@@ -63,9 +60,7 @@ def _sums(
     return np.asarray(sums / part.bound.steps)
 
 
-def _products(
-    part: Part, rows: Rows, takes: NDArray[np.bool_]
-) -> NDArray[np.float32]:
+def _products(part: Part, rows: Rows, takes: Flags) -> NDArray[np.float32]:
     """The symmetric sum of products; rows outside the matrix count in a bound, and are left
     out."""
     assert isinstance(part.bound, GramBound)
@@ -92,7 +87,7 @@ def _products(
     return (sums / part.bound.steps).astype(np.float32)
 
 
-def _reports(part: Part, rows: Rows, takes: NDArray[np.bool_]) -> NDArray[Any]:
+def _reports(part: Part, rows: Rows, takes: Flags) -> NDArray[Any]:
     """Who said what, where devices choose among answers; else the sum of what they say."""
     check_rows(rows, name=part.name, people=len(takes), size=part.size)
     if (np.diff(rows.ptr) != 1).any():

@@ -31,7 +31,7 @@ from tacit.methods.exact import summed
 from tacit.model.shared import Shared
 from tacit.rounds.loop import passed_over
 from tacit.rounds.pattern import Pattern
-from tacit.rounds.people import EVERYONE, Crowd, People
+from tacit.rounds.people import EVERYONE, Crowd
 from tacit.rounds.round import AnyState, Block, Round
 
 PEOPLE = 12
@@ -196,9 +196,10 @@ class Gathering:
 
 
 def _joined(rows: Sequence[Rows]) -> Rows:
-    """The rows of several blocks as those of one."""
-    if len(rows) == 1:
-        return rows[0]
+    """The rows of several blocks as those of one, in copies that no later call can reach."""
+    if len(rows) == 1:  # as they are, well listed or not
+        (one,) = rows
+        return Rows(one.ptr.copy(), one.index.copy(), one.values.copy())
     counts = np.concatenate([np.diff(each.ptr) for each in rows])
     return Rows(
         np.concatenate([[0], np.cumsum(counts)]),
@@ -230,9 +231,7 @@ class Gatherings:
         try:
             return given.same(self._singly.add(round_, state))
         except Exception:  # noqa: BLE001
-            return (
-                False  # who cannot be computed by herself is not computed alone
-            )
+            return False  # nobody was computed alone who cannot be
 
 
 def rehearsed(
@@ -255,9 +254,12 @@ def rehearsed(
         added = gatherings.add(round_, state)
         if plan.rivals and passed_over(plan, round_, state, done):
             continue
-        who: People = None
+        takes = np.ones(len(people.users), np.bool_)
         if crowd is not None and round_.takes_part is not EVERYONE:
             who = round_.takes_part.among(crowd)
-        state = round_.absorb(state, summed(round_, added.rows, who))
+            if who is not None:
+                takes[:] = False
+                takes[who] = True
+        state = round_.absorb(state, summed(round_, added.rows, takes))
         done.append(round_.name)
     return method.finish(public, state)

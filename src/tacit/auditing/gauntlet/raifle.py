@@ -24,18 +24,20 @@ from tacit.auditing.gauntlet.exhibit import (
     Exhibit,
     Floats,
 )
-from tacit.auditing.gauntlet.stage import LOW, stage_of
+from tacit.auditing.gauntlet.hua_profiles import profile_states
+from tacit.auditing.gauntlet.stage import CANARIES, CROWD, LOW, stage_of
 from tacit.data.ratings import Ratings
+from tacit.engine.blocks import block_of
 from tacit.fitting.run import _Run
+from tacit.fitting.trained import kept_people
 from tacit.methods.base import Method
+from tacit.methods.factorization.state import ProfileState
 from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
 from tacit.rounds.round import AnyState, Released, Round
 
 NAME = "chosen state"
 DEVICES = ("federated", "simulate", "local")
-SCALED = 30.0
-"""By what a server multiplies the profiles that it sends, where nothing bounds them."""
 Heard = list[dict[str, Released]]
 
 
@@ -63,12 +65,15 @@ def attack(shown: Exhibit) -> Cell:
     heard = answers(shown, method, stage.after, asked, quiet=quiet)
     yes = answers(shown, method, stage_of(stage, True), asked, quiet=True)
     no = answers(shown, method, stage_of(stage, False), asked, quiet=True)
-    scores = np.zeros(len(stage.singles))
+    scores = np.zeros(CANARIES)
     for round_, told, most, least in zip(
         asked.rounds, heard, yes, no, strict=True
     ):
         for part in round_.parts:
             if part.form == "gram" or part.name not in told:
+                continue
+            if part.choices:
+                scores += by_choice(shown, round_, asked, told[part.name])
                 continue
             own = rows_of(most[part.name], stage.single)
             none = rows_of(least[part.name], stage.single)
@@ -78,6 +83,26 @@ def attack(shown: Exhibit) -> Cell:
             weight = max(told[part.name].sd, TINY) ** -2
             scores += weight * ((seen - none) * (own - none)).sum(axis=1)
     return shown.guessed(NAME, scores, stage.singles, box="white")
+
+
+def by_choice(
+    shown: Exhibit, round_: Round, asked: Asked, told: Released
+) -> Floats:
+    """What a choice says for each canary: whether it is one that her record makes likelier
+    if her coin is true, less the same if it is false."""
+    state = asked.states[list(asked.rounds).index(round_)]
+    said = {int(who): float(answer) for who, answer in told.value}
+    scores = np.zeros(CANARIES)
+    (part,) = (part for part in round_.parts if part.choices)
+    for sign, coin in ((1.0, True), (-1.0, False)):
+        people = stage_of(shown.stage, coin)
+        block = block_of(people, slice(0, people.n_users))
+        likelier = round_.contribute(block, state)[part.name].values
+        for j in range(CANARIES):
+            mine = said.get(CROWD + j)
+            if mine is not None:
+                scores[j] += sign * float(mine in likelier[CROWD + j])
+    return scores
 
 
 def rows_of(released: Released, rows: NDArray[np.int64]) -> Floats | None:
@@ -98,21 +123,33 @@ def chosen(shown: Exhibit, method: Method) -> Asked:
     )
     run = _run(shown, method, own)
     plan, state = run.settled.plan, run.first()
+    if isinstance(state, ProfileState):
+        return _profiles(shown, run, state)
     rounds: list[Round] = []
     states: list[AnyState] = []
     done: list[str] = []
     for round_ in plan.rounds:
         if passed_over(plan, round_, state, done):
             continue
-        sent = state
-        if hasattr(state, "items"):  # profiles that nothing bounds
-            sent = state.after(items=np.float32(SCALED) * state.items)
         rounds.append(round_)
-        states.append(sent)
+        states.append(state)
         released = run.engine.run(round_, state, NoNoise())
         done.append(round_.name)
         state = round_.absorb(state, released)
     return Asked(rounds, states)
+
+
+def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> Asked:
+    """Three states that turn people's profiles, where a paper bounds nothing."""
+    rounds = run.settled.plan.rounds[:3]
+    people = CROWD + np.arange(CANARIES)
+
+    def owns(state: AnyState) -> Floats:
+        run.engine.run(rounds[0], state, NoNoise())
+        (profiles,) = kept_people(run.engine).values()
+        return np.array(profiles[people])
+
+    return Asked(rounds, profile_states(first, shown.stage.single, owns))
 
 
 def answers(

@@ -97,34 +97,31 @@ class Deal:
     @property
     def counts(self) -> NDArray[np.int64]:
         """k of each item: how many of the joined devices rated it."""
-        counts = np.zeros(self.layout.size, np.int64)
-        for rows in self.joined.values():
-            counts[rows] += 1
-        return counts
+        every = [np.zeros(0, np.uint32), *self.joined.values()]
+        return np.bincount(np.concatenate(every), minlength=self.layout.size)
 
     def pieces(self) -> Mapping[str, NDArray[Any]]:
         """For each device and each of its items a piece of tau; the last rater of an item
         gets what is left."""
         if self._pieces or self.tau is None:
             return self._pieces
-        width = self.layout.width
-        left = self._nothing()
-        left[self.tau.rows] = self.tau.words
+        names = sorted(self.joined)
+        listed = [self.joined[name] for name in names]
+        rows = np.concatenate(listed).astype(np.int64)
+        width, bits = self.layout.width, self.layout.bits
+        dealt = mask(self.seed, "pieces", len(rows), width, bits).copy()
         known = np.zeros(self.layout.size, bool)
         known[self.tau.rows] = True
-        waiting = self.counts
-        for device in sorted(self.joined):
-            rows = self.joined[device]
-            key = derived(self.seed, device)
-            piece = mask(
-                key, "piece", len(rows), width, self.layout.bits
-            ).copy()
-            waiting[rows] -= 1
-            last = waiting[rows] == 0
-            piece[last] = left[rows[last]]
-            piece[~known[rows]] = 0
-            left[rows] -= piece
-            self._pieces[device] = piece
+        dealt[~known[rows]] = 0
+        whole = self._nothing()
+        whole[self.tau.rows] = self.tau.words
+        order = np.argsort(rows, kind="stable")
+        first = np.flatnonzero(np.diff(rows[order], prepend=-1))
+        last = order[np.append(first[1:], len(rows))[: len(first)] - 1]
+        given = np.add.reduceat(dealt[order], first, dtype=dealt.dtype)
+        dealt[last] += whole[rows[last]] - given
+        ends = np.cumsum([len(each) for each in listed])[:-1]
+        self._pieces.update(zip(names, np.split(dealt, ends), strict=True))
         return self._pieces
 
     def makes(self) -> Mapping[str, NDArray[np.uint32]]:

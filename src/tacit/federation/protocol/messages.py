@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from tacit.errors import UsageError
+from tacit.federation.protocol.packing import word_bytes
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 LEAST_SPREAD = 1 << 10
@@ -73,7 +74,8 @@ class PartLayout(BaseModel):
     name: Name
     size: int = Field(ge=1, le=10**8)
     width: int = Field(ge=1, le=10**6)
-    bits: Literal[32, 64]
+    bits: int = Field(ge=8, le=64)
+    """Of a word: sums are modulo 2^bits (`tacit.federation.protocol.packing`)."""
     sparse: bool = False
     """Only the rows of a device's own items are sent, with their numbers: `paper` alone: it
     shows who rated what."""
@@ -104,8 +106,8 @@ class PartLayout(BaseModel):
 
     @property
     def word(self) -> int:
-        """Bytes of one word."""
-        return self.bits // 8
+        """Bytes of one word in memory."""
+        return word_bytes(self.bits)
 
 
 class Opening(Message):

@@ -22,8 +22,8 @@ from tacit.federation.protocol.wire import (
     Opening,
     Upload,
     WireError,
-    frame_size,
     layouts_print,
+    payload_size,
     sections,
     unpack,
 )
@@ -84,6 +84,31 @@ def aggregator_app(
     return app
 
 
+class _Begun:
+    """The beginning of an upload: what its header says, and the round that it is for. It is
+    read once, before the rest, and the MAC on all of it is checked afterwards."""
+
+    message: Upload
+    key: Key
+    known: _Open
+    start: int
+    """Where the payload begins."""
+
+    def __init__(self, handler: _Handler) -> None:
+        self._handler = handler
+
+    async def fits(self, beginning: bytes, length: int) -> None:
+        """Refuse an upload of another length than its round asks for, before it is read."""
+        message, rest = unpack(Upload, beginning)
+        self.message = message
+        self.key = Key(message.task, message.round, message.attempt)
+        self.known = await self._handler.known(self.key)
+        self.start = len(beginning) - len(rest)
+        payload = payload_size(self.known.opening.parts, message.rows)
+        if length != self.start + payload:
+            raise WireError("an upload of a wrong length")
+
+
 class _Handler:
     """The routes of the aggregator.
 
@@ -122,13 +147,12 @@ class _Handler:
         be listed, or summed in other lengths, against its will. So is one that did not join.
         Neither touches what others have sent.
         """
-        body, caller = await self.gate.heard(request, fits=self._fits)
-        message, payload = unpack(Upload, body)
-        key = Key(message.task, message.round, message.attempt)
-        known = await self._known(key)
-        sections(
-            known.opening.parts, message.rows, payload
-        )  # refuses a wrong length
+        begun = _Begun(self)
+        body, caller = await self.gate.heard(request, fits=begun.fits)
+        message, key, known = begun.message, begun.key, begun.known
+        payload = memoryview(body)[begun.start :]
+        # refuses a wrong length, and rows that are not in order
+        sections(known.opening.parts, message.rows, payload)
         if message.layouts != known.agreed:
             raise Refusal(
                 403,
@@ -150,14 +174,6 @@ class _Handler:
                 known.news.set()
         return self.gate.reply(caller, b"{}")
 
-    async def _fits(self, start: bytes, length: int) -> None:
-        """Refuse an upload of another length than its round asks for, before it is read."""
-        message, _ = unpack(Upload, start)
-        key = Key(message.task, message.round, message.attempt)
-        known = await self._known(key)
-        if length != frame_size(known.opening.parts, start):
-            raise WireError("an upload of a wrong length")
-
     async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few
         came.
@@ -169,7 +185,7 @@ class _Handler:
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)
-        known = await self._known(key)
+        known = await self.known(key)
         if not closing.give_up:
             await self._wait(known, key, closing)
         began = time.monotonic()
@@ -191,7 +207,7 @@ class _Handler:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
-    async def _known(self, key: Key) -> _Open:
+    async def known(self, key: Key) -> _Open:
         """What this process knows of an attempt, from the store if it is new here."""
         if key not in self._rounds:
             opening = await self.uploads.opening(key)
