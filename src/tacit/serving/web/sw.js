@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'fe154314d258484a';
+const VERSION = 'dfe216b56991cd89';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',
