@@ -61,7 +61,8 @@ export function checked(agreed, told, payload, before) {
 /**
  * The words of an answer, and what they really cost. The caller has paid.
  * @param {Agreed} agreed @param {Person} person @param {Header} told
- * @param {Bytes} payload @param {Before} before @param {Bytes} secret @param {import("./coins.js").Bits} bits
+ * @param {Bytes} payload @param {Before} before @param {Bytes} secret
+ * @param {import("./coins.js").Bits} bits
  * @returns {Promise<{words: Bytes, moved: Cost}>}
  */
 export async function words(agreed, person, told, payload, before, secret, bits) {

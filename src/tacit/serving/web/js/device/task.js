@@ -178,7 +178,10 @@ export class Agreed {
   }
 }
 
-/** Bits of a word that holds sums up to `span`, with room to see one beyond. @param {number} span */
+/**
+ * Bits of a word that holds sums up to `span`, with room to see one beyond.
+ * @param {number} span
+ */
 function wordBits(span) {
   if (!(span < 2 ** 63)) return 64;
   const exact = Math.max(
