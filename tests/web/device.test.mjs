@@ -108,31 +108,30 @@ test('frames and states', () => {
   assert.deepEqual([...state.get('people').values], [3]);
 });
 
-test('words travel in as many bits as they have', () => {
-  for (const bits of [8, 13, 27, 31, 33, 43, 63]) {
-    const own = wire.wordBytes(bits) === 4 ? Uint32Array : BigUint64Array;
-    const of = wire.wordBytes(bits) === 4 ? Number : BigInt;
-    const most = 2n ** BigInt(bits) - 1n;
-    const words = [1n, most, 0n, most - 5n, 3n];
-    const found = wire.packed(own.from(words.map(of)), bits);
-    assert.equal(found.length, Math.ceil((words.length * bits) / 8));
-    const whole = found.reduceRight((all, byte) => (all << 8n) | BigInt(byte), 0n);
-    const read = words.map((_, i) => BigInt.asUintN(bits, whole >> BigInt(i * bits)));
-    assert.deepEqual(read, words);
+test('words without gaps', () => {
+  for (const bits of [8, 13, 31, 32, 33, 50, 64]) {
+    const words = Array.from({ length: 9 }, (_, k) =>
+      BigInt.asUintN(bits, 0x9e3779b97f4a7c15n * BigInt(k + 1)),
+    );
+    const given = bits > 32 ? BigUint64Array.from(words) : Float64Array.from(words, Number);
+    const found = wire.packed(given, bits);
+    const whole = words.reduce((all, word, k) => all | (word << BigInt(bits * k)), 0n);
+    const wanted = Array.from({ length: Math.ceil((9 * bits) / 8) }, (_, k) =>
+      Number((whole >> BigInt(8 * k)) & 255n),
+    );
+    assert.deepEqual([...found], wanted, `${bits} bits`);
   }
-  const spans = [0, 100, 2 ** 20, 2 ** 29, 2 ** 31, 2 ** 61, 2 ** 63, Infinity];
-  assert.deepEqual(spans.map(wire.wordBits), [10, 10, 24, 32, 35, 64, 64, 64]);
 });
 
 test('masks', async () => {
   for (const one of bytes.masks) {
     const key = await keys.roundKey(wire.unhex(one.secret), one, one.told);
-    const own = wire.wordBytes(one.bits);
-    const stream = await keys.mask(key, one.part, one.words.length * own);
-    const drawn = own === 4 ? new Uint32Array(stream) : new BigUint64Array(stream);
-    const found = Array.from(drawn, (word) => BigInt.asUintN(one.bits, BigInt(word)));
-    // JSON rounds words of 64 bits: so does this.
-    assert.deepEqual(found.map(Number), one.words.map(Number));
+    const size = one.bits > 32 ? 8 : 4;
+    const stream = await keys.mask(key, one.part, one.words.length * size);
+    const found = size === 4 ? new Uint32Array(stream) : new BigUint64Array(stream);
+    const low = Array.from(found, (word) => BigInt.asUintN(one.bits, BigInt(word)));
+    // JSON rounds long words: so does this.
+    assert.deepEqual(low.map(Number), one.words.map(Number));
   }
 });
 

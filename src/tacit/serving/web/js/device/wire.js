@@ -8,7 +8,7 @@
  * @property {string} name
  * @property {number} size rows
  * @property {number} width words of a row
- * @property {number} bits of a word, 8 to 64
+ * @property {number} bits of a word, from 8 to 64
  * @property {boolean} sparse
  * @property {boolean} report
  * @property {string} law of what each server adds
@@ -97,6 +97,42 @@ export function layout(given) {
   return /** @type {Layout} */ ({ ...whole, law: '', spread: 0, printed: '', ...given });
 }
 
+/**
+ * Words of so many bits one after another, lowest bit first.
+ * @param {Float64Array | BigUint64Array} words floats where a word has at most 32 bits
+ * @param {number} bits
+ */
+export function packed(words, bits) {
+  const out = new Uint8Array(packedSize(words.length, bits));
+  let at = 0;
+  let have = 0;
+  if (words instanceof Float64Array) {
+    let rest = 0; // below 2^39
+    for (const word of words) {
+      rest += word * 2 ** have;
+      for (have += bits; have >= 8; have -= 8) {
+        out[at++] = rest % 256;
+        rest = Math.floor(rest / 256);
+      }
+    }
+    if (have) out[at] = rest;
+    return out;
+  }
+  let rest = 0n;
+  for (const word of words) {
+    rest |= word << BigInt(have);
+    for (have += bits; have >= 8; have -= 8) {
+      out[at++] = Number(rest & 255n);
+      rest >>= 8n;
+    }
+  }
+  if (have) out[at] = Number(rest);
+  return out;
+}
+
+/** Bytes of so many words. @param {number} count @param {number} bits */
+export const packedSize = (count, bits) => Math.ceil((count * bits) / 8);
+
 /** What the print of a round's layouts is made of. @param {Layout[]} layouts */
 export const layoutsText = (layouts) => utf8(layouts.map((one) => JSON.stringify(one)).join('\n'));
 
@@ -132,36 +168,4 @@ export function tensors(payload) {
     found.set(name, { shape, values });
   }
   return found;
-}
-
-/** Bits beyond an honest sum. */
-const ROOM = 2;
-/** Of the shortest word. */
-const LEAST_BITS = 8;
-
-/** Bits of a word that holds sums up to `span` from zero (section 5). @param {number} span */
-export function wordBits(span) {
-  if (!(span < 2 ** 63)) return 64;
-  const exact = Math.max(LEAST_BITS, BigInt(Math.floor(span)).toString(2).length + 1);
-  return Math.min(exact <= 32 ? 32 : 64, exact + ROOM);
-}
-
-/** Of a word in memory. @param {number} bits */
-export const wordBytes = (bits) => (bits <= 32 ? 4 : 8);
-
-/**
- * Words one after another, the low `bits` of each, lowest bit first.
- * @param {Uint32Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>} words
- * @param {number} bits
- */
-export function packed(words, bits) {
-  if (bits === 8 * wordBytes(bits)) return new Uint8Array(words.buffer);
-  const out = new Uint8Array(Math.ceil((words.length * bits) / 8));
-  words.forEach((word, i) => {
-    const place = i * bits;
-    let at = Math.floor(place / 8);
-    let left = BigInt.asUintN(bits, BigInt(word)) << BigInt(place % 8);
-    for (; left > 0n; left >>= 8n, at++) out[at] = (out[at] ?? 0) | Number(left & 255n);
-  });
-  return out;
 }
