@@ -21,9 +21,12 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
+    "verify": "tacit.model.verify",
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
+    "audit": "tacit.auditing.audit",
+    "Audit": "tacit.auditing.audit",
     "evaluate": "tacit.evaluation.door",
     "Evaluation": "tacit.evaluation.door",
     "release": "tacit.evaluation.release",
@@ -61,6 +64,7 @@ _HOMES = {
 __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
+    from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
     from tacit.data.read import read
@@ -102,6 +106,7 @@ if TYPE_CHECKING:
         ProjectedOneBitMF,
     )
     from tacit.model.model import Model, load
+    from tacit.model.verify import verify
 
 
 def __getattr__(name: str) -> Any:

@@ -170,8 +170,7 @@ def test_reports_over_http_equal_simulate(
 
     monkeypatch.setattr(simulate.Simulate, "__init__", placed)
     # The places are those of the real people: nobody is invented here.
-    for check in ("rehearse", "check_alone"):
-        monkeypatch.setattr(f"tacit.fitting.run._Run.{check}", lambda _: None)
+    monkeypatch.setattr("tacit.fitting.run._Run.rehearse", lambda _: None)
     again = find(method)(
         epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other")
     )

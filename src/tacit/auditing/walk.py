@@ -61,7 +61,8 @@ def walk(
     """Run a plan for nobody's eyes but a test's."""
     run = _Run(method, ratings, items, users, None)
     run.engine.watched = False  # type: ignore[attr-defined]
-    charge = Charge(run.events) if noise else NoNoise()
+    noised = noise and not run.noiseless
+    charge = Charge(run.events) if noised else NoNoise()
     plan, state = run.settled.plan, run.first()
     steps = []
     done: list[str] = []

@@ -10,6 +10,7 @@ import click
 
 from tacit.cli.options import (
     MethodOption,
+    asked_to_replace,
     book_options,
     check_data,
     data_options,
@@ -25,6 +26,7 @@ from tacit.cli.options import (
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
     from tacit.ledger.statement.statement import Statement
 
 
@@ -53,6 +55,11 @@ if TYPE_CHECKING:
     "--keep-apart",
     metavar="10%",
     help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
+)
+@click.option(
+    "--without",
+    metavar="FILE",
+    help="People to leave out, one id a line: those who asked to be forgotten.",
 )
 @book_options
 @data_options
@@ -88,10 +95,13 @@ def fit(
         start=earlier,
         keep_apart=None if keep_apart is None else parse_apart(keep_apart),
     )
+    overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
+    if options["without"]:
+        data = leave_out(data, options["without"])
     from tacit.cli.show import print_json, progress
 
     if items is None:
@@ -102,6 +112,7 @@ def fit(
         model = run(method, data, items=items, progress=bar, order=order)
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
+    promise = model.statement
     if as_json:
         print_json(
             {
@@ -109,17 +120,38 @@ def fit(
                 "digest": model.shared.digest(),
                 "bytes": size,
                 "arrays_bytes": model.shared.nbytes,
-                "statement": model.statement.to_facts(),
+                "statement": promise.to_facts(),
             }
         )
     else:
-        say(_summary(model.statement))
-        for line in _totals(model.statement):
-            say(line)
-        say(
+        written = (
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
+        say("\n".join([_summary(promise), *_totals(promise), written]))
+
+
+def leave_out(data: Ratings, path: str) -> Ratings:
+    """The ratings without the people that a file names. Who was found is the owner's to know."""
+    from tacit.data.ratings import counted
+    from tacit.data.reading.personal import read_names
+    from tacit.errors import DataError
+
+    named = {name for name in read_names(path) if name}
+    if not named:
+        raise DataError(
+            "it names nobody", place=path, remedy="list ids, one a line"
+        )
+    left, found = data.without(named)
+    if not len(left):
+        raise DataError(
+            "nobody is left", place=path, remedy="leave fewer people out"
+        )
+    note(
+        f"left out {counted(found, 'person').replace('persons', 'people')} of "
+        f"{len(named):,} named; for the owner only"
+    )
+    return left
 
 
 def _totals(statement: Statement) -> Iterable[str]:

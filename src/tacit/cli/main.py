@@ -11,7 +11,7 @@ import click
 from tacit.shown import one_line, several_lines
 
 COMMANDS = {
-    "demo": "the one-minute tour: fit on the embedded sample, recommend, print the promise",
+    "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
     "fit": "train a private model from ratings",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "tune": "a method or settings chosen on private ratings, by a charged selection",
+    "audit": "try to break a claim: claimed, proven and measured epsilon",
     "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
     "plan": "what a budget buys; spends nothing",
     "choose": "the epsilon for an accuracy, with what it means for somebody",
@@ -87,6 +88,13 @@ def tacit() -> None:
 
 def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
+    from tacit.spoken import on_the_command_line
+
+    with on_the_command_line():
+        _main()
+
+
+def _main() -> None:
     import os
     import warnings
 

@@ -16,11 +16,11 @@ from tacit.bound.limit import limit_ratings
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine import blocks
+from tacit.engine.alone import Witness
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
-from tacit.rounds.alone import Witness
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.people import EVERYONE, Participation, People, Turns

@@ -14,8 +14,9 @@ from tacit.engine.blocks import aligned
 from tacit.evaluation.grid import Contestant
 from tacit.evaluation.summed import FigureSums
 from tacit.fitting.check import check
-from tacit.fitting.rehearse import invented, rehearse
+from tacit.fitting.rehearse import rehearse
 from tacit.fitting.run import _Run
+from tacit.methods.rehearsal import invented
 from tacit.noise.release import NoNoise
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ class Work:
         for place, candidate in enumerate(self.tuning.grid):
             run = self.fit_of(place)
             self.tuning.trials.check(candidate, run.charged, ())
-            run.check_alone()
             for made in run._shapes():
                 shared = rehearse(run.order, made.public)
                 self._rehearse_score(candidate, run, shared)
@@ -87,7 +87,7 @@ class Work:
         told = _unsaid(run)
         method = self.tuning.score_of(shared, told)
         score = _Run(method, twice, None, self.users, None, order=check(method))
-        score.check_alone()
+        score.rehearse(once=True)
         self.tuning.trials.check(candidate, run.charged, score.charged)
         for round_ in score.settled.plan.rounds:
             score.engine.run(round_, score.first(), NoNoise())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
+from tacit.asked import count, number, path, text
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -45,6 +46,7 @@ def check(
     the fit is not shown."""
     calibration = _calibration(method)
     unit = _unit(method)
+    _check_kinds(method)
     how = replace(taken(How, method), engine=_engine(method))
     if how.threads is not None and how.threads < 1:
         raise SettingError(
@@ -79,6 +81,20 @@ def check(
         if not owner_only:
             check_start(order, start)
     return order
+
+
+def _check_kinds(method: Method) -> None:
+    """Options of another kind than their names say, which Python lets through."""
+    for name in ("population", "purpose"):
+        text(name, getattr(method, name))
+    if method.threads is not None:
+        count("threads", method.threads, least=-(2**31))
+    if method.ledger is not None:
+        path("ledger", method.ledger)
+    for name in ("epsilon", "delta"):
+        value = getattr(method, name)
+        if value is not None:
+            number(name, value, f"give {name} as one number")
 
 
 def _calibration(method: Method) -> Calibration:

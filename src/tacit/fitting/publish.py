@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.schema import Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
@@ -94,6 +95,7 @@ class Said:
             supported=None
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
+            likes=self.public.schema.positive is not None,
         )
 
     def _honest(self, engine: Engine) -> Honesty | None:
@@ -140,7 +142,10 @@ class Said:
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
-        yield "the rating scale"
+        if self.public.schema.positive is None:
+            yield f"the rating scale, {_scale(self.public.schema)}"
+        else:
+            yield "from which value on something is a like"
         yield (
             "the catalogue of items"
             if self.declared_items
@@ -154,6 +159,14 @@ class Said:
             yield "who rated what"
         if self.order.start is not None:
             yield before(self.order.start)
+
+
+def _scale(schema: Schema) -> str:
+    """The ends, and whose word they are."""
+    ends = f"{schema.low:g} to {schema.high:g}"
+    if schema.source == "given":
+        return ends
+    return f"{ends} (implied by the layout: {schema.source})"
 
 
 def purpose(order: Order) -> str:

@@ -10,9 +10,10 @@ about; with a book, also only if the charge stands in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, SettingError
 from tacit.model.lineage import is_extended, paid_for
 
 if TYPE_CHECKING:
@@ -33,6 +34,30 @@ class ModelVerdict:
     """Marked as checked if it holds."""
     extended: bool = False
     """Whether items were added by public features since it was paid for."""
+
+
+def verify(
+    model: Model,
+    *,
+    ledger: str | Path | None = None,
+    key: str | Path | None = None,
+) -> ModelVerdict:
+    """Whether a model is what its statement says: against the owner's public key, if one is
+    given, and else against the book; against both if both are given."""
+    from tacit.ledger.book.book import open_book
+    from tacit.ledger.statement.sign import read_public_key
+
+    if not hasattr(model, "shared") or not hasattr(model, "statement"):
+        raise SettingError(
+            f"this is a {type(model).__name__} and not a model",
+            remedy="give tacit.load(path), or model_ of a fitted estimator",
+        )
+    if key is not None:
+        verdict = verify_with_key(model, read_public_key(key))
+        if ledger is None or not verdict.holds:
+            return verdict
+    population = model.statement.population or "default"
+    return verify_with_book(model, open_book(ledger, population))
 
 
 def verify_with_book(model: Model, book: Book) -> ModelVerdict:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.federation.agreed.scheme import printed_tables, scheme_of_layouts
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import (
     Opening,
     PartLayout,
@@ -308,7 +309,7 @@ def _sum(
             if found.rows is not None:
                 rows.append(len(found.rows))
                 payload.append(found.rows.astype("<u4").tobytes())
-            payload.append(found.words.tobytes())
+            payload.append(packed(found.words, part.bits))
     header = Sum(
         task=key.task,
         round=key.round,

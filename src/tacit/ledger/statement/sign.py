@@ -92,7 +92,9 @@ def read_public_key(path: str | Path) -> str:
         text = Path(path).read_text("ascii", errors="replace").strip()
     except OSError as error:
         raise SettingError(
-            f"the key cannot be read ({error.strerror})", place=str(path)
+            f"the key cannot be read ({error.strerror})",
+            place=str(path),
+            remedy="the owner gets it with `tacit ledger key`",
         ) from None
     if not re.fullmatch(r"[0-9a-f]{64}", text):
         raise SettingError(

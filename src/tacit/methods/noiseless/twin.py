@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.rounds import public_design
+from tacit.methods.first_order.rounds import person_rows, public_design
 from tacit.methods.noiseless.effects import fit_effects
 from tacit.methods.noiseless.variational import (
     PASSES,
@@ -78,13 +78,15 @@ class OnePiece(Form):
             with threadpool_limits(1):
                 made, numbers = self.train(block, public)
             rows = Rows(np.array([0, items]), np.arange(items), made)
-            return {ITEMS: rows, SHARED: Rows.one_each(numbers[None, :])}
+            return {ITEMS: rows, SHARED: person_rows(numbers[None, :])}
 
         def absorb(
             state: OnePieceState, released: Mapping[str, Released]
         ) -> OnePieceState:
-            return state.after(
-                items=released[ITEMS].value, shared=released[SHARED].value[0]
+            return replace(
+                state,
+                items=released[ITEMS].value,
+                shared=released[SHARED].value[0],
             )
 
         bound = CellClip(1.0)

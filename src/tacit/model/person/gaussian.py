@@ -15,6 +15,7 @@ person's posterior and nowhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class GaussianModel:
     """Precision that each rating adds to each column of z_u, telling nothing of it: the
     variance of a typical item's loadings over `noise`. None adds none."""
 
-    @property
+    @cached_property
     def precision(self) -> NDArray[np.float64]:
         """Of a rating around the personal model, by item."""
         return 1.0 / (self.noise + self.variance)

@@ -1,0 +1,94 @@
+"""`scripts/mutate`: plant every bug in a copy of the tree, and print who caught it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+from mutating.bug import Bug
+from mutating.bugs import BUGS
+from mutating.run import Caught, Tree
+
+
+def main() -> int:
+    """The command."""
+    asked = _asked()
+    chosen = [bug for bug in BUGS if not asked.names or bug.name in asked.names]
+    if unknown := set(asked.names) - {bug.name for bug in BUGS}:
+        print(f"no such bug: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    if asked.list:
+        for bug in chosen:
+            print(f"{bug.name:34} {bug.file:44} {bug.words}")
+        return 0
+    start = time.monotonic()
+    found = _all(chosen, asked.jobs)
+    survived = [each for each in found if not each.by]
+    print(
+        f"\n{len(found) - len(survived)} of {len(found)} bugs caught, "
+        f"{time.monotonic() - start:.0f} seconds in all"
+    )
+    if asked.json:
+        Path(asked.json).write_text(json.dumps(_plain(found), indent=1) + "\n")
+    return 1 if survived else 0
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("scripts/mutate", description=__doc__)
+    parser.add_argument("names", nargs="*", help="bugs; all if none is named")
+    parser.add_argument("--list", action="store_true", help="only name them")
+    parser.add_argument("--jobs", type=int, default=2, help="bugs at a time")
+    parser.add_argument("--json", help="write the table to a file as well")
+    return parser.parse_args()
+
+
+def _all(bugs: list[Bug], jobs: int) -> list[Caught]:
+    """Every bug, each worker in a tree of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="tacit-mutate-"))
+    trees = SimpleQueue[Tree]()
+    try:
+        for k in range(jobs):
+            trees.put(Tree(folder / str(k)))
+
+        def plant(bug: Bug) -> Caught:
+            tree = trees.get()
+            try:
+                caught = tree.plant(bug)
+            finally:
+                trees.put(tree)
+            _show(caught)
+            return caught
+
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(plant, bugs))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _show(caught: Caught) -> None:
+    by = caught.by or f"SURVIVED {caught.why}".strip()
+    print(f"{caught.bug.name:34} {caught.seconds:6.1f} s  {by}", flush=True)
+
+
+def _plain(found: list[Caught]) -> list[dict[str, object]]:
+    return [
+        {
+            "bug": each.bug.name,
+            "words": each.bug.words,
+            "file": each.bug.file,
+            "caught_by": each.by or None,
+            "seconds": round(each.seconds, 1),
+        }
+        for each in found
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""A person who adds more than was charged."""
+
+from __future__ import annotations
+
+from mutating.bug import Bug
+
+BOUND = (
+    Bug(
+        "clip skipped",
+        "a row is put on the grid as it is",
+        "kernels/rows.py",
+        "        factor = steps * (limit / size if size > limit else 1.0)\n",
+        "        factor = steps * 1.0\n        ceiling = np.int64(2**62)\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "clip too loose",
+        "rows are clipped at four times the limit that is charged",
+        "bound/clip.py",
+        "            rows.values,\n            self.limit,\n",
+        "            rows.values,\n            4 * self.limit,\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "integers not checked",
+        "a float clip is taken for the proof",
+        "kernels/rows.py",
+        "        while total > ceiling:\n",
+        "        while total < 0:\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "rounded to the nearest",
+        "rounding may lengthen a row",
+        "kernels/rows.py",
+        "                q = np.int64(values[cell, column] * factor)\n"
+        "                out[cell, column] = q\n"
+        "                total += q * q if squared else abs(q)\n"
+        "        while total > ceiling:\n",
+        "                q = np.int64(np.rint(values[cell, column] * factor))\n"
+        "                out[cell, column] = q\n"
+        "                total += q * q if squared else abs(q)\n"
+        "        while total < 0:\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "infinity let through",
+        "a row that holds infinity is not emptied",
+        "kernels/rows.py",
+        "        if not np.isfinite(size):\n",
+        "        if np.isnan(size):\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "bound before centring",
+        "cells are clipped, and then a mean is taken off that nothing bounds",
+        "bound/centre.py",
+        "        centre_cells(rows.ptr, out, self.shrink, floor(self.steps * self.limit))\n",
+        "        centre_cells(rows.ptr, out, self.shrink, 2**60)\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "rounding slack dropped",
+        "the shift of a mean is charged without the step that truncation adds",
+        "bound/centre.py",
+        "    return np.floor(shift) + 1\n",
+        "    return np.floor(shift)\n",
+        ("bound/test_clip.py", "bound/test_covariance_hunt.py"),
+    ),
+    Bug(
+        "rounded entries not charged",
+        "every entry of a matrix is rounded, and only the move is charged",
+        "bound/gram.py",
+        "        return Sensitivity(inf, moved + rounding * sqrt(pairs))\n",
+        "        return Sensitivity(inf, moved)\n",
+        ("bound/test_gram.py",),
+    ),
+    Bug(
+        "sensitivity of another unit",
+        "a changed rating is charged as a person who leaves",
+        "bound/clip.py",
+        '        return one if unit == "user" else one.times(2)\n',
+        "        return one\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "value charged as a cell",
+        "a value that changes from end to end is charged as one that comes",
+        "bound/clip.py",
+        "            return Sensitivity(2 * top, 2 * top, 1)\n",
+        "            return Sensitivity(top, top, 1)\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "swap charged as an addition",
+        "under a cap a new rating evicts another, and one of the two is charged",
+        "bound/clip.py",
+        '        cells = (limited or 0) if unit == "user" else 2 if limited else 1\n',
+        '        cells = (limited or 0) if unit == "user" else 1\n',
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "replaced person in a matrix",
+        "a person who changes is charged in a Gram matrix as one who leaves",
+        "bound/gram.py",
+        "        return Sensitivity(2 * one.l1, sqrt(2) * one.l2 * (1 + 1e-15))\n",
+        "        return Sensitivity(2 * one.l1, one.l2)\n",
+        ("bound/test_swaps.py",),
+    ),
+    Bug(
+        "replaced record charged as absent",
+        "in the local model two records are charged as one",
+        "bound/report.py",
+        '        return super().sensitivity("user").times(2)\n',
+        '        return super().sensitivity("user")\n',
+        ("bound/test_report.py",),
+    ),
+    Bug(
+        "level of one rating",
+        "a swap moves a person's level twice as far as is charged",
+        "bound/level.py",
+        "            moved = floor(self.steps * 4 / 6) + 1\n",
+        "            moved = floor(self.steps * 2 / 6) + 1\n",
+        ("bound/test_clip.py",),
+    ),
+    Bug(
+        "ratings kept by value",
+        "a cap on ratings keeps the lowest ones",
+        "bound/limit.py",
+        "    order = np.lexsort((words(len(ratings)), ratings.user))\n",
+        "    order = np.lexsort((ratings.value, ratings.user))\n",
+        ("bound/test_limit.py",),
+    ),
+    Bug(
+        "a person listed as several",
+        "a contribution is not checked to be listed person by person",
+        "bound/check.py",
+        "        len(ptr) != people + 1\n        or ptr[0] != 0\n",
+        "        ptr[0] != 0\n",
+        ("testing/test_alone.py", "engine/test_threads.py"),
+    ),
+    Bug(
+        "noise by rows of one row",
+        "noise drawn row by row is charged as if one row moved",
+        "bound/base.py",
+        "        return min(self.l1, self.l2 * sqrt(min(self.rows, size)))\n",
+        "        return self.l2\n",
+        ("bound/test_clip.py",),
+    ),
+)

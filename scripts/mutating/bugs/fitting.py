@@ -1,0 +1,156 @@
+"""A fit that looks where it must not, pays too late, or says too much."""
+
+from __future__ import annotations
+
+from mutating.bug import Bug
+
+FITTING = (
+    Bug(
+        "charged after the noise",
+        "the book is charged when the model is there",
+        "fitting/run.py",
+        "    payment = pay(\n",
+        "    run.go()\n    payment = pay(\n",
+        ("fitting/test_values.py", "cli/test_promise.py"),
+    ),
+    Bug(
+        "one event missing",
+        "the last release of a plan is not charged",
+        "fitting/run.py",
+        "        tuple(run.charged),\n",
+        "        tuple(run.charged)[:-1],\n",
+        ("cli/test_plan_equals_fit.py", "ledger/test_promises.py"),
+    ),
+    Bug(
+        "value threshold before the pattern",
+        "likes are kept by value where who rated what is public",
+        "fitting/check.py",
+        '    if order.unit == "value":\n        other',
+        '    if order.unit == "nothing":\n        other',
+        ("fitting/test_values.py",),
+    ),
+    Bug(
+        "delta as large as one wants",
+        "a delta above one in the number of people is accepted",
+        "fitting/check.py",
+        "    if budget.delta > most:\n",
+        "    if budget.delta > 1:\n",
+        ("cli/test_commands.py", "ledger/test_promises.py"),
+    ),
+    Bug(
+        "people counted exactly",
+        "the exact number of people makes the plan where none is declared",
+        "fitting/count.py",
+        '    if order.unit == "value" or order.method.local:\n',
+        "    if order.unit:\n",
+        ("fitting/test_count.py",),
+    ),
+    Bug(
+        "raw count in the statement",
+        "a statement tells how many people there are",
+        "fitting/publish.py",
+        '            yield "the declared number of people"\n',
+        '            yield f"{self.public.people} people"\n',
+        ("crossing/test_matrix.py", "ledger/test_statement.py"),
+    ),
+    Bug(
+        "block mean",
+        "the mean of a block of people is taken off everybody's ratings",
+        "methods/first_order/rounds.py",
+        "            rest -= np.repeat(own, np.diff(block.ptr))\n",
+        "            rest -= rest.mean()\n",
+        ("methods/test_bias.py", "attack/test_neighbours.py"),
+    ),
+    Bug(
+        "maximum of the data as scale",
+        "ratings are scaled by the largest one that is there",
+        "methods/baselines/popularity.py",
+        '                "mean": Rows(block.ptr, block.item * 0, block.value[:, None]),\n',
+        '                "mean": Rows(block.ptr, block.item * 0,\n'
+        "                    2 * block.value[:, None] / np.abs(block.value).max()),\n",
+        ("methods/test_popularity.py",),
+    ),
+    Bug(
+        "personal state saved with the model",
+        "what engines keep for people goes into the published arrays",
+        "fitting/run.py",
+        "        return replace(shared, schema=self.public.schema)\n",
+        "        kept = getattr(self.engine, '_personal', {})\n"
+        "        return replace(shared, schema=self.public.schema,\n"
+        "                       arrays={**shared.arrays, **kept})\n",
+        ("methods/test_mf.py", "methods/test_others.py"),
+    ),
+    Bug(
+        "no noise and no word of it",
+        "a run whose noise is off calls itself private",
+        "rounds/loop.py",
+        "        self.private &= all(part.private for part in released.values())\n",
+        "        self.private = True\n",
+        ("rounds/test_round.py", "methods/test_claims.py"),
+    ),
+    Bug(
+        "items in the order of their ratings",
+        "item ids are listed in the order in which the file rates them",
+        "data/reading/cells.py",
+        "    return sorted(range(len(names)), key=names.__getitem__)\n",
+        "    return list(range(len(names)))\n",
+        ("data/test_order.py", "data/test_ids.py"),
+    ),
+    Bug(
+        "mixed people pass",
+        "nobody looks whether each person is computed alone",
+        "rounds/alone.py",
+        "            if again is None or not told.same(again):\n",
+        "            if again is None:\n",
+        ("testing/test_alone.py",),
+    ),
+    Bug(
+        "not tried before it is paid",
+        "a method that mixes people is found after the charge",
+        "fitting/run.py",
+        "    run.check_alone()\n    run.rehearse()\n",
+        "    run.rehearse()\n",
+        ("testing/test_alone.py",),
+    ),
+    Bug(
+        "share larger than the whole",
+        "every part of a plan gets the whole budget",
+        "rounds/price.py",
+        "        share = part.share / self.whole\n",
+        "        share = 1.0\n",
+        ("rounds/test_round.py", "fitting/test_count.py"),
+    ),
+    Bug(
+        "turns not priced",
+        "a person who takes several turns is charged for one",
+        "rounds/price.py",
+        "            if times > 1:\n",
+        "            if times > 10**9:\n",
+        ("federation/test_federated.py",),
+    ),
+    Bug(
+        "slices overlap",
+        "a person is in several slices that are charged as one",
+        "rounds/people.py",
+        "            (place >= self.index) & (place < self.index + self.width)\n",
+        "            place >= self.index\n",
+        ("rounds/test_round.py", "methods/test_one_bit.py"),
+    ),
+    Bug(
+        "ratings shown by their repr",
+        "printing a contribution prints people's ratings",
+        "bound/base.py",
+        "    __repr__ = shapes\n",
+        "",
+        ("attack/test_repr.py",),
+    ),
+    Bug(
+        "released figure without its noise",
+        "a figure about a model is published as it was measured",
+        "evaluation/release.py",
+        "    sums = run.released(entry=payment.receipt.hash)\n",
+        "    run.noiseless = True\n"
+        "    sums = run.released(entry=payment.receipt.hash)\n",
+        ("evaluation/test_release.py",),
+    ),
+)

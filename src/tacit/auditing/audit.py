@@ -1,0 +1,193 @@
+"""`tacit.audit`: try to break a claim; claimed, proven and measured epsilon, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit import __version__
+from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
+from tacit.auditing.ground import Ground, invented_ground
+from tacit.auditing.verdict import (
+    MISTAKE,
+    Calibration,
+    Finding,
+    Target,
+    found,
+)
+from tacit.errors import SettingError
+from tacit.methods import find, names
+from tacit.units import Unit
+
+if TYPE_CHECKING:
+    from tacit.auditing.attacks import GroundAttack
+
+ATTACKS = ("worst", "device", "transcript", "published")
+"""The worst neighbours, one device, and a fit with canaries: its transcript, its model."""
+EPSILON = 1.0
+"""Unless another is asked for."""
+DELTA = 1e-6
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings, and how sure they are together."""
+
+    findings: tuple[Finding, ...]
+    mistake: float
+    """Chance that any true claim among them is refuted."""
+    quick: bool
+    command: str = ""
+
+    @property
+    def best(self) -> tuple[Finding, ...]:
+        """The attack that did best on each target, in the order of the targets."""
+        chosen: dict[tuple[str, ...], Finding] = {}
+        for finding in self.findings:
+            now = chosen.get(finding.target)
+            if now is None or finding.reached > now.reached:
+                chosen[finding.target] = finding
+        return tuple(chosen.values())
+
+    @property
+    def fell(self) -> tuple[Finding, ...]:
+        """Claims of `sound` that did not stand: none, unless something is wrong."""
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.fell and finding.calibration == "sound"
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "tacit": __version__,
+            "command": self.command,
+            "quick": self.quick,
+            "mistake": self.mistake,
+            "best": [finding.facts() for finding in self.best],
+            "findings": [finding.facts() for finding in self.findings],
+        }
+
+    def page(self) -> str:
+        """A page that stands alone, for the file of a privacy officer."""
+        from tacit.auditing.audit_page import audit_page
+
+        return audit_page(self)
+
+    def write_page(self, path: str | Path) -> None:
+        """Write that page, whole or not at all."""
+        from tacit.evaluation.report.files import write
+
+        write(str(path), self.page().encode())
+
+
+def audit(
+    methods: str | Sequence[str] | None = None,
+    *,
+    epsilon: float = EPSILON,
+    delta: float = DELTA,
+    unit: Unit | None = None,
+    calibration: Calibration = "sound",
+    quick: bool = False,
+    mistake: float = MISTAKE,
+    ground: Ground | None = None,
+    attacks: Sequence[str] = ATTACKS,
+    progress: Callable[[int, int, str], None] | None = None,
+    command: str = "",
+) -> Audit:
+    """Attack every claim of these methods, of all of them where none is named.
+
+    `ground` is where: invented people unless given. `mistake` is the chance that any true
+    claim of the whole table is refuted; it is shared out evenly among the findings. A claim
+    that is not refuted is not proven: a finding says how much of it was reached.
+    """
+    asked = tuple(_targets(methods, epsilon, delta, unit, calibration))
+    # A device's game takes the place of the transcript where nobody is trusted.
+    measured = int(not {"device", "transcript"}.isdisjoint(attacks))
+    measured += int("published" in attacks)
+    each = mistake / max(measured * len(asked), 1)
+    place = ground or invented_ground(quick)
+    chosen = _named(attacks)
+    findings: list[Finding] = []
+    for done, target in enumerate(asked):
+        if progress is not None:
+            progress(done, len(asked), target.method)
+        aimed = replace(target, mistake=each, quick=quick)
+        findings += _attacked(aimed, place, chosen)
+    return Audit(tuple(findings), mistake, quick, command)
+
+
+def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
+    """The attacks of these names."""
+    unknown = sorted(set(attacks) - set(ATTACKS))
+    if unknown or not attacks:
+        raise SettingError(
+            f"there is no attack {', '.join(unknown)}"
+            if unknown
+            else "no attack was named",
+            remedy=f"name some of {', '.join(ATTACKS)}",
+        )
+    made: list[GroundAttack] = []
+    if "worst" in attacks:
+        made.append(worst_pair)
+    if "device" in attacks:
+        made.append(device_game)
+    views = [view for view in VIEWS if view in attacks]
+    if views:
+        made.append(partial(one_run, views=views))
+    return tuple(made)
+
+
+def _attacked(
+    target: Target, place: Ground, attacks: Iterable[GroundAttack]
+) -> list[Finding]:
+    made = [finding for attack in attacks for finding in attack(target, place)]
+    if not made:
+        made = [
+            found(
+                target,
+                "none applies",
+                0.0,
+                proven=inf,
+                note="no attack of this audit applies to how this method runs",
+            )
+        ]
+    return made
+
+
+def _targets(
+    methods: str | Sequence[str] | None,
+    epsilon: float,
+    delta: float,
+    unit: Unit | None,
+    calibration: Calibration,
+) -> Iterable[Target]:
+    """One for each method and unit that exists in this calibration."""
+    asked = [methods] if isinstance(methods, str) else methods
+    made = [
+        Target(name, one, calibration, epsilon, delta)
+        for name in (names() if asked is None else asked)
+        for one in _units(name, calibration)
+        if unit is None or one == unit
+    ]
+    if not made:
+        raise SettingError(
+            f"nothing to audit: no such method has the calibration {calibration}"
+            + (f" at the unit {unit}" if unit else ""),
+            remedy="docs/methods.md lists the units and calibrations of every method",
+        )
+    return made
+
+
+def _units(name: str, calibration: Calibration) -> tuple[Unit, ...]:
+    method = find(name)
+    if calibration not in method.calibrations:
+        return ()
+    if calibration != "paper":
+        return method.units
+    return () if method.paper_unit is None else (method.paper_unit,)

@@ -1,0 +1,87 @@
+"""Langevin chains at the size of real data: what one sample of them tells of many people.
+
+Canaries each rate two hundred items, half of which are hers and a few others', all with 5 or
+all with 1, and are there by a fair coin. What is published beside the raw means is projected
+on the move that she alone makes without noise: the best linear guess, one fit for all coins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.fits import Floats, Made, printed, table
+from tacit.auditing.gauntlet.game import guess
+from tacit.data.ratings import Ratings
+
+PEOPLE, ITEMS = 900, 600
+"""Near MovieLens 100K: as many people, a third of its items, as many ratings each."""
+EACH = 100
+CANARIES = 64
+OWN = 8
+"""Items that a canary rates and hardly anybody else does."""
+SHARE = 0.005
+
+
+def over_a_chain(what: str) -> Callable[[Claim, Force], Seen]:
+    """An attack on all coins of one chain. `what` is published: similarities of all pairs,
+    or factors."""
+
+    def attack(claim: Claim, force: Force) -> Seen:
+        rng = np.random.default_rng(11)
+        coins = rng.random(CANARIES) < 0.5
+        made = printed(claim, crowd(rng, coins))
+        scores = together(made, what)
+        won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
+        return Seen(
+            won.epsilon,
+            f"{won.words}; {PEOPLE} people, {ITEMS} items, one sample",
+            f"{CANARIES} people who each rate {OWN} rare items alike, there or not",
+        )
+
+    return attack
+
+
+def crowd(rng: np.random.Generator, coins: NDArray[np.bool_]) -> Ratings:
+    """People of some tastes, and those canaries whose coin came up."""
+    common = ITEMS - CANARIES * OWN
+    taste = rng.normal(0, 0.6, (PEOPLE, 4)) @ rng.normal(0, 0.6, (4, ITEMS))
+    values = np.clip(
+        np.rint(3.5 + taste + rng.normal(0, 0.8, taste.shape)), 1, 5
+    )
+    rated = np.zeros(values.shape, bool)
+    for person in range(PEOPLE):
+        rated[person, rng.permutation(common)[: min(EACH, common)]] = True
+        rated[person, common:] = rng.random(ITEMS - common) < SHARE
+    values[~rated] = np.nan
+    rows = [values]
+    for j in np.flatnonzero(coins):
+        mine = np.full(ITEMS, np.nan)
+        mine[rng.permutation(common)[:40]] = 3.0
+        # Half of her own items liked and half not: the levels of items say nothing then.
+        first = common + j * OWN
+        mine[first : first + OWN] = np.where(np.arange(OWN) % 2, 5.0, 1.0)
+        rows.append(mine[None])
+    return table(np.vstack(rows))
+
+
+def together(made: Made, what: str) -> Floats:
+    """For each canary, whether what was learned says that her items go together as she
+    rates them."""
+    common = ITEMS - CANARIES * OWN
+    sign = np.where(np.arange(OWN) % 2, 1.0, -1.0)
+    wanted = np.outer(sign, sign)
+    np.fill_diagonal(wanted, 0.0)
+    scores = np.empty(CANARIES)
+    for j in range(CANARIES):
+        rows = slice(common + j * OWN, common + (j + 1) * OWN)
+        if what == "pairs":
+            found = np.asarray(made.state.similarity)[rows, rows]
+        else:
+            factors = np.asarray(made.state.items)[rows, 2:]
+            found = factors @ factors.T
+        scores[j] = float((found * wanted).sum())
+    return scores

@@ -1,0 +1,209 @@
+"""Hua, Xia & Zhong 2015: S1 (a trusted recommender) by its exact likelihood ratio.
+
+With one factor S1 publishes v_j = (b_j - eta_j/2)/A_j for every item, A_j the sum of u^2 over
+its raters with the ridge, b_j that of u r, eta_j Laplace of scale 2 Delta/epsilon. So the
+density of all v is known wherever u is. The start of the factorization is not known to the
+attacker: it leaves the sign open, over which the density is averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.fits import Floats, other, printed, table
+from tacit.auditing.claims.hua_rounds import every_round
+from tacit.auditing.games import play
+from tacit.data.ratings import Ratings
+from tacit.methods.factorization.printed.form import TRAINED
+from tacit.methods.factorization.printed.hua_steps import RIDGE, SPAN
+
+PAPER = "Hua, Xia & Zhong 2015"
+RUNS = {False: 200_000, True: 60_000}
+"""Noises of each neighbour, by whether it is quick."""
+STARTS = 4
+"""Seeds that must agree on every |u|: else the attacker could not know it."""
+AGREE = 1e-3
+
+
+class Sides(NamedTuple):
+    """What S1 noises: one number an item."""
+
+    left: Floats
+    right: Floats
+
+
+def one_factor(
+    projected: bool, fixed: bool
+) -> Callable[[Claim, Force], Seen]:
+    """An attack on S1. `projected`: |u| is cut at 1, as the proof has it; `fixed`: u is that
+    of the first neighbour on both sides, which is what the proof is about."""
+
+    def attack(claim: Claim, force: Force) -> Seen:
+        here, cell = linked()
+        there = other(here, cell, 1.0)
+        own = people(claim, here)
+        moved = own if fixed else people(claim, there)
+        if projected:
+            own, moved = cut(own), cut(moved)
+        one, two = sides(here, own), sides(there, moved)
+        scale = 2 * SPAN / claim.epsilon
+        rng = np.random.default_rng()
+        played = []
+        for side in (one, two):
+            sign = rng.choice([-1.0, 1.0], (RUNS[force.quick], 1))
+            noise = rng.laplace(0, scale, (len(sign), len(side.left)))
+            seen = sign * (side.right - noise / 2) / side.left
+            played.append(ratio(seen, one, two, scale))
+        won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
+        largest = max(np.abs(own).max(), np.abs(moved).max())
+        return Seen(
+            won.epsilon,
+            f"one factor, unknown start; |u| up to {largest:.2f}",
+            "one of 30 people likes three items; one of her ratings goes from 5 to 1",
+        )
+
+    return attack
+
+
+def linked() -> tuple[Ratings, int]:
+    """Thirty people who dislike three items, but for one who likes them all: a change of one
+    of her ratings moves her own vector, and with it all three items. The ratings, and the
+    cell of hers that changes. Found by a search over small tables whose factorization does
+    not depend on its start."""
+    values = np.full((30, 3), 1.0)
+    values[0] = 5.0
+    return table(values), 0
+
+
+def people(claim: Claim, ratings: Ratings) -> Floats:
+    """|u| of everybody after the factorization, without noise; the same from every start."""
+    found = [
+        np.abs(
+            printed(
+                claim,
+                ratings,
+                noise_off=True,
+                factors=1,
+                step="solve",
+                epochs=600,
+                bounded=False,
+                seed=seed,
+            ).people[TRAINED][:, 1]
+        )
+        for seed in range(STARTS)
+    ]
+    spread = np.ptp(np.array(found), axis=0).max()
+    assert spread < AGREE, f"starts do not agree: {spread:g}"
+    return found[0]
+
+
+def cut(own: Floats) -> Floats:
+    """At most 1."""
+    return np.minimum(own, 1.0)
+
+
+def sides(ratings: Ratings, own: Floats) -> Sides:
+    """A_j and b_j of every item, with the ridge of the printed objective."""
+    u = own[ratings.user]
+    rating = ratings.value.astype(np.float64)
+    left = np.bincount(ratings.item, u * u, ratings.n_items)
+    right = np.bincount(ratings.item, u * rating, ratings.n_items)
+    return Sides(left + RIDGE * len(ratings), right)
+
+
+def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:
+    """log of the densities' ratio, each averaged over the sign of the start."""
+
+    def density(side: Sides) -> Floats:
+        logs = [
+            (
+                -2 * np.abs(side.right - sign * side.left * seen) / scale
+                + np.log(side.left)
+            ).sum(axis=1)
+            for sign in (1.0, -1.0)
+        ]
+        return np.asarray(np.logaddexp(logs[0], logs[1]))
+
+    return density(one) - density(two)
+
+
+VALUE = "one rating changes its value"
+S1 = "theorem 1: S1 is epsilon-private for one record"
+CLAIMS = (
+    *(
+        Claim(
+            f"S1 at {epsilon:g}",
+            PAPER,
+            S1,
+            VALUE,
+            "mf-objective",
+            "value",
+            epsilon,
+            one_factor(projected=False, fixed=False),
+            "false",
+        )
+        for epsilon in (0.1, 0.5, 1.0)
+    ),
+    *(
+        Claim(
+            f"S1 within length 1 at {epsilon:g}",
+            PAPER,
+            "the same with people's vectors cut to length 1, as the proof has them",
+            VALUE,
+            "mf-objective",
+            "value",
+            epsilon,
+            one_factor(projected=True, fixed=False),
+            "false" if epsilon < 0.5 else "open",
+        )
+        for epsilon in (0.1, 0.5, 1.0)
+    ),
+    Claim(
+        "S1 for fixed people",
+        PAPER,
+        "the same where people's vectors come from elsewhere",
+        f"{VALUE}; people's vectors do not",
+        "mf-objective",
+        "value",
+        1.0,
+        one_factor(projected=True, fixed=True),
+        "true",
+    ),
+    Claim(
+        "S2, all rounds",
+        PAPER,
+        "S2: the recommender, who sees the sums of all rounds, learns epsilon",
+        VALUE,
+        "mf-federated",
+        "value",
+        1.0,
+        every_round(rounds=100, present=1.0),
+        "open",
+    ),
+    Claim(
+        "S3, all rounds",
+        PAPER,
+        "S3: the same where people come and go, over more rounds",
+        VALUE,
+        "mf-federated",
+        "value",
+        1.0,
+        every_round(rounds=200, present=0.3),
+        "open",
+    ),
+    Claim(
+        "S2, one round",
+        PAPER,
+        "the same of one round, whose noise is fresh",
+        f"{VALUE}; the mixing numbers are not told",
+        "mf-federated",
+        "value",
+        1.0,
+        every_round(rounds=1, present=1.0),
+        "true",
+    ),
+)

@@ -1,0 +1,57 @@
+"""All claims, in the order in which they are printed; and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from tacit.auditing.claims import hua, mcsherry, shin, wang_tang, xian
+from tacit.auditing.claims.claim import Claim
+from tacit.auditing.verdict import MISTAKE, Finding
+
+CLAIMS: tuple[Claim, ...] = (
+    *mcsherry.CLAIMS,
+    *hua.CLAIMS,
+    *wang_tang.CLAIMS,
+    *xian.CLAIMS,
+    *shin.CLAIMS,
+)
+Progress = Callable[[str], None]
+
+
+class Audited(NamedTuple):
+    """A claim, and what its attack found."""
+
+    claim: Claim
+    finding: Finding
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether what is false fell, and what holds did not."""
+        if self.claim.expected == "open":
+            return True
+        return self.finding.fell == (self.claim.expected == "false")
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON."""
+        return {**self.claim.facts(), **self.finding.facts()}
+
+
+def audit_claims(
+    names: Iterable[str] = (),
+    *,
+    quick: bool = False,
+    mistake: float = MISTAKE,
+    progress: Progress | None = None,
+) -> list[Audited]:
+    """Attack every claim, or those that are named. `mistake` is the chance that any claim
+    at all is refuted that holds."""
+    wanted = set(names)
+    chosen = [each for each in CLAIMS if not wanted or each.name in wanted]
+    done = []
+    for claim in chosen:
+        if progress is not None:
+            progress(claim.name)
+        found = claim.audit(mistake / len(CLAIMS), quick)
+        done.append(Audited(claim, found))
+    return done

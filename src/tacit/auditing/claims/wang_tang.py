@@ -1,0 +1,140 @@
+"""Wang & Tang: private neighbourhood models (PNBM), and the factor models beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.auditing.claims.chains import over_a_chain
+from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.fits import (
+    Floats,
+    level_of_last,
+    other,
+    printed,
+    table,
+    tells_exactly,
+)
+from tacit.auditing.games import laplace_ratio, play
+from tacit.data.ratings import Ratings
+from tacit.methods.neighbourhood.printed import printed_sensitivity
+from tacit.methods.neighbourhood.printed.forms import FLOOR, RATE
+
+PAPER = "Wang & Tang"
+RATED = 100
+"""Ratings of the person whose rating changes."""
+RESCALE = 10.0
+"""beta, the default."""
+RUNS = 4000
+"""Of each neighbour."""
+CHUNK = 200
+
+
+def one_step(claim: Claim, force: Force) -> Seen:
+    """S after one full step, of a person with ratings 5 and 1 in turn, one of which changes.
+
+    The step is run without its noise on both neighbours; the printed noise is Laplace on
+    every entry of the gradient, so the ratio of densities is known.
+    """
+    here = alternating()
+    ones = _entries(claim, here)
+    others = _entries(claim, other(here, 0, 1.0))
+    moved = ones != others
+    first, second = ones[moved], others[moved]
+    noise = printed_sensitivity(1, FLOOR) / claim.epsilon
+    scale = RATE * RESCALE * noise
+    exact = float(np.abs(first - second).sum() / scale)
+    rng = np.random.default_rng()
+    runs = RUNS // 4 if force.quick else RUNS
+    played: list[Floats] = []
+    for centre in (first, second):
+        told = [
+            laplace_ratio(
+                centre + rng.laplace(0, scale, (CHUNK, len(centre))),
+                first,
+                second,
+                scale,
+            )
+            for _ in range(runs // CHUNK)
+        ]
+        played.append(np.concatenate(told))
+    won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
+    return Seen(
+        won.epsilon,
+        f"exactly {exact:.0f}: {moved.sum()} entries move, and one is charged",
+        f"a person with {RATED} ratings, 5 and 1 in turn; one becomes 1",
+    )
+
+
+def alternating() -> Ratings:
+    """The person whose rating changes, and a crowd in which means say little."""
+    rng = np.random.default_rng(3)
+    crowd = rng.integers(1, 6, (60, RATED)).astype(float)
+    mine = np.where(np.arange(RATED) % 2 == 0, 5.0, 1.0)
+    return table(np.vstack([mine, crowd]))
+
+
+def _entries(claim: Claim, ratings: Ratings) -> Floats:
+    """All similarities after the step, from the public random start, without noise."""
+    made = printed(claim, ratings, noise_off=True, rounds=1)
+    return np.asarray(made.state.similarity, np.float64).ravel()
+
+
+VALUE = "one rating changes its value"
+PERSON = "one person comes or goes"
+CLAIMS = (
+    Claim(
+        "PNBM means",
+        PAPER,
+        "DPSGD-PNBM is epsilon-private for a rating; its predictor has item means",
+        VALUE,
+        "pnbm-sgd",
+        "rating",
+        1.0,
+        tells_exactly(level_of_last),
+        "false",
+    ),
+    Claim(
+        "PNBM posterior means",
+        PAPER,
+        "DPPS-PNBM is epsilon-private for a person; its predictor has item means",
+        PERSON,
+        "pnbm-langevin",
+        "user",
+        1.0,
+        tells_exactly(level_of_last),
+        "false",
+    ),
+    Claim(
+        "PNBM gradient",
+        PAPER,
+        "theorem 1: noise for dF = 2 e_max phi/C makes a step epsilon-private",
+        VALUE,
+        "pnbm-sgd",
+        "rating",
+        1.0,
+        one_step,
+        "false",
+    ),
+    Claim(
+        "PNBM posterior sample",
+        PAPER,
+        "theorem 3: a sample of the similarities is epsilon-private for a person",
+        PERSON,
+        "pnbm-langevin",
+        "user",
+        1.0,
+        over_a_chain("pairs"),
+        "open",
+    ),
+    Claim(
+        "MF posterior sample",
+        f"{PAPER}, after Liu, Wang & Smola",
+        "a sample of the item factors is epsilon-private for a person",
+        PERSON,
+        "mf-langevin",
+        "user",
+        1.0,
+        over_a_chain("factors"),
+        "open",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Published attacks as named programs, each against every method at every calibration."""

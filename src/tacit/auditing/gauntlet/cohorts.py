@@ -1,0 +1,18 @@
+"""Differencing of cohorts: a model of everybody beside a model of everybody but a few.
+
+What differs between them is about the few. Asked with what is known of each, both models
+answer, and the difference of the answers is hers.
+"""
+
+from __future__ import annotations
+
+from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
+
+NAME = "cohorts"
+
+
+def attack(shown: Exhibit) -> Cell:
+    """Guess each pair's coin by the difference of the two cohorts' answers."""
+    whole = shown.second_given_first(shown.after)
+    few = shown.second_given_first(shown.before)
+    return shown.guessed(NAME, whole - few, shown.stage.pairs)

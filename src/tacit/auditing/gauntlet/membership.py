@@ -1,0 +1,27 @@
+"""Membership inference on factors and similarities: two items that one person links.
+
+Only a canary rates both items of her pair. If what is learned about one item moves with a
+rating of the other, she is there (at `value`: the sign tells her rating). Differences cancel
+what the items are by themselves, so that this is about factors and neighbours alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
+from tacit.auditing.gauntlet.stage import CANARIES, HIGH, LOW
+
+NAME = "membership"
+
+
+def attack(shown: Exhibit) -> Cell:
+    """Guess that those canaries are there whose two items speak for each other."""
+    stage = shown.stage
+    linked = np.empty(CANARIES)
+    for j in range(CANARIES):
+        first = int(stage.first[j])
+        liked = shown.told(shown.after, {first: HIGH})[stage.second[j]]
+        disliked = shown.told(shown.after, {first: LOW})[stage.second[j]]
+        linked[j] = liked - disliked
+    return shown.guessed(NAME, linked, stage.pairs)

@@ -1,0 +1,93 @@
+"""The gauntlet: every attack on every method at every calibration, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import get_args
+
+from tacit.auditing.gauntlet.exhibit import Cell, Exhibit, Skipped
+from tacit.auditing.gauntlet.registry import ATTACKS
+from tacit.auditing.verdict import MISTAKE, Calibration, Finding, Target
+from tacit.methods import METHODS, find
+from tacit.units import Unit
+
+EPSILON, DELTA = 1.0, 1e-6
+"""Of every fit that claims something."""
+QUICK = ("bias", "bayes", "ease", "svd-gradient", "pnbm-sgd", "one-bit")
+"""One of each family: those that are run in a minute."""
+CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
+Progress = Callable[[str], None]
+
+
+def run(
+    methods: Iterable[str] = (),
+    calibrations: Iterable[Calibration] = CALIBRATIONS,
+    quick: bool = False,
+    *,
+    mistake: float = MISTAKE,
+    attacks: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> list[Cell]:
+    """All cells: findings, and where an attack does not apply why. All methods unless some
+    are named; `quick` takes one of each family.
+
+    `mistake` is the chance that any cell at all refutes a claim that holds: it is split
+    evenly over them.
+    """
+    chosen = tuple(methods) or (QUICK if quick else tuple(METHODS))
+    names = tuple(attacks) or tuple(ATTACKS)
+    rows = list(targets(chosen, calibrations))
+    each = mistake / max(1, len(rows) * len(names))
+    cells: list[Cell] = []
+    for name, unit, calibration in rows:
+        if progress is not None:
+            progress(f"{name} {calibration}")
+        shown = Exhibit(Target(name, unit, calibration, EPSILON, DELTA, each))
+        cells += [ATTACKS[attack](shown) for attack in names]
+    return cells
+
+
+def targets(
+    methods: Sequence[str], calibrations: Iterable[Calibration]
+) -> Iterator[tuple[str, Unit, Calibration]]:
+    """Each method at each calibration that it has, at the unit of its claim."""
+    wanted = tuple(calibrations)
+    for name in methods:
+        kind = find(name)
+        for calibration in CALIBRATIONS:
+            if (
+                calibration not in wanted
+                or calibration not in kind.calibrations
+            ):
+                continue
+            unit = kind.units[0]
+            if calibration == "paper" and kind.paper_unit is not None:
+                unit = kind.paper_unit
+            yield name, unit, calibration
+
+
+def fallen(cells: Iterable[Cell]) -> list[Finding]:
+    """The findings that refute what they attacked."""
+    return [c for c in cells if isinstance(c, Finding) and c.fell]
+
+
+def is_sound(cells: Iterable[Cell]) -> bool:
+    """Whether nothing that Tacit certifies has fallen."""
+    return not any(each.calibration == "sound" for each in fallen(cells))
+
+
+def facts(cells: Iterable[Cell]) -> list[dict[str, object]]:
+    """As JSON."""
+    return [
+        {
+            "attack": c.attack,
+            "method": c.target.method,
+            "unit": c.target.unit,
+            "calibration": c.target.calibration,
+            "verdict": "does not apply",
+            "note": c.why,
+        }
+        if isinstance(c, Skipped)
+        else c.facts()
+        for c in cells
+    ]

@@ -1,0 +1,179 @@
+"""Pairs of neighbouring records, as an optimising adversary tries them: many at once, each the
+only person who differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ratings import Ratings
+from tacit.units import Unit
+
+SIZES = (1, 2, 3, 5, 8, 13, 30, 60, 150)
+"""Ratings of a person, to begin with."""
+SMALL = 3
+"""Items of the small case that is tried out completely."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A person's record, and which of her cells differs; at `user` she is there or not."""
+
+    item: NDArray[np.int64]
+    value: NDArray[np.float64]
+    cell: int = 0
+    other: float = 0.0
+    """At `value`: what the cell holds in the other record."""
+
+    def words(self, unit: Unit) -> str:
+        """For people: the record, and what differs."""
+        shown = ", ".join(
+            f"item {i}: {v:g}"
+            for i, v in zip(self.item[:8], self.value[:8], strict=True)
+        )
+        more = f" and {len(self.item) - 8} more" if len(self.item) > 8 else ""
+        record = f"{shown}{more}"
+        if unit == "user":
+            return f"a person with {record}; there or not"
+        where = int(self.item[self.cell])
+        if unit == "rating":
+            return f"a person with {record}; with or without item {where}"
+        return f"a person with {record}; item {where} at {self.other:g} instead"
+
+
+def random_pair(rng: np.random.Generator, like: Ratings) -> Pair:
+    """Of any size; values at the ends of the scale as often as not."""
+    low, high = like.schema.low, like.schema.high
+    size = min(int(rng.choice(SIZES)), like.n_items)
+    item = rng.permutation(like.n_items)[:size]
+    ends = rng.choice([low, high], size)
+    pattern = rng.integers(5)
+    value = np.full(size, high)
+    if pattern == 1:
+        value = np.full(size, low)
+    elif pattern == 2:
+        value = np.where(np.arange(size) % 2 == 0, high, low)
+    elif pattern == 3:
+        value = ends
+    elif pattern == 4:
+        value = rng.uniform(low, high, size)
+    cell = int(rng.integers(size))
+    value = value.astype(np.float64)
+    if rng.random() < 0.5:
+        value[cell] = low if value.mean() > like.schema.middle else high
+    return _settled(Pair(item.astype(np.int64), value, cell), like)
+
+
+def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
+    """With some other values, another item, or one more or less."""
+    low, high = like.schema.low, like.schema.high
+    value, item = pair.value.copy(), pair.item.copy()
+    cell = pair.cell
+    kind = rng.integers(5)
+    if kind <= 1:
+        which = rng.integers(0, len(value), max(1, len(value) // 4))
+        drawn = rng.choice([low, high, like.schema.middle], len(which))
+        value[which] = drawn
+    elif kind == 2:
+        fresh = int(rng.integers(like.n_items))
+        if fresh not in item:
+            item[rng.integers(len(item))] = fresh
+    elif kind == 3:
+        cell = int(rng.integers(len(item)))
+    elif rng.random() < 0.5 and len(item) > 1:
+        gone = int(rng.integers(len(item)))
+        if gone != cell:
+            item, value = np.delete(item, gone), np.delete(value, gone)
+            cell -= int(gone < cell)
+    else:
+        more = rng.permutation(like.n_items)[: max(1, len(item) // 2)]
+        more = np.setdiff1d(more, item)
+        item = np.concatenate([item, more])
+        value = np.concatenate([value, rng.choice([low, high], len(more))])
+    return _settled(Pair(item, value, cell), like)
+
+
+def turned(pair: Pair, like: Ratings) -> Iterator[Pair]:
+    """Each coordinate by itself, at either end or in the middle."""
+    schema = like.schema
+    for place in range(len(pair.value)):
+        for end in (schema.low, schema.middle, schema.high):
+            if pair.value[place] != end:
+                value = pair.value.copy()
+                value[place] = end
+                yield replace(pair, value=value)
+
+
+def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:
+    """Every record over a few items with ratings at the ends and in the middle, and every
+    neighbour of it."""
+    schema = like.schema
+    order = np.argsort(-np.bincount(like.item, minlength=like.n_items))
+    items = order[:SMALL].astype(np.int64)
+    levels = (None, schema.low, schema.middle, schema.high)
+    for record in product(levels, repeat=len(items)):
+        there = [place for place, v in enumerate(record) if v is not None]
+        if not there:
+            continue
+        value = np.array([record[place] for place in there], np.float64)
+        pair = Pair(items[there], value)
+        if unit == "user":
+            yield pair
+            continue
+        for cell in range(len(there)):
+            for other in (schema.low, schema.high):
+                if unit == "rating" or other != value[cell]:
+                    yield replace(pair, cell=cell, other=other)
+
+
+def records(
+    pairs: Sequence[Pair], like: Ratings, unit: Unit
+) -> tuple[Ratings, Ratings]:
+    """Both records of every pair, as people over these items."""
+    sides: list[Ratings] = []
+    for first in (True, False):
+        item, value, counts = [], [], []
+        for pair in pairs:
+            kept = np.ones(len(pair.item), np.bool_)
+            shown = pair.value
+            if not first and unit == "user":
+                kept[:] = False
+            elif not first and unit == "rating":
+                kept[pair.cell] = False
+            elif not first:
+                shown = shown.copy()
+                shown[pair.cell] = pair.other
+            order = np.argsort(pair.item[kept], kind="stable")
+            item.append(pair.item[kept][order])
+            value.append(shown[kept][order])
+            counts.append(int(kept.sum()))
+        sides.append(_people(like, item, value, counts))
+    return sides[0], sides[1]
+
+
+def _people(
+    like: Ratings,
+    item: list[NDArray[np.int64]],
+    value: list[NDArray[np.float64]],
+    counts: list[int],
+) -> Ratings:
+    return replace(
+        like,
+        users=[f"pair {k}" for k in range(len(counts))],
+        ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        item=np.concatenate(item).astype(np.uint32),
+        value=np.concatenate(value).astype(np.float32),
+        time=None,
+    )
+
+
+def _settled(pair: Pair, like: Ratings) -> Pair:
+    """With the other value of its cell at the other end of the scale."""
+    schema = like.schema
+    now = pair.value[pair.cell]
+    other = schema.low if now > schema.middle else schema.high
+    return replace(pair, other=float(other))

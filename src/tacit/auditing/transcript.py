@@ -1,0 +1,321 @@
+"""What a transcript says about each canary, through all rounds, from the released numbers that
+her coin alone moves.
+
+Under Gaussian noise each release is projected on the direction of her move, over the noise,
+so that a standard normal is left whatever the move; the releases are added up with weights
+that the plan fixes beforehand. So the noise of a score has one law for everybody, however
+later moves depend on earlier releases (docs/proofs/audit.md, 2). Under pure noise the score
+is the exact log-likelihood ratio of her two records.
+
+Whoever attacks knows everything but the coins: all other people, both records of every
+canary, the public state of every round. What is left of a released number is then one
+coin's move and the noise, whose law is in the event that was charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from tacit.auditing.canaries import Canaries
+from tacit.auditing.walk import Walk, Walked
+from tacit.bound.base import GramBound, Rows
+from tacit.bound.check import bounded, check_rows
+from tacit.data.ratings import Ratings
+from tacit.engine.blocks import block_of
+from tacit.engine.kernels import SHIFT
+from tacit.engine.threads import Threads, factors_of
+from tacit.ledger.account.event import Event, Gaussian, KNorm, Laplace
+from tacit.noise.law import law_of
+from tacit.rounds.people import Everyone, Turns
+from tacit.rounds.round import Block, Kind, Part, Released
+
+Floats = NDArray[np.float64]
+TOGETHER = 1000
+"""Canaries whose contributions are computed in one block."""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Everybody's score, and how far her coin moves what is released."""
+
+    scores: Floats
+    """Above 0 speaks for the record of a coin that came up; 0 says nothing."""
+    moves: Floats
+    """How far apart her two records put a score, in standard deviations of the noise that was
+    charged; in the sum of logarithms of likelihood ratios at most, where it is pure."""
+    pure: bool
+    """Whether the noise is pure."""
+    shared: tuple[str, ...]
+    """Releases none of whose numbers one coin moves alone: they are left out."""
+
+
+def read(walked: Walk, canaries: Canaries) -> Transcript:
+    """The scores of all canaries, from every release of a walk over data drawn from them."""
+    events = {event.name: event for event in walked.run.events}
+    engine = _Exact(canaries.only_others(), 1)
+    found: list[_Told] = []
+    shared: list[str] = []
+    for step in walked.steps:
+        named = (f"{step.round.name}/{part.name}" for part in step.round.parts)
+        known = all(
+            isinstance(events.get(name), Gaussian | Laplace | KNorm)
+            for name in named
+        )
+        if step.released is None or not known or not is_readable(step):
+            continue
+        others = engine.exact(step)
+        one = list(_given(step, canaries.one, canaries.first))
+        other = list(_given(step, canaries.other, canaries.first))
+        for place, part in enumerate(step.round.parts):
+            name = f"{step.round.name}/{part.name}"
+            sides = _Sides(
+                part, [b[place] for b in one], [b[place] for b in other]
+            )
+            told = sides.told(
+                others[part.name], step.released[part.name], events[name]
+            )
+            if told is None:
+                shared.append(name)
+            else:
+                found.append(told)
+    return _added(found, canaries.people, tuple(shared))
+
+
+def _added(
+    found: list[_Told], people: int, shared: tuple[str, ...]
+) -> Transcript:
+    """All releases together, by the weights that the plan gives them."""
+    scores, moves = np.zeros(people), np.zeros(people)
+    whole = 0.0
+    for told in found:
+        scores += told.weight * told.scores
+        moves += told.weight * told.moves
+        whole += told.weight**2
+    pure = bool(found) and all(told.pure for told in found)
+    if not pure and whole:
+        scores, moves = scores / sqrt(whole), moves / sqrt(whole)
+    return Transcript(scores, moves, pure, shared)
+
+
+def is_readable(step: Walked) -> bool:
+    """Whether everybody takes part in a sum of numbers, once, each person by herself."""
+    reports = any(part.kind is Kind.REPORT for part in step.round.parts)
+    sequential = any(part.is_sequential for part in step.round.parts)
+    who = step.round.takes_part
+    once = isinstance(who, Everyone | Turns) and who.times == 1
+    everybody = once and not who.is_later
+    return everybody and not (reports or sequential or step.round.personal)
+
+
+class _Exact(Threads):
+    """The sums without noise."""
+
+    watched = False
+
+    def exact(self, step: Walked) -> dict[str, NDArray[np.int64]]:
+        """Of every part, over the people of this engine."""
+        everyone = replace(step.round, takes_part=Everyone())
+        factors = factors_of(everyone)
+        totals = self._sum(everyone, step.state, factors)
+        sums = {name: total.whole for name, total in totals.items()}
+        for name, matrix in factors.items():
+            part = matrix.part
+            size = part.size
+            whole = np.zeros((size, size), np.int64)
+            above = np.triu_indices(size, 0 if part.diagonal else 1)
+            whole[above] = matrix.packed()[:, 0]
+            sums[name] = whole
+        return sums
+
+
+Cells = csr_array
+"""One row a canary, one column a released number, in steps."""
+
+
+def _given(step: Walked, ratings: Ratings, first: int) -> Iterator[list[Cells]]:
+    """What each block of canaries adds to each part."""
+    for start in range(first, ratings.n_users, TOGETHER):
+        stop = min(start + TOGETHER, ratings.n_users)
+        yield _parts(step, block_of(ratings, slice(start, stop)))
+
+
+def contributed(
+    step: Walked, people: Ratings, labels: int = TOGETHER
+) -> list[Cells]:
+    """What each of these people adds to each part of a round, bounded and in steps. Nobody
+    of them is in the data: they stand in the places of its first `labels` people."""
+    from scipy.sparse import vstack
+
+    found: list[list[Cells]] = []
+    most = max(1, min(labels, TOGETHER))
+    for start in range(0, people.n_users, most):
+        stop = min(start + most, people.n_users)
+        block = block_of(people, slice(start, stop))
+        placed = np.arange(stop - start, dtype=np.int64)
+        block = replace(block, people=placed, first_cell=0)
+        found.append(_parts(step, block))
+    return [
+        vstack(widened(*(cells[place] for cells in found)), format="csr")
+        for place in range(len(step.round.parts))
+    ]
+
+
+def widened(*several: Cells) -> list[Cells]:
+    """The same cells, all with as many columns as the widest has."""
+    width = max(cells.shape[1] for cells in several)
+    return [
+        csr_array(
+            (cells.data, cells.indices, cells.indptr),
+            shape=(cells.shape[0], width),
+        )
+        for cells in several
+    ]
+
+
+def _parts(step: Walked, block: Block) -> list[Cells]:
+    given = step.round.contribute(block, step.state)
+    return [
+        _cells(part, given[part.name], len(block.people))
+        for part in step.round.parts
+    ]
+
+
+def _cells(part: Part, rows: Rows, people: int) -> Cells:
+    if part.form == "gram":
+        return _products(part, rows, people)
+    if len(rows.index):
+        # One number a cell or a person: there may be more of these than in the data.
+        last = int(rows.index.max()) + 1
+        part = replace(part, size=max(part.size, last))
+    whole = bounded(
+        part.bound,
+        rows,
+        name=part.name,
+        people=people,
+        size=part.size,
+        width=part.width,
+    )
+    person = np.repeat(np.arange(people), np.diff(rows.ptr) * part.width)
+    first = rows.index.astype(np.int64)[:, None] * part.width
+    column = (first + np.arange(part.width)).ravel()
+    return csr_array(
+        (whole.ravel(), (person, column)),
+        shape=(people, part.size * part.width),
+    )
+
+
+def _products(part: Part, rows: Rows, people: int) -> Cells:
+    """Each person's products of her row with itself, above the diagonal."""
+    bound = part.bound
+    assert isinstance(bound, GramBound)
+    check_rows(rows, name=part.name, people=people, size=part.size + 1)
+    q = bound.apply(rows)[:, 0]
+    weights = bound.weights(rows, bound.apply(rows))
+    index = rows.index.astype(np.int64)
+    persons, columns, values = [], [], []
+    for person in range(people):
+        cells = np.arange(rows.ptr[person], rows.ptr[person + 1])
+        cells = cells[index[cells] < part.size]
+        cells = cells[np.argsort(index[cells], kind="stable")]
+        a, b = np.triu_indices(len(cells), 0 if bound.diagonal else 1)
+        products = q[cells[a]] * q[cells[b]]
+        if weights is not None:
+            half = 1 << (SHIFT - 1)
+            products = (weights[person] * products + half) >> SHIFT
+        persons.append(np.full(len(a), person))
+        columns.append(index[cells[a]] * part.size + index[cells[b]])
+        values.append(products)
+    return csr_array(
+        (
+            np.concatenate(values),
+            (np.concatenate(persons), np.concatenate(columns)),
+        ),
+        shape=(people, part.size * part.size),
+    )
+
+
+@dataclass(frozen=True)
+class _Told:
+    scores: Floats
+    moves: Floats
+    weight: float = 1.0
+    pure: bool = True
+
+
+class _Sides:
+    """Both records of all canaries in one part."""
+
+    def __init__(
+        self, part: Part, one: list[Cells], other: list[Cells]
+    ) -> None:
+        from scipy.sparse import vstack
+
+        first, second = vstack(one).tocsr(), vstack(other).tocsr()
+        move = (first - second).tocoo()
+        moved = move.data != 0
+        person, column = move.coords
+        self.person = person[moved].astype(np.int64)
+        self.column = column[moved].astype(np.int64)
+        self.move = move.data[moved].astype(np.float64)
+        self.people = first.shape[0]
+        self.width = 1 if part.form == "gram" else part.width
+        self.steps = part.bound.steps
+        self.middle = np.asarray((first + second).sum(axis=0)).ravel() / 2
+
+    def told(
+        self, others: NDArray[np.int64], released: Released, event: Event
+    ) -> _Told | None:
+        """What the release says about each canary; None where it says nothing about one
+        alone."""
+        row = self.column // self.width
+        pairs = np.unique(np.stack([row, self.person]), axis=1)
+        rows, owners = np.unique(pairs[0], return_counts=True)
+        kept = np.isin(row, rows[owners == 1])
+        if not kept.any():
+            return None
+        person, column, move = (
+            self.person[kept],
+            self.column[kept],
+            self.move[kept],
+        )
+        value = np.asarray(released.value, np.float64).ravel()[column]
+        known = others.ravel()[column] + self.middle[column]
+        rest = value * self.steps - known
+        law = law_of(event)
+
+        def summed(by: Floats, who: NDArray[np.int64] = person) -> Floats:
+            return np.asarray(np.bincount(who, by, self.people), np.float64)
+
+        if isinstance(event, Gaussian):
+            size = np.sqrt(summed(move**2))
+            along = summed(rest * move) / np.maximum(size, 1.0)
+            return _Told(
+                along / law.spread,
+                size / law.spread,
+                event.sensitivity / law.spread,
+                pure=False,
+            )
+        near, far = np.abs(rest - move / 2), np.abs(rest + move / 2)
+        if law.name == "laplace":
+            return _Told(
+                summed((far - near) / law.spread),
+                summed(np.abs(move) / law.spread),
+            )
+        # Noise of a whole row: its length counts, not each number by itself.
+        lines, place = np.unique(row[kept], return_inverse=True)
+        who = np.zeros(len(lines), np.int64)
+        who[place] = person
+
+        def length(of: Floats) -> Floats:
+            return np.sqrt(np.bincount(place, of**2, len(lines)))
+
+        return _Told(
+            summed((length(far) - length(near)) / law.spread, who),
+            summed(length(move) / law.spread, who),
+        )

@@ -1,0 +1,158 @@
+"""Each person alone: what somebody adds to a round follows from her own ratings and the
+public state, whoever else is in her block.
+
+Every sensitivity stands on it (docs/proofs/bounds.md, 0.1), and `Round.contribute` is free
+code, so it is looked at: by tests (`tacit.testing.alone`), before a fit is charged, on
+invented people (`tacit.methods.rehearsal`), and in every round, on a few real ones, by the
+`Witness` here. What is compared are bits: a sum over a block in another order is a
+difference too, because it depends on who else is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows
+from tacit.errors import Failure
+from tacit.rounds.round import AnyState, Block, Round
+
+STOPPED = (
+    "the round {} does not compute each person alone: what somebody adds depends on who else "
+    "is there, so no sum over people has a bound"
+)
+REMEDY = (
+    "nothing was published, and what was charged stays charged. Tell whoever wrote the method; "
+    "docs/adding-a-method.md says how to test it"
+)
+
+
+@dataclass(frozen=True)
+class OnesShare:
+    """What one person adds to each part of a round, and what she keeps."""
+
+    rows: Mapping[str, Rows]
+    kept: Mapping[str, NDArray[np.float64]]
+
+    def same(self, other: OnesShare) -> bool:
+        """Bit for bit; one NaN is like another, since a bound makes nothing of either."""
+        return all(
+            _same_rows(self.rows[name], other.rows[name]) for name in self.rows
+        ) and all(
+            _same(self.kept[name], other.kept[name]) for name in self.kept
+        )
+
+
+def only(block: Block, place: int) -> Block:
+    """One person of a block as a block of her own, in copies that nobody else can reach."""
+    first, last = int(block.ptr[place]), int(block.ptr[place + 1])
+    return Block(
+        block.people[place : place + 1].copy(),
+        np.array([0, last - first], np.int64),
+        block.item[first:last].copy(),
+        block.value[first:last].copy(),
+        None if block.time is None else block.time[first:last].copy(),
+        block.first_cell + first,
+        {n: own[place : place + 1].copy() for n, own in block.personal.items()},
+        block.draws,
+    )
+
+
+def told_by(
+    round_: Round, block: Block, given: Mapping[str, Rows], place: int
+) -> OnesShare:
+    """One person's share of what her block gave. `block` is as `contribute` left it."""
+    rows = {}
+    for part in round_.parts:
+        whole = given[part.name]
+        if len(whole.ptr) != len(block.people) + 1:
+            raise Failure(
+                f"a contribution to {part.name} is not listed person by person"
+            )
+        mine = slice(int(whole.ptr[place]), int(whole.ptr[place + 1]))
+        values = np.array(whole.values[mine])
+        ptr = np.array([0, len(values)], np.int64)
+        rows[part.name] = Rows(ptr, whole.index[mine].copy(), values)
+    kept = {
+        each.name: np.array(block.personal[each.name][place])
+        for each in round_.personal
+    }
+    return OnesShare(rows, kept)
+
+
+def told_alone(round_: Round, one: Block, state: AnyState) -> OnesShare | None:
+    """What she adds as a block of one; None where she cannot be computed so. The block is
+    used up."""
+    try:
+        return told_by(round_, one, round_.contribute(one, state), 0)
+    except Exception:  # noqa: BLE001
+        # Whatever it says may quote her ratings, and goes no further.
+        return None
+
+
+def is_checked(round_: Round) -> bool:
+    """Whether a promise stands on this round: what a paper prints is never certified, and
+    its epochs take one person after the other."""
+    printed = any(part.printed is not None for part in round_.parts)
+    return not printed and not round_.takes_part.printed
+
+
+class Witness:
+    """Calls `contribute` for the blocks of one round, and in the end once more for a few
+    people of the first block, each alone.
+
+    In the end, because by then everybody was there: what the code of a method keeps between
+    two calls shows too. Whom it looks at is settled by place, so it says nothing about them.
+    """
+
+    def __init__(
+        self, round_: Round, state: AnyState, *, looks: bool = True
+    ) -> None:
+        self._round = round_
+        self._state = state
+        self._looks = looks and is_checked(round_)
+        self._alone: list[Block] = []
+        self._told: list[OnesShare] = []
+
+    def contribute(self, position: int, block: Block) -> Mapping[str, Rows]:
+        """What the block at this position gives."""
+        if position or not self._looks:
+            return self._round.contribute(block, self._state)
+        places = some(len(block.people))
+        self._alone = [only(block, place) for place in places]
+        given = self._round.contribute(block, self._state)
+        self._told = [
+            told_by(self._round, block, given, place) for place in places
+        ]
+        return given
+
+    def check(self) -> None:
+        """Stop where somebody alone adds anything else than she did in her block. Before
+        the noise is drawn, so that nothing is released."""
+        for one, told in zip(self._alone, self._told, strict=True):
+            again = told_alone(self._round, one, self._state)
+            if again is None or not told.same(again):
+                raise Failure(STOPPED.format(self._round.name), remedy=REMEDY)
+
+
+def some(people: int) -> Sequence[int]:
+    """The first, the middle and the last of so many places."""
+    return sorted({0, people // 2, people - 1}) if people else ()
+
+
+def _same_rows(a: Rows, b: Rows) -> bool:
+    return np.array_equal(a.index, b.index) and _same(a.values, b.values)
+
+
+def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.tobytes() == b.tobytes():
+        return True
+    if a.dtype.kind != "f":
+        return False
+    both = np.isnan(a) & np.isnan(b)
+    return a[~both].tobytes() == b[~both].tobytes()
