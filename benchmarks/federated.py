@@ -1,9 +1,8 @@
 """1,000 devices, two servers, one machine: seconds and bytes of a round; one-bit reports a second.
 
-    python benchmarks/federated.py rounds            # Hua et al.'s S3 over HTTP: d 50, up
-    to 20 items a device python benchmarks/federated.py sound             # 100 devices x
-    1,682 items x 8 factors, Skellam shares python benchmarks/federated.py reports
-    # small uploads, each its own authenticated, durable request
+    python benchmarks/federated.py rounds     # S3 of Hua et al., d 50, 20 items a device
+    python benchmarks/federated.py sound      # 100 devices x 1,682 items x 8 factors
+    python benchmarks/federated.py reports    # small uploads, each authenticated and durable
 
 Both servers are processes of their own with SQLite stores in a temporary folder; the fleet
 is this process.

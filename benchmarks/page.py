@@ -73,9 +73,9 @@ def shifts(browser: Browser) -> None:
     ):
         page.wait_for_timeout(1500)
         loaded = page.evaluate("performance.now()")
-        for name in ("map", "promise", "ledger", "films"):
-            page.evaluate(f"location.hash = '{name}'")
-            page.wait_for_timeout(700)
+        for name in ("Map", "Promise", "Ledger", "For you"):
+            page.get_by_role("link", name=name, exact=True).click()
+            page.wait_for_timeout(1200)
         moved = sum(value for value, _ in page.evaluate("shifts"))
         tasks = page.evaluate("tasks")
     held = [length for begun, length in tasks if begun > loaded]

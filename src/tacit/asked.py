@@ -3,12 +3,15 @@ for, refused with their name and what to give instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tacit.errors import SettingError
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 def number(name: str, value: object, remedy: str = "give a number") -> float:
@@ -42,6 +45,34 @@ def path(name: str, value: object) -> Path:
     if not isinstance(value, str | Path):
         raise _other(name, value, "a path", "give the name of a file or folder")
     return Path(value)
+
+
+def numbers(
+    values: Mapping[str, object], remedy: str = "give {name} as one number"
+) -> None:
+    """Several numbers by name; None where none was given."""
+    for name, value in values.items():
+        if value is not None:
+            number(name, value, remedy.format(name=name))
+
+
+def kinds(
+    *,
+    texts: Mapping[str, object] = NOTHING,
+    whole: Mapping[str, object] = NOTHING,
+    paths: Mapping[str, object] = NOTHING,
+    real: Mapping[str, object] = NOTHING,
+) -> None:
+    """Several arguments by name, each of its kind; all but texts may be None."""
+    for name, value in texts.items():
+        text(name, value)
+    for name, value in whole.items():
+        if value is not None:
+            count(name, value, least=-(2**31))
+    for name, value in paths.items():
+        if value is not None:
+            path(name, value)
+    numbers(real)
 
 
 def names(name: str, value: object) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,21 @@ def test_everybodys_liking_is_named_when_it_is_the_reason():
     assert reason(alone) == EVERYBODY
     assert reason(alone, rated=False) == POPULAR
     assert reason(moved) == "B +0.25"
+    many = replace(moved, everybody=0.4)
+    assert reason(many) == "B +0.25, rated high by many +0.40"
+    few = replace(moved, everybody=0.1)
+    assert reason(few) == "B +0.25"
+
+
+def test_liking_by_many_is_of_everybody_and_not_of_oneself(models):
+    model = library.load(models / "tastes")
+    one = model.recommend({"Alien": 5.0}, 700)
+    other = {line.item: line for line in model.recommend({"Heat": 1.0}, 700)}
+    for line in one[:20]:
+        if line.item in other:
+            assert line.everybody == other[line.item].everybody
+    assert any(line.everybody > 0 for line in one)
+    assert any(line.everybody < 0 for line in one)
 
 
 def test_one_item_is_explained_by_ratings_and_tastes(tacit, models, mine):

@@ -99,3 +99,18 @@ def test_features_are_printed(fit, tmp_path):
     )
     seen = fit(PLAIN, "--items", tmp_path / "i.csv")
     assert "items: Catalogue(2 items, titles, 2 tags)" in seen.err
+
+
+def test_likes_are_stated_as_likes(tacit, tmp_path):
+    rows = [f"u{u},t{(u * k) % 9}" for u in range(30) for k in range(4)]
+    (tmp_path / "plays.csv").write_text("listener,track\n" + "\n".join(rows))
+    seen = tacit(
+        *("fit", tmp_path / "plays.csv", "--positive", "--users", 30),
+        *("--epsilon", 1, "--method", "popularity", "--out", tmp_path / "m"),
+        *("--columns", "user=listener"),
+    )
+    assert seen.status == 0, seen.err
+    assert "item from `track`, as likes" in seen.err
+    words = tacit("statement", tmp_path / "m").out
+    assert "that person's likes" in words
+    assert "rating" not in words

@@ -190,7 +190,7 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)
         return (
-            found + (1 << 30)
+            found + (1 << layout.bits - 2)
             if self.label == 3 and part.name == "sums"
             else found
         )
@@ -218,7 +218,7 @@ def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
 
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)
-        return found + (1 << 30) if self.label == 3 else found
+        return found + (1 << layout.bits - 2) if self.label == 3 else found
 
     monkeypatch.setattr(Device, "_whole", cheat)
     half = PEOPLE // 2

@@ -18,12 +18,9 @@ from tacit.federation.protocol.task import Task
 from tacit.federation.server import book, control, uploads
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.recommender import (
-    MIGRATIONS,
-    Operation,
-    _Training,
-)
+from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.store import ServerStore
+from tacit.federation.server.training import Operation, Training
 from tacit.serving.http.limits import Limits
 from tacit.serving.http.watch import Metrics
 
@@ -72,7 +69,7 @@ class Server:
         self.aggregator = Silent()
         self.how = Operation("", "", folder / "model")
 
-    def begin(self) -> tuple[Conductor, _Training]:
+    def begin(self) -> tuple[Conductor, Training]:
         made = assemble(TASK)
         conductor = Conductor(
             made,
@@ -83,7 +80,7 @@ class Server:
             0.01,
             self.gate.metrics,
         )
-        return conductor, _Training(
+        return conductor, Training(
             self.gate, conductor, self.how, self.aggregator
         )
 

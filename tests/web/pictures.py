@@ -104,6 +104,7 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
         shot(page, "empty")
         for title, stars in RATED:
             rate(page, title, stars)
+        page.evaluate("document.activeElement.blur()")
         shot(page, "full")
         page.locator(".rec .name").first.click()
         page.locator(".waterfall .total").wait_for()

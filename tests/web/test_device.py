@@ -16,6 +16,8 @@ from playwright.sync_api import Page, expect
 
 from tacit.data.ratings import Ratings
 from tacit.data.sample import sample
+from tacit.federation.agreed.assembled import assemble
+from tacit.federation.protocol.task import Task
 from tacit.methods import find
 
 from .conftest import Meet, Visitor
@@ -216,10 +218,10 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
         "The training is over. Nothing more is sent.", timeout=LONG
     )
     fleet.done()
-    # Exactly what was announced: one word of four bytes an item, and one for the mean.
+    # Exactly what was announced, as Python works it out from the task.
     (sent,) = bodies(resident, f.url["aggregator"] + "/v1/upload")
-    size = 4 * (len(ratings.items) + 1)
-    assert len(payload(sent)) == size
+    told = Task.model_validate(f.get("recommender", "/v1/task")["task"])
+    assert len(payload(sent)) == assemble(told).bytes_of(0)
     joined = bodies(resident, f.url["recommender"] + "/v1/join")
     assert joined
     for each in joined:

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.audit_asked import ground_of, seen, theirs
 from tacit.cli.options import (
     json_option,
     ledger_options,
-    note,
-    parse_settings,
 )
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
-from tacit.units import UNITS, Unit
+from tacit.units import UNITS
 
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
-    from tacit.auditing.ground import Ground
-    from tacit.model.model import Model
 
 
 @click.command()
@@ -123,6 +120,11 @@ if TYPE_CHECKING:
     help="Published attacks instead, at every calibration: one table.",
 )
 @click.option(
+    "--claims",
+    is_flag=True,
+    help="The claims of the papers instead; one of them where its name is given.",
+)
+@click.option(
     "--parties",
     is_flag=True,
     help="What each server of a federation sees of one rating and one person.",
@@ -144,6 +146,7 @@ def audit(
     everything: bool,
     out: tuple[Path, ...],
     gauntlet: bool,
+    claims: bool,
     parties: bool,
     lists: str | None,
     canaries: Path | None,
@@ -155,13 +158,17 @@ def audit(
     Exit status 1 where a sound claim was refuted.
     """
     check_out(out)
+    asked["command"] = _command()
     if gauntlet:
         _gauntlet(what, asked, out, as_json)
         return
+    if claims:
+        _claims(what, asked, out, as_json)
+        return
     if lists is not None or canaries is not None:
-        done = _theirs(lists, canaries, asked)
+        done = theirs(lists, canaries, asked)
     elif parties:
-        done = _seen(asked)
+        done = seen(asked)
     else:
         done = _ours(what, everything, asked)
     write(done, out)
@@ -187,7 +194,7 @@ def _gauntlet(
 
     cells = run_gauntlet(what, asked)
     made = tuple(cell for cell in cells if isinstance(cell, Finding))
-    write(Audit(made, asked["mistake"], asked["quick"], _command()), out)
+    write(Audit(made, asked["mistake"], asked["quick"], asked["command"]), out)
     if as_json:
         print_json({"cells": facts(cells)})
     else:
@@ -196,64 +203,30 @@ def _gauntlet(
         sys.exit(1)
 
 
-def _theirs(
-    lists: str | None, canaries: Path | None, asked: dict[str, Any]
-) -> Audit:
-    """Another recommender, from its lists."""
+def _claims(
+    what: str | None,
+    asked: dict[str, Any],
+    out: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """What papers claim, each by the attack that it has to stand."""
     from tacit.auditing.audit import Audit
-    from tacit.auditing.others import audit_lists
+    from tacit.cli.audit_gauntlet import run_claims, show_claims
 
-    files = (lists or "").split(",")
-    if canaries is None or len(files) != 2:
-        raise SettingError(
-            "an audit of lists needs --lists BEFORE,AFTER and --canaries FILE",
-            remedy="docs/audit.md describes the three files",
-        )
-    finding = audit_lists(
-        files[0],
-        files[1],
-        canaries,
-        epsilon=asked["epsilon"],
-        delta=asked["delta"],
-        unit=asked["unit"] or "user",
-        mistake=asked["mistake"],
-    )
-    return Audit((finding,), asked["mistake"], asked["quick"], _command())
-
-
-def _seen(asked: dict[str, Any]) -> Audit:
-    """The views of the servers of a federation."""
-    from dataclasses import replace
-
-    from tacit.auditing.audit import Audit
-    from tacit.auditing.parties import DEVICES, METHOD, audit_parties
-    from tacit.auditing.verdict import Target
-
-    devices = asked["planted"] or (DEVICES // 3 if asked["quick"] else DEVICES)
-    both: tuple[Unit, ...] = ("user", "rating")
-    units = (asked["unit"],) if asked["unit"] else both
-    # Two views of each unit may be mistaken.
-    each = asked["mistake"] / (2 * len(units))
-    first = Target(METHOD, "user", "sound", asked["epsilon"], asked["delta"])
-    findings = [
-        finding
-        for unit in units
-        for finding in audit_parties(
-            replace(first, unit=unit, mistake=each), devices
-        )
-    ]
-    made = tuple(
-        replace(finding, method=f"{METHOD}: {finding.attack}")
-        for finding in findings
-    )
-    return Audit(made, asked["mistake"], asked["quick"], _command())
+    cells = run_claims(what, asked)
+    made = tuple(each.finding for each in cells)
+    write(Audit(made, asked["mistake"], asked["quick"], asked["command"]), out)
+    if as_json:
+        print_json({"claims": [each.facts() for each in cells]})
+    else:
+        show_claims(cells)
 
 
 def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
     """Methods of Tacit, or of packages beside it, or the method of a model."""
     from tacit.auditing.audit import audit as run
 
-    ground, model = _ground(what, asked)
+    ground, model = ground_of(what, asked)
     named = asked.pop("attacks")
     if named:
         asked["attacks"] = named
@@ -270,62 +243,7 @@ def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
             remedy="for example: tacit audit bias --quick",
         )
     with progress("audit") as bar:
-        return run(
-            what, progress=bar, command=_command(), ground=ground, **asked
-        )
-
-
-def _ground(
-    what: str | None, asked: dict[str, Any]
-) -> tuple[Ground, Model | None]:
-    """Where the audit takes place, and the model that it is about, if it is one. What is
-    used here is taken out of what was asked."""
-    from tacit.auditing.canaries import CanaryShape
-    from tacit.auditing.ground import (
-        QUICK,
-        WHOLE,
-        invented_ground,
-        like_model,
-        owners_ground,
-    )
-
-    quick = asked["quick"]
-    planted, fresh = asked.pop("planted"), asked.pop("fresh")
-    settings = parse_settings(asked.pop("settings"), "--set")
-    taken = {
-        name: asked.pop(name)
-        for name in ("ratings", "scale", "owner_only", "ledger", "population")
-    }
-    usual = QUICK if quick else WHOLE
-    shape = CanaryShape(planted or usual.people, fresh or usual.fresh)
-    model = None
-    if what is not None and Path(what).is_dir():
-        from tacit.model.model import load
-
-        model = load(what)
-    if taken["ratings"] is not None:
-        from tacit.cli.options import parse_scale
-        from tacit.data.read import read
-        from tacit.fitting.publish import book_evaluation
-
-        note("NOT PRIVATE: what this audit prints is for the owner only")
-        ratings = read(taken["ratings"], scale=parse_scale(taken["scale"]))
-        book_evaluation(
-            taken["ledger"],
-            taken["population"],
-            owner_only=taken["owner_only"],
-        )
-        return with_settings(owners_ground(ratings, shape), settings), model
-    if model is not None:
-        return with_settings(like_model(model, quick, shape), settings), model
-    return with_settings(invented_ground(quick, shape), settings), None
-
-
-def with_settings(ground: Ground, settings: dict[str, Any]) -> Ground:
-    """The same ground with settings that were asked for."""
-    from dataclasses import replace
-
-    return replace(ground, settings={**ground.settings, **settings})
+        return run(what, progress=bar, ground=ground, **asked)
 
 
 def write(done: Audit, out: tuple[Path, ...]) -> None:

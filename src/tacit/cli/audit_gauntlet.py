@@ -1,4 +1,5 @@
-"""The gauntlet on the command line: published attacks x methods x calibrations, one table."""
+"""The gauntlet and the claims of papers on the command line: published attacks x methods x
+calibrations in one table, and each claim beside what was measured of it."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.show import progress, say, table
 
 if TYPE_CHECKING:
+    from tacit.auditing.claims.registry import Audited
     from tacit.auditing.gauntlet.exhibit import Cell
 
 FELL, STOOD, NOT_APPLIED = "FELL", "stood", "–"
@@ -60,4 +62,42 @@ def show_gauntlet(cells: list[Cell]) -> None:
     say(
         "FELL: the attack refuted the claim, or what a twin of that claim would promise. A "
         "dash: it does not apply. Twins (none) promise nothing, and sound must never fall."
+    )
+
+
+def run_claims(what: str | None, asked: dict[str, Any]) -> list[Audited]:
+    """Every claim of a paper, or the one of this name."""
+    from tacit.auditing.claims.registry import CLAIMS, audit_claims
+    from tacit.errors import SettingError
+
+    known = [claim.name for claim in CLAIMS]
+    if what is not None and what not in known:
+        raise SettingError(
+            f"there is no claim {what}",
+            remedy=f"name one of: {'; '.join(known)}",
+        )
+    return audit_claims(
+        () if what is None else (what,),
+        quick=asked["quick"],
+        mistake=asked["mistake"],
+    )
+
+
+def show_claims(done: list[Audited]) -> None:
+    """One row a claim: what was derived of it beside what was measured."""
+    from tacit.auditing.audit_page import epsilon_text
+
+    table(
+        ("claim", "paper", "claimed", "measured", "derived", "verdict"),
+        [
+            [
+                each.claim.name,
+                each.claim.paper,
+                f"{each.claim.epsilon:g}",
+                epsilon_text(each.finding.measured),
+                each.claim.expected,
+                each.finding.verdict.value,
+            ]
+            for each in done
+        ],
     )

@@ -9,6 +9,7 @@ import click
 from tacit.cli.options import (
     json_option,
     ledger_options,
+    may_write,
     run_options,
     shape_options,
     usual_method_option,
@@ -82,6 +83,9 @@ if TYPE_CHECKING:
 @click.option(
     "--report", metavar="PAGE.html", help="Write the answer as a page of words."
 )
+@click.option(
+    "--overwrite", is_flag=True, help="Replace files that are there already."
+)
 @run_options
 @ledger_options
 @json_option
@@ -98,6 +102,10 @@ def choose(
     """
     from tacit.cli.choose_asked import answer
 
+    overwrite = options.pop("overwrite")
+    for place, name in ((report, "--report"), (plot, "--plot")):
+        if place is not None and place != "-":
+            may_write(place, overwrite, name)
     found = answer(options)
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure

@@ -155,19 +155,15 @@ def _keep(model: Model, place: Path) -> None:
     """The model beside its book, with the statement as a document."""
     from tacit.cli.promise import ask
     from tacit.cli.statement import write_document
-    from tacit.ledger.statement.declared import declare
 
     model.save(place / "model")
     book = str(place / "ledger.sqlite")
-    declared = declare(
-        {
-            "name": "the demonstration",
-            "data": "made-up ratings of real films by invented people",
-            "decided": "the demonstration, to show what epsilon 1 buys",
-        }
-    )
-    target = place / "statement.html"
-    write_document(ask(model, book, None), declared, target, ledger=book)
+    declared = {
+        "name": "the demonstration",
+        "data": "made-up ratings of real films by invented people",
+        "decided": "the demonstration, to show what epsilon 1 buys",
+    }
+    write_document(ask(model, book, None), declared, place / "statement.html")
 
 
 def _as_json(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
-    from tacit.ledger.statement.statement import Statement
 
 
 @click.command()
@@ -83,6 +81,7 @@ def fit(
     from tacit.data.apart import parse_apart
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
+    from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
     from tacit.model.shared import check_target
 
@@ -128,7 +127,7 @@ def fit(
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
-        say("\n".join([_summary(promise), *_totals(promise), written]))
+        say("\n".join([*brief(promise), written]))
 
 
 def leave_out(data: Ratings, path: str) -> Ratings:
@@ -152,39 +151,6 @@ def leave_out(data: Ratings, path: str) -> Ratings:
         f"{len(named):,} named; for the owner only"
     )
     return left
-
-
-def _totals(statement: Statement) -> Iterable[str]:
-    """What the population has spent with this fit, and what its chain of starts costs."""
-    from tacit.ledger.statement.words import count
-
-    total = statement.total
-    if total is not None:
-        cap = ""
-        if total.cap is not None:
-            cap = f"; its cap is {total.cap:g} at delta {total.cap_delta:g}"
-        yield (
-            f"in all {statement.population!r} has spent epsilon {total.epsilon:.4g} "
-            f"at delta {total.delta:g}, over {count(total.entries, 'release')}{cap}"
-        )
-    if statement.chain_epsilon is not None:
-        yield (
-            "with all that it builds on it costs somebody who is in every one of them "
-            f"epsilon {statement.chain_epsilon:.4g} at delta {statement.delta:g}"
-        )
-
-
-def _summary(statement: Statement) -> str:
-    """Two lines: what stands, and what it cost."""
-    if statement.standing == "certified":
-        return (
-            f"certified: ({statement.epsilon:g}, {statement.delta:g})-differentially "
-            f"private, unit {statement.unit}; "
-            f"charged as entry {statement.book_number} of {statement.population!r}"
-        )
-    if statement.certified == "claimed":
-        return f"CLAIMED, NOT CERTIFIED: {statement.reason}"
-    return f"NOT PRIVATE: {statement.reason}"
 
 
 def build_method(options: dict[str, Any], **more: Any) -> Any:

@@ -109,6 +109,8 @@ def _main() -> None:
     except click.ClickException as error:
         told = io.StringIO()
         error.show(file=told)
+        if "Usage:" not in told.getvalue():
+            told.write("Try 'tacit --help', or --help after the command.\n")
         click.echo(several_lines(told.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

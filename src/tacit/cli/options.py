@@ -300,7 +300,8 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
         positive is not True or order.unit == "value"
     )
     absent = marks_absent(path, options["layout"])
-    check_values(order, positive=least, absent=absent)
+    if least or absent:
+        check_values(order, positive=least, absent=absent)
 
 
 def read_data(
@@ -368,13 +369,16 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         note(f"{count}; for the owner only")
 
 
-def may_write(place: str, overwrite: bool) -> None:
+def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
     """Ask before a file is replaced; where nobody can be asked, refuse."""
     from pathlib import Path
 
     from tacit.errors import StorageError
 
-    if overwrite or not Path(place).exists():
+    try:
+        if overwrite or not Path(place).exists():
+            return
+    except OSError:  # a file on the way: the writing says what is wrong
         return
     asked = sys.stdin.isatty() and sys.stderr.isatty()
     if asked and click.confirm(
@@ -383,7 +387,7 @@ def may_write(place: str, overwrite: bool) -> None:
         return
     raise StorageError(
         f"{place} exists already",
-        remedy="choose another --out, or add --overwrite",
+        remedy=f"choose another {option}, or add --overwrite",
     )
 
 

@@ -10,6 +10,7 @@ import click
 from tacit.cli.options import (
     json_option,
     ledger_options,
+    may_write,
     run_options,
     shape_options,
     usual_method_option,
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
     help="Draw the forecast: here in letters, or to FILE (svg, png, pdf).",
 )
 @click.option(
+    "--overwrite", is_flag=True, help="Replace a picture that is there already."
+)
+@click.option(
     "--forecast/--no-forecast",
     default=True,
     show_default=True,
@@ -84,6 +88,7 @@ def plan(
     spread: float | None,
     row: str | None,
     plot: str | None,
+    overwrite: bool,
     **options: Any,
 ) -> None:
     """Show the noise of every release, what privacy will cost and what an attacker could
@@ -92,6 +97,8 @@ def plan(
     With the options of a fit, the noise is what that fit will draw, number by number. The cost
     is an interval that holds nine data sets in ten of this shape.
     """
+    if plot is not None and plot != "-":
+        may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
     from tacit.evaluation.forecast import ROW
     from tacit.evaluation.worth import worth

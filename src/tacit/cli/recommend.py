@@ -222,8 +222,9 @@ def _tell_tastes(fitted: Model, own: Own) -> None:
             "everybody's list"
         )
     elif not fitted.knows_tastes(own):
+        what = "ratings" if fitted.shared.schema.positive is None else "likes"
         note(
-            f"this model ({fitted.shared.method}) has learned no tastes that your ratings "
+            f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
             "touch: the order is everybody's"
         )
 

@@ -100,7 +100,10 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             "there is no model to serve", remedy="name a folder, or give --demo"
         )
     if bool(o["tls_cert"]) != bool(o["tls_key"]):
-        raise SettingError("TLS needs both --tls-cert and --tls-key")
+        raise SettingError(
+            "TLS needs both --tls-cert and --tls-key",
+            remedy="give the other one too",
+        )
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         folders = [Path(model) for model in models]
         ledger = o["ledger"]

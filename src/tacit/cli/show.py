@@ -199,4 +199,7 @@ def reason(line: Any, *, rated: bool = True) -> str:
     is that alone."""
     if not line.moved:
         return EVERYBODY if rated else POPULAR
-    return ", ".join(f"{name} {points:+.2g}" for name, points in line.moved)
+    told = [f"{name} {points:+.2f}" for name, points in line.moved]
+    if line.everybody > max(points for _, points in line.moved):
+        told.append(f"rated high by many {line.everybody:+.2f}")
+    return ", ".join(told)

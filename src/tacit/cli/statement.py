@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +73,9 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     elif o["out"] is not None:
         write_document(
             verdict,
-            declared,
+            declared.model_dump(),
             Path(o["out"]),
-            audit=_audit(model, o["audit"]),
-            ledger=o["ledger"],
+            _audit(model, o["audit"]),
         )
         say(f"statement written to {o['out']}")
     elif as_json:
@@ -139,41 +139,16 @@ def _registry(promise: Statement, declared: Declared, as_json: bool) -> None:
 
 def write_document(
     verdict: ModelVerdict,
-    declared: Declared,
+    declared: Mapping[str, str],
     target: Path,
-    *,
-    audit: list[dict[str, Any]] | None = None,
-    ledger: str | None = None,
+    audit: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """The document of a promise that was checked, whole or not at all."""
     from tacit.evaluation.report.files import write
-    from tacit.ledger.statement.document import document
-    from tacit.ledger.statement.render import to_html, to_markdown
 
-    found = document(
-        verdict.statement,
-        declared,
-        audit=audit or (),
-        evaluations=_evaluations(verdict, ledger),
-    )
-    html = target.suffix.lower() == ".html"
-    text = to_html(found) if html else to_markdown(found)
+    markdown = target.suffix.lower() == ".md"
+    text = verdict.page(audit=audit, markdown=markdown, **declared)
     write(str(target), text.encode())
-
-
-def _evaluations(verdict: ModelVerdict, ledger: str | None) -> int | None:
-    """How many evaluations stand in the book, if that one paid for this model."""
-    from tacit.errors import TacitError
-    from tacit.ledger.book.book import open_book
-
-    promise = verdict.statement
-    if not verdict.holds or promise.checked != "the book":
-        return None
-    try:
-        book = open_book(ledger, promise.population or "default")
-        return sum(1 for entry in book.entries() if entry.evaluation)
-    except TacitError:
-        return None
 
 
 def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
@@ -189,10 +164,17 @@ def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
     if found is None:
         if path is None:
             return []
-        raise DataError("there is no such file", place=path)
+        raise DataError(
+            "there is no such file",
+            place=path,
+            remedy="write it with `tacit audit … --json`",
+        )
     try:
         facts = json.loads(found.read_text(encoding="utf-8"))
-        listed = facts["findings"] if isinstance(facts, dict) else facts
+        listed = facts
+        if isinstance(facts, dict):
+            # The best attack on each claim, where that is told.
+            listed = facts.get("best") or facts["findings"]
         if not all(isinstance(each, dict) for each in listed):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
-from tacit.asked import number
+from tacit.asked import numbers
 from tacit.errors import SettingError
 
 LIKES = "likes"
@@ -33,8 +33,8 @@ class Schema:
     """Where the scale comes from: `given`, or the name of the layout that implies it."""
 
     def __post_init__(self) -> None:
-        for name in ("low", "high"):
-            number(name, getattr(self, name), "give the ends of the scale")
+        ends = {"low": self.low, "high": self.high}
+        numbers(ends, "give the ends of the scale")
         for name in ("users", "max_ratings"):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name))

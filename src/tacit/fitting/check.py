@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
-from tacit.asked import count, number, path, text
+from tacit.asked import kinds
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -85,16 +85,12 @@ def check(
 
 def _check_kinds(method: Method) -> None:
     """Options of another kind than their names say, which Python lets through."""
-    for name in ("population", "purpose"):
-        text(name, getattr(method, name))
-    if method.threads is not None:
-        count("threads", method.threads, least=-(2**31))
-    if method.ledger is not None:
-        path("ledger", method.ledger)
-    for name in ("epsilon", "delta"):
-        value = getattr(method, name)
-        if value is not None:
-            number(name, value, f"give {name} as one number")
+    kinds(
+        texts={"population": method.population, "purpose": method.purpose},
+        whole={"threads": method.threads},
+        paths={"ledger": method.ledger},
+        real={"epsilon": method.epsilon, "delta": method.delta},
+    )
 
 
 def _calibration(method: Method) -> Calibration:
@@ -278,7 +274,10 @@ def _shows_people(order: Order) -> bool:
 def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
-        raise SettingError(f"users is {people}; it must be at least 1")
+        raise SettingError(
+            f"users is {people}; it must be at least 1",
+            remedy="give --users a count, or leave it out",
+        )
     most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
     if budget.delta > most:
         whom = (

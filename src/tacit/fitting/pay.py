@@ -103,8 +103,7 @@ def settle(
 
     filled = None if drawn is None else tuple(drawn)
     twice(lambda: book.commit(receipt, artefact, filled))
-    made = signed(statement, artefact, book.sign, book.signer)
-    return made.with_check(CHARGED)
+    return signed(statement, artefact, book.sign, book.signer, checked=CHARGED)
 
 
 def running_total(

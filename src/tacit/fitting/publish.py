@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.schema import Schema
+from tacit.data.schema import LIKES, Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
@@ -142,10 +142,7 @@ class Said:
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
-        if self.public.schema.positive is None:
-            yield f"the rating scale, {_scale(self.public.schema)}"
-        else:
-            yield "from which value on something is a like"
+        yield from public_scale(self.public.schema)
         yield (
             "the catalogue of items"
             if self.declared_items
@@ -161,12 +158,17 @@ class Said:
             yield before(self.order.start)
 
 
-def _scale(schema: Schema) -> str:
-    """The ends, and whose word they are."""
-    ends = f"{schema.low:g} to {schema.high:g}"
-    if schema.source == "given":
-        return ends
-    return f"{ends} (implied by the layout: {schema.source})"
+def public_scale(schema: Schema) -> Iterable[str]:
+    """The ends of the scale and whose word they are, or what is a like; a table of likes
+    alone has no such rule."""
+    if schema.positive is not None:
+        if schema.source != LIKES:
+            yield f"that {schema.positive:g} and more is a like"
+        return
+    layout = ""
+    if schema.source != "given":
+        layout = f" (implied by the layout: {schema.source})"
+    yield f"the rating scale, {schema.low:g} to {schema.high:g}{layout}"
 
 
 def purpose(order: Order) -> str:

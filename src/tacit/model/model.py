@@ -191,10 +191,21 @@ class Model:
         allowed[seen] = False
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
+        liked = self._liked_by_many(own) if reasons else None
         return Listed(
-            self._line(own, row, found, reasons)
+            self._line(own, row, found, reasons, liked)
             for row in top(found.scores, n, allowed).tolist()
         )
+
+    def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
+        """How far everybody's rating of each item lies above the average, in rating points;
+        None for a model that does not rate."""
+        if self.personal.ranks_by != "rating":
+            return None
+        with answering():
+            mean, _ = self.personal.predict(Own(own.items[:0], own.values[:0]))
+        sensible(mean)
+        return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
     def knows_tastes(self, own: Own) -> bool:
         """Whether these ratings change the order of items at all. Where they do not, a list
@@ -207,7 +218,12 @@ class Model:
         return bool(np.ptp(shift) > DIFFER)
 
     def _line(
-        self, own: Own, row: int, found: Ordered, reasons: int
+        self,
+        own: Own,
+        row: int,
+        found: Ordered,
+        reasons: int,
+        liked: NDArray[np.float64] | None,
     ) -> Recommendation:
         schema = self.shared.schema
         moved = self._moved(own, row, reasons)
@@ -219,6 +235,7 @@ class Model:
             float(found.scores[row]),
             tuple(share.name for share in moved),
             moved,
+            0.0 if liked is None else float(liked[row]),
         )
 
     def _moved(self, own: Own, row: int, reasons: int) -> tuple[Share, ...]:

@@ -36,9 +36,7 @@ class Sides(NamedTuple):
     right: Floats
 
 
-def one_factor(
-    projected: bool, fixed: bool
-) -> Callable[[Claim, Force], Seen]:
+def one_factor(projected: bool, fixed: bool) -> Callable[[Claim, Force], Seen]:
     """An attack on S1. `projected`: |u| is cut at 1, as the proof has it; `fixed`: u is that
     of the first neighbour on both sides, which is what the proof is about."""
 

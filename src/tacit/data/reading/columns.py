@@ -177,7 +177,9 @@ def _given(
     if isinstance(wanted, str) and header is not None and wanted in header:
         return list(header).index(wanted)
     raise SettingError(
-        f"columns: there is no column {wanted!r} for {role}", place=label
+        f"columns: there is no column {wanted!r} for {role}",
+        place=label,
+        remedy="give a name of the header, or a number counted from 1",
     )
 
 

@@ -173,8 +173,10 @@ class Identity:
                 bytes.fromhex(found["sign"])
             )
             self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
-            held = found.get("held")
-            self._held = None if held is None else bytes.fromhex(held)
+            held = found.get("held") or {}
+            if isinstance(held, str):  # of a version with one training
+                held = {"": held}
+            self._held = {who: bytes.fromhex(key) for who, key in held.items()}
         except (OSError, ValueError, KeyError) as error:
             raise StorageError(
                 f"the key file {self.path} cannot be read ({type(error).__name__})",
@@ -185,8 +187,9 @@ class Identity:
         self.tickets = public_of(self._tickets)
         """The public half of its key for join tickets, which never rotates."""
         honoured = list(self.exchange)
-        if self._held is not None and self._held not in honoured:
-            honoured.append(self._held)
+        for held_key in self._held.values():
+            if held_key not in honoured:
+                honoured.append(held_key)
         publics = [public_of(each) for each in honoured]
         self.by_name = {
             name_of(public): private
@@ -221,30 +224,30 @@ class Identity:
             kept = [bits.fresh().token(32), *self.exchange][:KEPT]
             self._keep(kept, self._held)
 
-    def hold(self, name: str | None) -> None:
-        """Keep this key until another one is held, or none: a round that is keyed to it is
-        open, and its masks come off with no other.
+    def hold(self, name: str | None, who: str = "") -> None:
+        """Keep this key until `who` holds another one, or none: a round of that training is
+        keyed to it, and its masks come off with no other.
 
         It is written only where something changes, which is once in a rotation.
         """
-        if name == self._held_name:
+        wanted = None if name is None else self.by_name[name]
+        if wanted == self._held.get(who):
             return
-        held = None if name is None else self.by_name[name]
         with self._alone():
             self._read()  # another process may have dropped it since
+            held = {**self._held}
+            held.pop(who, None)
+            if wanted is not None:
+                held[who] = wanted
             self._keep(self.exchange, held)
 
-    @property
-    def _held_name(self) -> str | None:
-        return None if self._held is None else name_of(public_of(self._held))
-
-    def _keep(self, exchange: list[bytes], held: bytes | None) -> None:
+    def _keep(self, exchange: list[bytes], held: dict[str, bytes]) -> None:
         content: dict[str, Any] = {
             "sign": self._sign.private_bytes_raw().hex(),
             "exchange": [each.hex() for each in exchange],
         }
-        if held is not None:
-            content["held"] = held.hex()
+        if held:
+            content["held"] = {who: key.hex() for who, key in held.items()}
         self._write(content)
         self._read()
 

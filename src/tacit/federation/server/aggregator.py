@@ -96,6 +96,8 @@ class _Begun:
 
     def __init__(self, handler: _Handler) -> None:
         self._handler = handler
+        self.fine = False
+        """Whether it was read, and belongs to a round."""
 
     async def fits(self, beginning: bytes, length: int) -> None:
         """Refuse an upload of another length than its round asks for, before it is read."""
@@ -107,6 +109,7 @@ class _Begun:
         payload = payload_size(self.known.opening.parts, message.rows)
         if length != self.start + payload:
             raise WireError("an upload of a wrong length")
+        self.fine = True
 
 
 class _Handler:
@@ -149,7 +152,10 @@ class _Handler:
         """
         begun = _Begun(self)
         body, caller = await self.gate.heard(request, fits=begun.fits)
-        message, key, known = begun.message, begun.key, begun.known
+        if not begun.fine:  # shorter than it said
+            raise WireError("an upload of a wrong length")
+        message, known = begun.message, begun.known
+        key = begun.key
         payload = memoryview(body)[begun.start :]
         # refuses a wrong length, and rows that are not in order
         sections(known.opening.parts, message.rows, payload)

@@ -141,7 +141,7 @@ class Conductor:
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
         self._enter(Stage.OVER)
-        await asyncio.to_thread(self.identity.hold, None)
+        await asyncio.to_thread(self.identity.hold, None, self.name)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
@@ -228,7 +228,7 @@ class Conductor:
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
         # before anybody masks with it: three rotations in one round must not lose it
-        await asyncio.to_thread(self.identity.hold, keyed.key)
+        await asyncio.to_thread(self.identity.hold, keyed.key, self.name)
         opening = Opening(
             task=self.name,
             round=self.index,

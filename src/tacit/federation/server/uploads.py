@@ -226,6 +226,17 @@ def standing(session: Transaction) -> list[SumsStanding]:
     ]
 
 
+def give_up_open(session: Transaction) -> int:
+    """Give up every attempt that is open, and say how many there were: after the store came
+    back from an older copy, which does not know what was revealed since."""
+    rows = session.run(
+        "SELECT task, round, attempt FROM round WHERE status = 'open'"
+    )
+    for row in rows:
+        _give_up(session, Key(*row))
+    return len(rows)
+
+
 def _is_revealed(session: Transaction, task: str, round_: int) -> bool:
     """Whether a sum of this round was revealed, of whichever attempt."""
     return bool(

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from tacit.asked import path, text
+from tacit.asked import kinds
 from tacit.errors import SettingError
 
 FORMAT = 1
@@ -67,9 +67,8 @@ class Store(Protocol):
 
 def check_names(location: object, population: object) -> None:
     """Refuse a place or a name that no book can have."""
-    if location is not None:
-        path("ledger", location)
-    name = text("population", population)
+    kinds(texts={"population": population}, paths={"ledger": location})
+    name = str(population)
     if not (
         0 < len(name) <= 200 and name.isprintable() and name == name.strip()
     ):

@@ -82,7 +82,9 @@ def read_declared(path: str) -> dict[str, Any]:
         found: dict[str, Any] = tomllib.loads(text)
     except OSError as error:
         raise SettingError(
-            f"it cannot be read ({error.strerror})", place=path
+            f"it cannot be read ({error.strerror})",
+            place=path,
+            remedy='write lines such as by = "A library" into it',
         ) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingError(

@@ -12,10 +12,20 @@ from tacit.shown import one_line
 
 STYLE = """
 td:first-child { width: 15rem; color: var(--soft); }
-.annex h3 { margin-top: 1rem; }
 td { overflow-wrap: anywhere; }
-@media print { .annex { break-before: page; } section { break-inside: auto; } }
+.annex h3 { margin-top: 1rem; }
+@media print {
+  html { font-size: 8.5pt; line-height: 1.35; }
+  p, ul { max-width: none; margin-bottom: .35rem; }
+  h2 { font-size: 1.2rem; margin-bottom: .3rem; }
+  section { margin-bottom: .7rem; }
+  table { break-inside: avoid; }
+  th, td { padding-top: .15rem; padding-bottom: .15rem; }
+  .annex h3 { margin: .5rem 0 .1rem; }
+  section:last-of-type { break-before: page; }
+}
 """
+"""The plain words fit two sheets of paper; the annex begins on one of its own."""
 ANNEX = "Technical annex: the questions of NIST SP 800-226"
 
 

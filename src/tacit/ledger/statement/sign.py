@@ -36,13 +36,17 @@ def signed(
     artefact: str,
     sign: Callable[[bytes], Signed],
     signer: str,
+    *,
+    checked: str | None = None,
 ) -> Statement:
-    """The statement for one artefact (its SHA-256), with a signature."""
+    """The statement for one artefact (its SHA-256), with a signature. `checked`: against
+    what its signer has checked it by making it."""
     # As a reader will have it: with the very fields that stand in its text.
     read = Statement.from_json(statement.to_json())
     named = read.model_copy(update={"artefact": artefact, "signer": signer})
     made = sign(message(named))
-    return named.model_copy(update={"signature": made.signature})
+    whole = named.model_copy(update={"signature": made.signature})
+    return whole if checked is None else whole.with_check(checked)
 
 
 def message(statement: Statement) -> bytes:

@@ -169,6 +169,12 @@ def choice_round(
     return Round("choice", (part,), contribute, absorb)
 
 
+def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
+    """The same items for people who differ as widely as the choice says."""
+    loadings = np.ascontiguousarray(model.loadings * state.choice.scales)
+    return replace(model, loadings=loadings, noise=state.choice.noise)
+
+
 def published(
     method: Method, first: FirstOrder, state: FirstState, model: GaussianModel
 ) -> Shared:
@@ -176,7 +182,7 @@ def published(
     start from."""
     public = first.public
     kept, numbers = keep(first, state)
-    model = model.chosen(state.choice.scales, state.choice.noise)
+    model = widened(model, state)
     arrays = {
         "baseline": model.baseline.astype(np.float32),
         "variance": model.variance.astype(np.float32),

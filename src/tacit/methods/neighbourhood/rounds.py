@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.first_order.choice import first_model
+from tacit.methods.first_order.choice import first_model, widened
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.state import FirstState, Floats
 from tacit.methods.neighbourhood.state import PairState
@@ -91,8 +91,7 @@ class Pairs:
 
     def model(self, state: PairState) -> GaussianModel:
         """The personal model under the neighbours: level, popularity, public features."""
-        base = first_model(self.first, state).model
-        return base.chosen(state.choice.scales, state.choice.noise)
+        return widened(first_model(self.first, state).model, state)
 
     def _residuals(
         self, block: Block, state: PairState

@@ -72,6 +72,9 @@ class Recommendation:
     moved: tuple[Share, ...] = ()
     """The same, with by how much each has moved it: in rating points, or in the score of a
     model of likes."""
+    everybody: float = 0.0
+    """How far everybody's expected rating of it lies above that of an average item, in rating
+    points: how much of its place it owes to being liked by many."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import { integers } from './bound.js';
 import { mask, roundKey, sha } from './keys.js';
 import { choose, ownGaussian, ownLaplace, polya, skellam } from './noise.js';
 import { State } from './rounds.js';
-import { chained, frame, tensors } from './wire.js';
+import { chained, frame, packed, tensors } from './wire.js';
 
 /** @typedef {import("./wire.js").Bytes} Bytes */
 /** @typedef {import("./wire.js").Header} Header */
@@ -61,7 +61,8 @@ export function checked(agreed, told, payload, before) {
 /**
  * The words of an answer, and what they really cost. The caller has paid.
  * @param {Agreed} agreed @param {Person} person @param {Header} told
- * @param {Bytes} payload @param {Before} before @param {Bytes} secret @param {import("./coins.js").Bits} bits
+ * @param {Bytes} payload @param {Before} before @param {Bytes} secret
+ * @param {import("./coins.js").Bits} bits
  * @returns {Promise<{words: Bytes, moved: Cost}>}
  */
 export async function words(agreed, person, told, payload, before, secret, bits) {
@@ -88,9 +89,8 @@ export async function words(agreed, person, told, payload, before, secret, bits)
     if (own) moved = plus(moved, price(own, 1));
     const noise = drawn(agreed, act, whole.length, bits);
     if (noise) noise.forEach((k, i) => (whole[i] = (whole[i] ?? 0) + k));
-    out.push(
-      masked(whole, layout.bits, await mask(key, layout.name, (whole.length * layout.bits) / 8)),
-    );
+    const stream = await mask(key, layout.name, whole.length * (layout.bits > 32 ? 8 : 4));
+    out.push(masked(whole, layout.bits, stream));
   }
   return { words: chained(out), moved };
 }
@@ -114,20 +114,22 @@ function drawn(agreed, act, count, bits) {
 }
 
 /**
- * Integers and mask, added modulo 2^bits.
- * @param {Float64Array} whole
- * @param {number} bits
- * @param {ArrayBuffer} stream
+ * Integers and mask, added modulo 2^bits, without gaps.
+ * @param {Float64Array} whole @param {number} bits @param {ArrayBuffer} stream
  */
 function masked(whole, bits, stream) {
-  if (bits === 32) {
-    const mask = new Uint32Array(stream);
-    return new Uint8Array(mask.map((word, i) => word + ((whole[i] ?? 0) >>> 0)).buffer);
+  if (bits > 32) {
+    const words = new BigUint64Array(stream).map((word, i) =>
+      BigInt.asUintN(bits, word + BigInt(whole[i] ?? 0)),
+    );
+    return packed(words, bits);
   }
-  const mask = new BigUint64Array(stream);
-  return new Uint8Array(
-    mask.map((word, i) => word + BigInt.asUintN(64, BigInt(whole[i] ?? 0))).buffer,
+  // Modulo 2^32 first: a float holds the sum of two such words exactly.
+  const words = Float64Array.from(
+    new Uint32Array(stream),
+    (word, i) => (word + ((whole[i] ?? 0) >>> 0)) % 2 ** bits,
   );
+  return packed(words, bits);
 }
 
 /** The whole message. @param {Agreed} agreed @param {Header} told @param {Bytes} words */

@@ -245,7 +245,8 @@ export function skellam(count, variance, bits) {
 /**
  * Shares of discrete Laplace noise: the difference of two negative binomial numbers, each a Poisson
  * number of log-series numbers (`tacit.noise.shares`).
- * @param {number} count @param {number} part of a whole draw @param {number} scale @param {Bits} bits
+ * @param {number} count @param {number} part of a whole draw @param {number} scale
+ * @param {Bits} bits
  */
 export function polya(count, part, scale, bits) {
   const whole = ratio(scale);

@@ -40,7 +40,6 @@ export function deviceRoom() {
       status,
     );
   };
-  closed([]);
   return {
     element,
     /** Once it is known which servers are named. @param {string[]} origins */

@@ -8,7 +8,7 @@ import { answers } from './answers.js';
 import { sensitivity } from './bound.js';
 import { federated } from './factors.js';
 import { bias, popularity } from './rounds.js';
-import { layout, layoutsText, text } from './wire.js';
+import { layout, layoutsText, packedSize, text } from './wire.js';
 
 /** @typedef {import("./account.js").Act} Act */
 /** @typedef {import("./rounds.js").Round} Round */
@@ -107,7 +107,7 @@ export class Agreed {
   /** Bytes of one answer to a round, whatever was rated. @param {number} index */
   bytes(index) {
     return (this.layouts[index] ?? []).reduce(
-      (all, { size, width, bits }) => all + (size * width * bits) / 8,
+      (all, { size, width, bits }) => all + packedSize(size * width, bits),
       0,
     );
   }
@@ -158,7 +158,7 @@ export class Agreed {
     const { cohort } = this.task;
     const reach = act?.kind === 'laplace' ? LONG_REACH : REACH;
     const span = cohort * Math.min(l1, l2) + reach * Math.sqrt(this.#variance(act, cohort));
-    return layout({ name, size, width, bits: span < 2 ** 31 ? 32 : 64, law, spread });
+    return layout({ name, size, width, bits: wordBits(span), law, spread });
   }
 
   /**
@@ -176,6 +176,19 @@ export class Agreed {
     const servers = this.task.noise === 'devices' ? 0 : 2 * one;
     return servers + (this.devicesAdd ? (one * many) / this.enough : 0);
   }
+}
+
+/**
+ * Bits of a word that holds sums up to `span`, with room to see one beyond.
+ * @param {number} span
+ */
+function wordBits(span) {
+  if (!(span < 2 ** 63)) return 64;
+  const exact = Math.max(
+    8,
+    Math.trunc(span) === 0 ? 1 : BigInt(Math.trunc(span)).toString(2).length + 1,
+  );
+  return Math.min(exact <= 32 ? 32 : 64, exact + 2);
 }
 
 /** What a server says of its noise, as a whole number. @param {Act} act */

@@ -8,7 +8,7 @@
  * @property {string} name
  * @property {number} size rows
  * @property {number} width words of a row
- * @property {32 | 64} bits of a word
+ * @property {number} bits of a word, from 8 to 64
  * @property {boolean} sparse
  * @property {boolean} report
  * @property {string} law of what each server adds
@@ -96,6 +96,42 @@ export function layout(given) {
   const whole = { name: '', size: 0, width: 1, bits: 32, sparse: false, report: false };
   return /** @type {Layout} */ ({ ...whole, law: '', spread: 0, printed: '', ...given });
 }
+
+/**
+ * Words of so many bits one after another, lowest bit first.
+ * @param {Float64Array | BigUint64Array} words floats where a word has at most 32 bits
+ * @param {number} bits
+ */
+export function packed(words, bits) {
+  const out = new Uint8Array(packedSize(words.length, bits));
+  let at = 0;
+  let have = 0;
+  if (words instanceof Float64Array) {
+    let rest = 0; // below 2^39
+    for (const word of words) {
+      rest += word * 2 ** have;
+      for (have += bits; have >= 8; have -= 8) {
+        out[at++] = rest % 256;
+        rest = Math.floor(rest / 256);
+      }
+    }
+    if (have) out[at] = rest;
+    return out;
+  }
+  let rest = 0n;
+  for (const word of words) {
+    rest |= word << BigInt(have);
+    for (have += bits; have >= 8; have -= 8) {
+      out[at++] = Number(rest & 255n);
+      rest >>= 8n;
+    }
+  }
+  if (have) out[at] = Number(rest);
+  return out;
+}
+
+/** Bytes of so many words. @param {number} count @param {number} bits */
+export const packedSize = (count, bits) => Math.ceil((count * bits) / 8);
 
 /** What the print of a round's layouts is made of. @param {Layout[]} layouts */
 export const layoutsText = (layouts) => utf8(layouts.map((one) => JSON.stringify(one)).join('\n'));
