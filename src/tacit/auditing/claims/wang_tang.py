@@ -101,7 +101,7 @@ CLAIMS = (
         "pnbm-langevin",
         "user",
         1.0,
-        tells_exactly(level_of_last),
+        tells_exactly(level_of_last, rounds=2),
         "false",
     ),
     Claim(
@@ -123,7 +123,7 @@ CLAIMS = (
         "pnbm-langevin",
         "user",
         1.0,
-        over_a_chain("pairs"),
+        over_a_chain("pairs", rounds=40),
         "open",
     ),
     Claim(
@@ -134,7 +134,7 @@ CLAIMS = (
         "mf-langevin",
         "user",
         1.0,
-        over_a_chain("factors"),
+        over_a_chain("factors", epochs=40),
         "open",
     ),
 )
