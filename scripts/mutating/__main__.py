@@ -22,16 +22,16 @@ def main() -> int:
     asked = _asked()
     chosen = [bug for bug in BUGS if not asked.names or bug.name in asked.names]
     if unknown := set(asked.names) - {bug.name for bug in BUGS}:
-        print(f"no such bug: {', '.join(sorted(unknown))}", file=sys.stderr)
+        sys.stderr.write(f"no such bug: {', '.join(sorted(unknown))}\n")
         return 2
     if asked.list:
         for bug in chosen:
-            print(f"{bug.name:34} {bug.file:44} {bug.words}")
+            _say(f"{bug.name:38} {bug.file:44} {bug.words}")
         return 0
     start = time.monotonic()
     found = _all(chosen, asked.jobs)
     survived = [each for each in found if not each.by]
-    print(
+    _say(
         f"\n{len(found) - len(survived)} of {len(found)} bugs caught, "
         f"{time.monotonic() - start:.0f} seconds in all"
     )
@@ -74,7 +74,12 @@ def _all(bugs: list[Bug], jobs: int) -> list[Caught]:
 
 def _show(caught: Caught) -> None:
     by = caught.by or f"SURVIVED {caught.why}".strip()
-    print(f"{caught.bug.name:34} {caught.seconds:6.1f} s  {by}", flush=True)
+    _say(f"{caught.bug.name:38} {caught.seconds:6.1f} s  {by}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _plain(found: list[Caught]) -> list[dict[str, object]]:

@@ -9,8 +9,8 @@ FEDERATION = (
         "device share too small",
         "a device adds half its share of the noise",
         "noise/portion.py",
-        "        variance = nextafter(event.variance / enough, float(\"inf\")) * devices\n",
-        "        variance = nextafter(event.variance / enough, float(\"inf\")) * devices / 2\n",
+        '        variance = nextafter(event.variance / enough, float("inf")) * devices\n',
+        '        variance = nextafter(event.variance / enough, float("inf")) * devices / 2\n',
         (
             "federation/test_federated.py::test_enough_portions_make_the_variance_that_was_charged",
         ),

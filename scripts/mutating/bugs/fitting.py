@@ -11,7 +11,9 @@ FITTING = (
         "fitting/run.py",
         "    payment = pay(\n",
         "    run.go()\n    payment = pay(\n",
-        ("fitting/test_values.py", "cli/test_promise.py"),
+        (
+            "attack/test_planted.py::test_nothing_is_drawn_before_the_book_is_charged",
+        ),
     ),
     Bug(
         "one event missing",
@@ -19,7 +21,9 @@ FITTING = (
         "fitting/run.py",
         "        tuple(run.charged),\n",
         "        tuple(run.charged)[:-1],\n",
-        ("cli/test_plan_equals_fit.py", "ledger/test_promises.py"),
+        (
+            "attack/test_planted.py::test_the_book_is_charged_for_all_that_is_drawn",
+        ),
     ),
     Bug(
         "value threshold before the pattern",
@@ -48,10 +52,10 @@ FITTING = (
     Bug(
         "raw count in the statement",
         "a statement tells how many people there are",
-        "fitting/publish.py",
-        '            yield "the declared number of people"\n',
-        '            yield f"{self.public.people} people"\n',
-        ("crossing/test_matrix.py", "ledger/test_statement.py"),
+        "fitting/run.py",
+        "            used=self.method.used(self.settled.public),\n",
+        "            used={'people': self.engine.people},\n",
+        ("attack/test_planted.py::test_neighbours_have_the_same_statement",),
     ),
     Bug(
         "block mean",
@@ -78,7 +82,7 @@ FITTING = (
         "        kept = getattr(self.engine, '_personal', {})\n"
         "        return replace(shared, schema=self.public.schema,\n"
         "                       arrays={**shared.arrays, **kept})\n",
-        ("methods/test_mf.py", "methods/test_others.py"),
+        ("attack/test_planted.py::test_no_published_array_has_a_row_a_person",),
     ),
     Bug(
         "no noise and no word of it",
@@ -134,7 +138,7 @@ FITTING = (
         "rounds/people.py",
         "            (place >= self.index) & (place < self.index + self.width)\n",
         "            place >= self.index\n",
-        ("rounds/test_round.py", "methods/test_one_bit.py"),
+        ("attack/test_planted.py::test_nobody_is_in_two_slices",),
     ),
     Bug(
         "ratings shown by their repr",

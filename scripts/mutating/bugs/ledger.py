@@ -85,9 +85,7 @@ LEDGER = (
         "ledger/account/cost.py",
         '        return 2 if at == "value" else limit\n',
         "        return 1\n",
-        (
-            "ledger/test_account.py::test_units_are_translated_by_group_privacy",
-        ),
+        ("ledger/test_account.py::test_units_are_translated_by_group_privacy",),
     ),
     Bug(
         "coin that hides no rating",

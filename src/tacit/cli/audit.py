@@ -102,6 +102,16 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="With --lists: whose items are whose, and which canaries were in.",
 )
+@click.option(
+    "--gauntlet",
+    is_flag=True,
+    help="Published attacks on METHOD, or on all, at every calibration: one table.",
+)
+@click.option(
+    "--claims",
+    is_flag=True,
+    help="What papers claim, each sentence attacked at its own relation.",
+)
 @json_option
 def audit(
     what: str | None,
@@ -109,6 +119,8 @@ def audit(
     out: tuple[Path, ...],
     lists: str | None,
     canaries: Path | None,
+    gauntlet: bool,
+    claims: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -116,6 +128,13 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
+    if gauntlet or claims:
+        from tacit.cli.audit_tables import show_claims, show_gauntlet
+
+        shown = show_claims if claims else show_gauntlet
+        if not shown(what, asked["quick"], asked["mistake"], out, as_json):
+            sys.exit(1)
+        return
     if lists is not None or canaries is not None:
         done = _theirs(lists, canaries, asked)
     else:

@@ -8,6 +8,7 @@ as she rates them: one fit for all coins. At `user` a paper's raw means tell mor
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,14 @@ OWN = 8
 SHARE = 0.005
 
 
-def over_a_chain(
-    what: str, **short: int
-) -> Callable[[Claim, Force], Seen]:
+def over_a_chain(what: str, **short: int) -> Callable[[Claim, Force], Seen]:
     """An attack on all coins of one chain. `what` is published: similarities of all pairs,
     or factors; `short` is a shorter chain, for a quick look."""
 
     def attack(claim: Claim, force: Force) -> Seen:
         rng = np.random.default_rng(11)
         coins = rng.random(CANARIES) < 0.5
-        settings = short if force.quick else {}
+        settings: dict[str, Any] = dict(short) if force.quick else {}
         made = printed(claim, crowd(rng, coins), **settings)
         scores = together(made, what)
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)

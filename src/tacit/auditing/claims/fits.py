@@ -112,9 +112,7 @@ def tells_exactly(
         note = "the number differs from fit to fit: it has noise"
         if exact:
             note = f"{ones.pop():.4f} in every fit, or {others.pop():.4f}"
-        return Seen(
-            inf if exact else 0.0, note, "an item rated once, 5 or 1"
-        )
+        return Seen(inf if exact else 0.0, note, "an item rated once, 5 or 1")
 
     return attack
 

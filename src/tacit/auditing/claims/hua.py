@@ -36,9 +36,7 @@ class Sides(NamedTuple):
     right: Floats
 
 
-def one_factor(
-    projected: bool, fixed: bool
-) -> Callable[[Claim, Force], Seen]:
+def one_factor(projected: bool, fixed: bool) -> Callable[[Claim, Force], Seen]:
     """An attack on S1. `projected`: |u| is cut at 1, as the proof has it; `fixed`: u is that
     of the first neighbour on both sides, which is what the proof is about."""
 
@@ -112,7 +110,10 @@ def sides(ratings: Ratings, own: Floats) -> Sides:
     rating = ratings.value.astype(np.float64)
     left = np.bincount(ratings.item, u * u, ratings.n_items)
     right = np.bincount(ratings.item, u * rating, ratings.n_items)
-    return Sides(left + RIDGE * len(ratings), right)
+    ridge = RIDGE * len(ratings)
+    return Sides(
+        np.asarray(left + ridge, np.float64), np.asarray(right, np.float64)
+    )
 
 
 def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:

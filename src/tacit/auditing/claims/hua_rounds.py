@@ -80,9 +80,7 @@ class Training:
         return total, raters
 
 
-def every_round(
-    rounds: int, present: float
-) -> Callable[[Claim, Force], Seen]:
+def every_round(rounds: int, present: float) -> Callable[[Claim, Force], Seen]:
     """An attack by the recommender, over so many rounds in which everybody is present with
     this chance."""
 

@@ -100,9 +100,7 @@ class Exhibit:
     def events(self) -> tuple[Event, ...]:
         """From which the noise of its releases is drawn; none for a twin."""
         users = None if self.kind.local else PEOPLE
-        run = _Run(
-            self.method, self.stage.after, self.stage.items, users, None
-        )
+        run = _Run(self.method, self.stage.after, self.stage.items, users, None)
         return run.events
 
     def told(self, model: Model, own: dict[int, float]) -> Floats:
@@ -139,9 +137,7 @@ class Exhibit:
             delta=self.target.delta,
             mistake=self.target.mistake,
         )
-        return found(
-            self.target, attack, won.epsilon, note=won.words, **more
-        )
+        return found(self.target, attack, won.epsilon, note=won.words, **more)
 
     def skip(self, attack: str, why: str) -> Skipped:
         """Say why an attack does not apply."""

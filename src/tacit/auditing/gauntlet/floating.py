@@ -37,9 +37,7 @@ def attack(shown: Exhibit) -> Cell:
         (_guessed(name, shown.target.mistake) for name in sorted(laws)),
         key=lambda each: each.epsilon,
     )
-    return found(
-        shown.target, NAME, won.epsilon, note=won.words, box="white"
-    )
+    return found(shown.target, NAME, won.epsilon, note=won.words, box="white")
 
 
 @lru_cache(maxsize=8)

@@ -38,9 +38,7 @@ def attack(shown: Exhibit) -> Cell:
     note = "children draw different noise, and an event is drawn once"
     if same or twice:
         note = f"drawn again: {', '.join([*same, *twice])}"
-    return found(
-        shown.target, NAME, 0.0, leak=bool(same or twice), note=note
-    )
+    return found(shown.target, NAME, 0.0, leak=bool(same or twice), note=note)
 
 
 @lru_cache(maxsize=16)

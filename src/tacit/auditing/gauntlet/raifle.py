@@ -52,7 +52,9 @@ class Asked:
 def attack(shown: Exhibit) -> Cell:
     """Guess the coins of single canaries from the sums of a server that chooses the state."""
     if not set(DEVICES) & set(shown.kind.engines):
-        return shown.skip(NAME, "no devices take part: a curator holds the ratings")
+        return shown.skip(
+            NAME, "no devices take part: a curator holds the ratings"
+        )
     target = shown.target
     method = shown.method
     quiet = target.calibration == "none"

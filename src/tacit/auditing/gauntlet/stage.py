@@ -140,9 +140,7 @@ def _habits(rng: np.random.Generator) -> Row:
     return [(item, 3.0) for item in items]
 
 
-def _canary(
-    unit: Unit, habits: Row, own: int, coin: bool | None
-) -> list[Row]:
+def _canary(unit: Unit, habits: Row, own: int, coin: bool | None) -> list[Row]:
     """Her row as the coin says; None before it is tossed."""
     if unit == "user":
         return [[*habits, (own, HIGH)]] if coin else []

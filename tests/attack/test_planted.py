@@ -1,0 +1,119 @@
+"""What `scripts/mutate` found that no quick test would have noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.data.catalogue import Catalogue
+from tacit.data.sample import sample
+from tacit.engine.threads import Threads
+from tacit.errors import Failure
+from tacit.fitting.run import trial
+from tacit.ledger.account.event import Gaussian
+from tacit.ledger.book.book import open_book
+from tacit.noise import release
+from tacit.noise.release import Charge, GramRelease
+from tacit.rounds.people import Slice
+
+SIGMA = 1e6
+"""Steps: equal draws of this spread do not happen."""
+
+
+def event(numbers: int) -> Gaussian:
+    return Gaussian(name="r/p", sensitivity=1.0, sigma=SIGMA, draws=numbers)
+
+
+def crowd(people: int = 60):
+    """A few people of the sample, over few items."""
+    ratings = sample(people)
+    few = ratings.take(ratings.item < 40)
+    return replace(few, items=list(ratings.items)[:40])
+
+
+def test_a_paid_event_is_drawn_once() -> None:
+    charge = Charge([event(1)])
+    charge.draw("r/p")
+    with pytest.raises(Failure, match="already drawn"):
+        charge.draw("r/p")
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_every_entry_of_a_matrix_has_a_noise_of_its_own(diagonal: bool) -> None:
+    size = 12
+    numbers = size * (size + (1 if diagonal else -1)) // 2
+    made = GramRelease("r/p", size, diagonal, 1, Charge([event(numbers)]))
+    out = np.zeros((size, size), np.float32)
+    for first in (0, 5):
+        last = 5 if first == 0 else size
+        sums = np.zeros((last - first, size), np.int64)
+        made.band(first, sums, out[first:last])
+    drawn = out[np.triu_indices(size, 0 if diagonal else 1)]
+    assert (drawn != 0).all()
+    assert len(np.unique(drawn)) > 0.9 * numbers  # float32 may round two alike
+
+
+def test_a_coin_is_tossed_anew_in_every_round() -> None:
+    engine = Threads(crowd())
+    first, second = engine.coins(), engine.coins()
+    assert (first != second).all()
+    assert (first != engine.places()).all()
+
+
+def test_nobody_is_in_two_slices() -> None:
+    engine = Threads(crowd())
+    slices = [Slice(k, 3).among(engine) for k in range(3)]
+    together = np.concatenate([each for each in slices if each is not None])
+    assert sorted(together.tolist()) == list(range(engine.people))
+
+
+def test_nothing_is_drawn_before_the_book_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    charged: list[int] = []
+    whole = release.draw_law
+
+    def watched(*given):
+        charged.append(len(open_book().entries()))
+        return whole(*given)
+
+    monkeypatch.setattr(release, "draw_law", watched)
+    ratings = crowd()
+    tacit.Popularity(epsilon=1.0).fit(
+        ratings, items=Catalogue(list(ratings.items)), users=60
+    )
+    assert charged
+    assert min(charged) == 1
+
+
+def test_the_book_is_charged_for_all_that_is_drawn() -> None:
+    ratings = crowd()
+    model = tacit.Bias(epsilon=1.0).fit(
+        ratings, items=Catalogue(list(ratings.items)), users=60
+    )
+    (entry,) = (e for e in open_book().entries() if e.kind == "reserve")
+    assert entry.events == model.statement_.events
+
+
+def test_neighbours_have_the_same_statement() -> None:
+    ratings = crowd()
+    items = Catalogue(list(ratings.items))
+    fewer = ratings.take(ratings.user != 0)
+    said = [
+        trial(tacit.Bias(epsilon=1.0), each, items=items, users=60).statement
+        for each in (ratings, fewer)
+    ]
+    assert said[0] == said[1]
+
+
+def test_no_published_array_has_a_row_a_person() -> None:
+    ratings = crowd()
+    items = Catalogue(list(ratings.items))
+    method = tacit.FederatedMF(epsilon=1.0, calibration="paper", rounds=2)
+    model = trial(method, ratings, items=items, users=ratings.n_users)
+    assert ratings.n_users != ratings.n_items
+    for array in model.shared.arrays.values():
+        assert ratings.n_users not in array.shape
