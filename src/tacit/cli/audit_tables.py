@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
@@ -39,20 +41,33 @@ def show_gauntlet(
             mistake=mistake,
             progress=bar,
         )
-    _give({"cells": facts(cells)}, out, as_json)
-    if not as_json:
-        columns, rows = gauntlet_rows(cells)
-        table(columns, rows)
-        say("")
-        say(
+    columns, rows = gauntlet_rows(cells)
+    words = (
+        (
             f"{FELL}: more coins guessed than the claim of epsilon 1 allows, or told without "
             f"noise. {NOTHING}: the claim was not refuted. {APART}: does not apply."
-        )
-        say(
+        ),
+        (
             "A twin claims nothing and is attacked as if it claimed epsilon 1; "
             f"any true claim falls with a chance of at most {mistake:g}."
-        )
+        ),
+    )
+    page = Page("The gauntlet", columns, rows, words, reasons(cells))
+    _give({"cells": facts(cells)}, page, out, as_json)
     return is_sound(cells)
+
+
+def reasons(cells: Sequence[Cell]) -> list[str]:
+    """Where attacks do not apply, and why: each once."""
+    from tacit.auditing.gauntlet.exhibit import Skipped
+
+    return list(
+        dict.fromkeys(
+            f"{cell.attack} does not apply where {cell.why}"
+            for cell in cells
+            if isinstance(cell, Skipped)
+        )
+    )
 
 
 def gauntlet_rows(
@@ -94,14 +109,20 @@ def show_claims(
         )
     with progress("claims") as bar:
         done = audit_claims(chosen, quick=quick, mistake=mistake, progress=bar)
-    _give({"claims": [each.facts() for each in done]}, out, as_json)
-    if not as_json:
-        table(CLAIM_COLUMNS, [claim_row(each) for each in done])
-        say("")
-        say(
+    words = (
+        (
             "Measured is an epsilon that the printed algorithm surely costs at the claim's own "
             f"relation; any true claim is refuted with a chance of at most {mistake:g}."
-        )
+        ),
+    )
+    seen = [
+        f"{each.claim.name}: {each.claim.sentence}. Seen: {each.finding.note} "
+        f"({each.finding.witness})."
+        for each in done
+    ]
+    rows = [claim_row(each) for each in done]
+    page = Page("The claims of papers", CLAIM_COLUMNS, rows, words, seen)
+    _give({"claims": [each.facts() for each in done]}, page, out, as_json)
     return all(each.as_expected for each in done)
 
 
@@ -122,15 +143,60 @@ def claim_row(done: Audited) -> list[str]:
     ]
 
 
-def _give(facts: dict[str, Any], out: Sequence[Path], as_json: bool) -> None:
-    """To the files that were asked for, and to the terminal where that is asked."""
+class Page(NamedTuple):
+    """A table with what is said about it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    words: tuple[str, ...]
+    """Below the table."""
+    more: list[str]
+    """In a file only."""
+
+    def markdown(self) -> str:
+        """With the command and the day."""
+        today = datetime.now(UTC).date().isoformat()
+        command = " ".join(["tacit", *sys.argv[1:]])
+        lines = [
+            f"# {self.title}",
+            "",
+            f"By `{command}`, {today}.",
+            "",
+            *(f"{line}\n" for line in self.words),
+            _line(self.columns),
+            _line(["---"] * len(self.columns)),
+            *(_line(row) for row in self.rows),
+            "",
+            *(f"- {line}" for line in self.more),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _give(
+    facts: dict[str, Any], page: Page, out: Sequence[Path], as_json: bool
+) -> None:
+    """To the files that were asked for, and to the terminal."""
     from tacit.evaluation.report.files import write
 
+    text = {
+        ".json": json.dumps(facts, indent=1) + "\n",
+        ".md": page.markdown(),
+    }
     for path in out:
-        if path.suffix != ".json":
+        if path.suffix not in text:
             raise SettingError(
-                f"{path} does not end in .json", remedy="name it so"
+                f"{path} does not end in .json or .md", remedy="name it so"
             )
-        write(str(path), (json.dumps(facts, indent=1) + "\n").encode())
+        write(str(path), text[path.suffix].encode())
     if as_json:
         print_json(facts)
+        return
+    table(page.columns, page.rows)
+    say("")
+    for line in page.words:
+        say(line)
