@@ -11,7 +11,7 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.engine.threads import Threads
-from tacit.errors import Failure
+from tacit.errors import BookError, Failure
 from tacit.fitting.run import trial
 from tacit.ledger.account.event import Gaussian
 from tacit.ledger.book.book import open_book
@@ -96,6 +96,14 @@ def test_the_book_is_charged_for_all_that_is_drawn() -> None:
     )
     (entry,) = (e for e in open_book().entries() if e.kind == "reserve")
     assert entry.events == model.statement_.events
+
+
+def test_a_request_stands_for_its_own_events_alone() -> None:
+    how = {"unit": "user", "budget": None, "purpose": "", "method": ""}
+    book = open_book()
+    book.reserve([event(1)], token="one request", **how)
+    with pytest.raises(BookError, match="other events"):
+        book.reserve([event(2)], token="one request", **how)
 
 
 def test_neighbours_have_the_same_statement() -> None:
