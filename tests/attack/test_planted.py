@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.bound import RowClip, Rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.engine.threads import Threads
@@ -54,6 +55,19 @@ def test_every_entry_of_a_matrix_has_a_noise_of_its_own(diagonal: bool) -> None:
     drawn = out[np.triu_indices(size, 0 if diagonal else 1)]
     assert (drawn != 0).all()
     assert len(np.unique(drawn)) > 0.9 * numbers  # float32 may round two alike
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_a_float_that_rounds_up_is_pulled_back(norm: str) -> None:
+    """A limit just below ten steps: clipped floats round to ten, which the integers do not
+    allow."""
+    limit = float(np.nextafter(10 / 64, 0))
+    values = np.random.default_rng(0).uniform(1, 100, (4000, 1))
+    ptr = np.arange(4001, dtype=np.int64)
+    rows = Rows(ptr, np.zeros(4000, np.uint32), values)
+    factor = 64 * (limit / values)
+    assert (values * factor >= 10).any()  # so that the float clip is not enough
+    assert RowClip(limit, norm, 64).apply(rows).max() == 9
 
 
 def test_a_coin_is_tossed_anew_in_every_round() -> None:

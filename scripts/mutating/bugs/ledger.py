@@ -53,7 +53,9 @@ LEDGER = (
         "ledger/book/book.py",
         "                if (made.events, made.unit) != (asked, unit):\n",
         "                if made.unit != unit:\n",
-        ("attack/test_planted.py::test_a_request_stands_for_its_own_events_alone",),
+        (
+            "attack/test_planted.py::test_a_request_stands_for_its_own_events_alone",
+        ),
     ),
     Bug(
         "wrong delta conversion",
