@@ -11,14 +11,22 @@ import tacit
 from tacit.bound import RowClip, Rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
+from tacit.data.schema import Schema
 from tacit.engine.threads import Threads
-from tacit.errors import BookError, Failure
+from tacit.errors import BookError, Failure, SettingError
+from tacit.fitting.check import check_delta
 from tacit.fitting.run import trial
+from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Gaussian
 from tacit.ledger.book.book import open_book
+from tacit.methods.base import Public
 from tacit.noise import release
 from tacit.noise.release import Charge, GramRelease
+from tacit.rounds.loop import Loop
 from tacit.rounds.people import Slice
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Released, Round
+from tacit.rounds.state import State
 
 SIGMA = 1e6
 """Steps: equal draws of this spread do not happen."""
@@ -118,6 +126,33 @@ def test_a_request_stands_for_its_own_events_alone() -> None:
     book.reserve([event(1)], token="one request", **how)
     with pytest.raises(BookError, match="other events"):
         book.reserve([event(2)], token="one request", **how)
+
+
+def test_a_delta_above_one_in_the_people_is_refused() -> None:
+    check_delta(Budget(1.0, 1e-6), 100_000)
+    with pytest.raises(SettingError, match="delta"):
+        check_delta(Budget(1.0, 2e-5), 100_000)
+
+
+def test_a_round_without_noise_makes_a_run_not_private() -> None:
+    round_ = Round("r", (), lambda block, state: {}, lambda state, got: state)
+    for private in (True, False):
+        loop = Loop(Plan("user", (round_,)), State())
+        loop.absorb(round_, {"p": Released(np.zeros(1), 0.0, private)})
+        assert loop.private == private
+
+
+def test_all_parts_of_a_plan_cost_its_budget_together() -> None:
+    method = tacit.Popularity(epsilon=1.0)
+    budget = Budget(1.0, 1e-6)
+    public = Public(
+        Schema(1, 5, users=60),
+        Catalogue([str(k) for k in range(9)]),
+        "user",
+        budget=budget,
+    )
+    events = method.plan(public).events(budget).values()
+    assert 0.99 < epsilon(tuple(events), 1e-6) <= 1
 
 
 def test_neighbours_have_the_same_statement() -> None:

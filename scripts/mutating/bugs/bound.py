@@ -137,7 +137,9 @@ BOUND = (
         "bound/check.py",
         "        len(ptr) != people + 1\n        or ptr[0] != 0\n",
         "        ptr[0] != 0\n",
-        ("testing/test_alone.py", "engine/test_threads.py"),
+        (
+            "engine/test_threads.py::test_a_contribution_must_be_listed_person_by_person",
+        ),
     ),
     Bug(
         "noise by rows of one row",

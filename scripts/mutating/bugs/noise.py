@@ -99,7 +99,7 @@ NOISE = (
         "noise/selection.py",
         "    rate = Fraction(epsilon) / (2 * Fraction(sensitivity))\n",
         "    rate = Fraction(epsilon) / Fraction(sensitivity)\n",
-        ("statistical/test_others.py",),
+        ("statistical/test_others.py::test_permute_and_flip_has_its_law",),
     ),
     Bug(
         "K-norm without rejection",
@@ -107,7 +107,7 @@ NOISE = (
         "noise/knorm.py",
         "    x = length - np.sum(np.abs(values), axis=1) / wide\n",
         "    x = 0.0 * length\n",
-        ("statistical/test_others.py",),
+        ("statistical/test_others.py::test_knorm_on_small_lattices",),
     ),
     Bug(
         "number of trials not secret",
@@ -115,7 +115,7 @@ NOISE = (
         "noise/trials.py",
         "    return number\n",
         "    return 3\n",
-        ("statistical/test_trials.py",),
+        ("statistical/test_trials.py::test_the_number_of_trials_has_its_law",),
     ),
     Bug(
         "coin shared by rounds",
