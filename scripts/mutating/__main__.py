@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -37,7 +38,34 @@ def main() -> int:
     )
     if asked.json:
         Path(asked.json).write_text(json.dumps(_plain(found), indent=1) + "\n")
+    if asked.page:
+        Path(asked.page).write_text(page(found))
     return 1 if survived else 0
+
+
+def page(found: list[Caught]) -> str:
+    """The table as a page."""
+    today = datetime.now(UTC).date().isoformat()
+    caught = sum(bool(each.by) for each in found)
+    rows = [
+        f"| {each.bug.name} | {each.bug.words} | `{each.bug.file}` | "
+        f"{f'`{each.by}`' if each.by else 'SURVIVED'} | {each.seconds:.1f} |"
+        for each in found
+    ]
+    return "\n".join(
+        [
+            "# Planted bugs",
+            "",
+            f"By `scripts/mutate --page docs/results/mutation.md`, {today}: {caught} of "
+            f"{len(found)} caught. Each is planted alone in a copy of the tree, and the tests "
+            "that are named for it are run until one fails.",
+            "",
+            "| bug | what goes wrong | in | caught by | seconds |",
+            "| --- | --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _asked() -> argparse.Namespace:
@@ -46,6 +74,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--jobs", type=int, default=2, help="bugs at a time")
     parser.add_argument("--json", help="write the table to a file as well")
+    parser.add_argument("--page", help="write it as a page, in Markdown")
     return parser.parse_args()
 
 
