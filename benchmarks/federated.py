@@ -1,9 +1,8 @@
 """1,000 devices, two servers, one machine: seconds and bytes of a round; one-bit reports a second.
 
-    python benchmarks/federated.py rounds            # Hua et al.'s S3 over HTTP: d 50, up
-    to 20 items a device python benchmarks/federated.py sound             # 100 devices x
-    1,682 items x 8 factors, Skellam shares python benchmarks/federated.py reports
-    # small uploads, each its own authenticated, durable request
+    python benchmarks/federated.py rounds     # S3 of Hua et al., d 50, 20 items a device
+    python benchmarks/federated.py sound      # 100 devices x 1,682 items x 8 factors
+    python benchmarks/federated.py reports    # small uploads, each authenticated and durable
 
 Both servers are processes of their own with SQLite stores in a temporary folder; the fleet
 is this process.
@@ -214,6 +213,7 @@ def rounds(
             cpu = {"fleet": time.process_time() - used, **servers.cpu()}
             seconds = servers.get("recommender", "/v1/status")["seconds"]
             metrics = servers.get("aggregator", "/metrics")
+            phases = _phases(servers.get("recommender", "/metrics"))
         finally:
             servers.stop()
     sent = next(
@@ -228,8 +228,9 @@ def rounds(
     )
     print(
         f"  seconds a round: median of the last {count} {statistics.median(seconds[-count:]):.3f}, "
-        f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}"
+        f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}, the first {seconds[0]:.3f}"
     )
+    print(f"  the recommender's phases, mean seconds: {phases}")
     each = ", ".join(
         f"{who} {used / len(seconds):.2f}" for who, used in cpu.items()
     )
@@ -241,6 +242,22 @@ def rounds(
         f"  bytes a device and round: {report.bytes_down / answers:,.0f} down, "
         f"{report.bytes_up / answers:,.0f} up "
         f"(enrolment included); aggregator to recommender {sent / len(seconds):,.0f} a round"
+    )
+
+
+def _phases(metrics: str) -> str:
+    """What each phase of a round took on average."""
+    found = dict[str, dict[str, float]]()
+    for line in metrics.splitlines():
+        if "phase_seconds_" not in line or "_bucket" in line:
+            continue
+        name, value = line.split()
+        kind = "sum" if "_sum" in name else "count"
+        phase = name.partition('phase="')[2].partition('"')[0]
+        found.setdefault(phase, {})[kind] = float(value)
+    return ", ".join(
+        f"{phase} {each['sum'] / max(1, each['count']):.3f}"
+        for phase, each in found.items()
     )
 
 
@@ -324,6 +341,8 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     task, rounds_ = "00" * 16, range(1 if new else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        signer = Identity(folder / "recommender" / "identity.json")
+        summer = Identity(folder / "aggregator" / "identity.json")
         store = ServerStore(
             folder / "aggregator" / "aggregator.sqlite",
             MIGRATIONS,
@@ -335,7 +354,12 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
         for round_ in rounds_:
             opening = pack(
                 Opening(
-                    task=task, round=round_, attempt=0, least=2, parts=(layout,)
+                    task=task,
+                    round=round_,
+                    attempt=0,
+                    least=2,
+                    parts=(layout,),
+                    tickets=signer.tickets.hex(),
                 )
             )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
@@ -362,7 +386,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 servers.stop()
                 servers = Servers(folder, ["a"], options)
             agreed = layouts_print((layout,))
-            signer = Identity(folder / "recommender" / "identity.json")
+            key = signer.ticket_key(summer.tickets)
             prepared: list[Report] = []
             for round_ in rounds_:
                 for link in links:
@@ -377,7 +401,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                         least=2,
                         rows=(1,),
                         layouts=agreed,
-                        ticket=ticket(signer, task, round_, 0, link.name),
+                        ticket=ticket(key, task, round_, 0, link.name),
                     )
                     body = pack(header, bytes(8))
                     path = "/v1/upload"

@@ -28,6 +28,7 @@ from tacit.federation.protocol.keys import (
     tag,
 )
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -55,14 +56,33 @@ NONCE = "fedcba9876543210" * 2
 RECOMMENDER = bytes(range(32))
 DEVICES = tuple(bytes([40 + n]) * 32 for n in range(3))
 SIGN = bytes(range(64, 96))
+AGGREGATOR = bytes(range(128, 160))
+"""The aggregator's key for join tickets."""
 LAYOUTS = (
     PartLayout(name="weights", size=4, width=1, bits=32),
     PartLayout(name="mean", size=1, width=2, bits=64),
+    PartLayout(name="short", size=3, width=1, bits=27),
+    PartLayout(name="long", size=1, width=2, bits=43),
 )
 GIVEN: tuple[dict[str, list[int]], ...] = (
-    {"weights": [3, 0, -7, 1_048_576], "mean": [-1, 2**40]},
-    {"weights": [0, 0, 0, 0], "mean": [0, 0]},
-    {"weights": [-(2**20), 5, 5, 5], "mean": [12, -(2**41)]},
+    {
+        "weights": [3, 0, -7, 1_048_576],
+        "mean": [-1, 2**40],
+        "short": [1, -1, 2**24],
+        "long": [5, -5],
+    },
+    {
+        "weights": [0, 0, 0, 0],
+        "mean": [0, 0],
+        "short": [0, 0, 0],
+        "long": [0, 0],
+    },
+    {
+        "weights": [-(2**20), 5, 5, 5],
+        "mean": [12, -(2**41)],
+        "short": [7, 7, 7],
+        "long": [-(2**40), 1],
+    },
 )
 """Integers of three devices, part by part."""
 
@@ -113,8 +133,15 @@ def _macs(identity: Identity) -> dict[str, Any]:
         "identity": identity.public.hex(),
         "sign": SIGN.hex(),
         "signed": identity.sign(b"task", b"document"),
-        "ticket": ticket(identity, TASK, 3, 1, device),
+        "tickets": identity.tickets.hex(),
+        "tickets_with": public_of(AGGREGATOR).hex(),
+        "ticket_key": _ticket_key(identity).hex(),
+        "ticket": ticket(_ticket_key(identity), TASK, 3, 1, device),
     }
+
+
+def _ticket_key(identity: Identity) -> bytes:
+    return identity.ticket_key(public_of(AGGREGATOR))
 
 
 def _frames() -> dict[str, Any]:
@@ -146,21 +173,29 @@ def _masks() -> list[dict[str, Any]]:
             "part": "weights",
             "bits": bits,
             "words": [
-                int(word) for word in mask(key, "weights", 3, 1, bits).ravel()
+                int(word) % 2**bits
+                for word in mask(key, "weights", 3, 1, bits).ravel()
             ],
         }
-        for bits in (32, 64)
+        for bits in (27, 32, 43, 64)
     ]
 
 
 def _round(identity: Identity) -> dict[str, Any]:
     """Three devices, from their integers to the sum that the recommender is left with."""
     state = pack_state({"people": np.asarray(3.0)})
-    opening = Opening(task=TASK, round=0, attempt=0, parts=LAYOUTS, least=LEAST)
+    opening = Opening(
+        task=TASK,
+        round=0,
+        attempt=0,
+        parts=LAYOUTS,
+        least=LEAST,
+        tickets=identity.tickets.hex(),
+    )
     uploads, told, totals = {}, {}, _zeros()
     for private, given in zip(DEVICES, GIVEN, strict=True):
         device = name_of(public_of(private))
-        signed = ticket(identity, TASK, 0, 0, device)
+        signed = ticket(_ticket_key(identity), TASK, 0, 0, device)
         told[device] = pack(_announcement(signed), state)
         uploads[device] = _upload(private, given, digest(state), signed)
         for layout in LAYOUTS:
@@ -213,7 +248,7 @@ def _upload(
         masked = words(
             whole.reshape(layout.size, layout.width), layout.bits
         ) + mask(key, layout.name, layout.size, layout.width, layout.bits)
-        payload += masked.tobytes()
+        payload += packed(masked, layout.bits)
     header = Upload(
         task=TASK,
         round=0,

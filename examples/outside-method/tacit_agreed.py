@@ -1,6 +1,6 @@
 """`agreed`: recommends what many people rate above the middle of the scale. One round."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Agreed(Method):
             return {"votes": Rows(block.ptr, block.item, signs[:, None])}
 
         def absorb(state, released):
-            return state.after(approval=released["votes"].value[:, 0])
+            return replace(state, approval=released["votes"].value[:, 0])
 
         votes = Part("votes", public.items, bound)
         return Plan(

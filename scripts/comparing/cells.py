@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from comparing import commands, record, tables
 from comparing.bench import Bench
@@ -213,8 +214,10 @@ def _settings() -> Iterator[Cell]:
 
 def _others(kind: Any, usual: Any) -> list[Any]:
     """Values that a setting could have instead."""
-    kinds = get_args(kind) if get_origin(kind) is not Literal else (kind,)
-    for each in kinds or (kind,):
+    kinds = (
+        get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    )
+    for each in kinds:
         if get_origin(each) is Literal:
             return [value for value in get_args(each) if value != usual]
         if each is bool:

@@ -56,9 +56,11 @@ def page(found: list[Caught]) -> str:
         [
             "# Planted bugs",
             "",
-            f"By `scripts/mutate --page docs/results/mutation.md`, {today}: {caught} of "
-            f"{len(found)} caught. Each is planted alone in a copy of the tree, and the tests "
-            "that are named for it are run until one fails.",
+            (
+                f"By `scripts/mutate --page docs/results/mutation.md`, {today}: {caught} of "
+                f"{len(found)} caught. Each is planted alone in a copy of the tree, and the tests "
+                "that are named for it are run until one fails."
+            ),
             "",
             "| bug | what goes wrong | in | caught by | seconds |",
             "| --- | --- | --- | --- | --- |",

@@ -21,6 +21,7 @@ _HOMES = {
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
+    "verify": "tacit.model.verify",
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
         ProjectedOneBitMF,
     )
     from tacit.model.model import Model, load
+    from tacit.model.verify import verify
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ setting, never a cell of a ratings file. What it quotes is shown and never obeye
 from __future__ import annotations
 
 from tacit.shown import one_line
+from tacit.spoken import said
 
 
 class TacitError(Exception):
@@ -37,8 +38,10 @@ class TacitError(Exception):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        text = f"{self.place}: {self.message}" if self.place else self.message
-        return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
+        """Place, message and remedy, in the words of the side that asked (`tacit.spoken`)."""
+        told = said(self.message)
+        text = f"{self.place}: {told}" if self.place else told
+        return f"{text}\n  remedy: {said(self.remedy)}" if self.remedy else text
 
 
 class UsageError(TacitError, ValueError):

@@ -14,6 +14,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Opening,
@@ -79,14 +80,14 @@ class Round:
             shape = (part.size, part.width)
             masked = words(np.full(shape, each, np.int64), part.bits)
             masked += mask(self.key, part.name, *shape, part.bits)
-            out.append(masked.tobytes())
+            out.append(packed(masked, part.bits))
         return pack(header, b"".join(out))
 
     def revealed(self, cheats=(), arrived: int = PEOPLE) -> bytes:
         async def work() -> bytes:
             await self.uploads.open(self.opening, pack(self.opening))
             key = Key(self.made.task.name, 0, 0)
-            fair, foul = self.upload(EACH), self.upload(2**30)
+            fair, foul = self.upload(EACH), self.upload(5 << 25)
             bodies = {
                 name: foul if name in cheats else fair
                 for name in NAMES[:arrived]

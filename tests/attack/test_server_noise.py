@@ -18,6 +18,7 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -112,7 +113,10 @@ class Round:
         own = self.device.answer(self.told(), memoryview(self.state), SECRET)
         header, _ = unpack(Upload, own)
         count = len(self.made.layouts(0))
-        nothing = b"".join(self.masks(k).tobytes() for k in range(count))
+        layouts = self.made.layouts(0)
+        nothing = b"".join(
+            packed(self.masks(k), layouts[k].bits) for k in range(count)
+        )
         return [own, *(pack(header, nothing) for _ in self.names[1:])]
 
     def revealed(self) -> bytes:
@@ -254,7 +258,11 @@ def test_whether_a_round_is_spoilt_is_decided_after_both_noises(arena) -> None:
         sums.append(one * np.array(LEAST, one.dtype))
     sums[0][0] += words(np.full(layout.width, edge), layout.bits)
     who = b"".join(bytes.fromhex(name) for name in sorted(round_.names))
-    found = pack(header, who + b"".join(each.tobytes() for each in sums))
+    sent = [
+        packed(each, part.bits)
+        for each, part in zip(sums, round_.made.layouts(0), strict=True)
+    ]
+    found = pack(header, who + b"".join(sent))
     outcomes = {release(round_, found).spoilt for _ in range(60)}
     assert outcomes == {False, True}
 

@@ -152,3 +152,14 @@ def test_events_are_gaussian_where_the_score_says_so(people):
     assert not one.transcript.pure
     assert all(isinstance(e, Gaussian) for e in one.walked.run.events)
     assert replace(one.transcript, pure=True).pure
+
+
+def test_noise_inside_a_printed_epoch_is_no_bare_release(people):
+    from tacit.auditing.attacks import BARE
+    from tacit.auditing.attacks import one_run as attack
+    from tacit.auditing.ground import Ground
+    from tacit.auditing.verdict import Target
+
+    ground = Ground(people, CanaryShape(60, 3))
+    findings = attack(Target("svd-gradient", "value", "paper", 1.0), ground)
+    assert BARE not in {finding.attack for finding in findings}

@@ -41,3 +41,9 @@ def table(tmp_path):
     ]
     path.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
     return path
+
+
+@pytest.fixture
+def popularity(table):
+    """A fit of the smallest method on that table, but for its budget and its place."""
+    return ("fit", table, "--scale", "1,5", "--method", "popularity")

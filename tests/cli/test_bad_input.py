@@ -158,50 +158,25 @@ def test_an_impossible_split(refused, table, split):
     refused("evaluate", table, "--scale", "1,5", "--split", split, says="split")
 
 
-def test_a_spent_cap(tacit, refused, table, tmp_path):
+def test_a_spent_cap(tacit, refused, tmp_path, popularity):
     assert tacit("ledger", "cap", "--epsilon", 1).status == 0
-    base = (
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--epsilon",
-        0.9,
-    )
+    base = (*popularity, "--epsilon", 0.9)
     assert tacit(*base, "--out", tmp_path / "first").status == 0
     refused(*base, "--out", tmp_path / "second", says="cap")
     assert tacit("ledger", "verify").status == 0
 
 
-def test_an_unwritable_place(refused, table, tmp_path):
+def test_an_unwritable_place(refused, tmp_path, popularity):
     (tmp_path / "file").write_text("here")
-    base = (
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--epsilon",
-        1,
-    )
+    base = (*popularity, "--epsilon", 1)
     refused(*base, "--out", tmp_path / "file", says="is a file")
     refused(*base, "--out", "/proc/model", says="written")
 
 
-def test_a_place_that_holds_something_else(tacit, refused, table, tmp_path):
-    base = (
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--epsilon",
-        1,
-    )
+def test_a_place_that_holds_something_else(
+    tacit, refused, tmp_path, popularity
+):
+    base = (*popularity, "--epsilon", 1)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_text("dear")
     refused(*base, "--out", tmp_path / "mine", says="other things")
@@ -211,15 +186,10 @@ def test_a_place_that_holds_something_else(tacit, refused, table, tmp_path):
 
 
 @pytest.fixture
-def model(tacit, table, tmp_path):
+def model(tacit, tmp_path, popularity):
     assert (
         tacit(
-            "fit",
-            table,
-            "--scale",
-            "1,5",
-            "--method",
-            "popularity",
+            *popularity,
             "--epsilon",
             1,
             "--out",
@@ -293,7 +263,7 @@ def test_a_catalogue_with_repeated_ids(refused, table, tmp_path):
     refused("fit", table, *args, says=["items.csv", "line 4"])
 
 
-def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
+def test_a_full_disk_leaves_nothing_behind(tmp_path, popularity):
     """A file-size limit stands for a full disk: the model does not fit, the ledger entry does."""
     code = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
@@ -304,12 +274,7 @@ def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
         "from tacit.cli.main import main; main()"
     )
     args = [
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
+        *popularity,
         "--epsilon",
         "1",
         "--out",
@@ -323,7 +288,7 @@ def test_a_full_disk_leaves_nothing_behind(table, tmp_path):
     assert not [p for p in tmp_path.iterdir() if p.name.startswith((".m", "m"))]
 
 
-def test_interrupted_work_leaves_no_model(table, tmp_path):
+def test_interrupted_work_leaves_no_model(tmp_path, popularity):
     code = (
         "import tacit.fitting.run as f, os, signal; real = f._Run.go\n"
         "def go(self, **more):\n    os.kill(os.getpid(), signal.SIGINT); return "
@@ -332,12 +297,7 @@ def test_interrupted_work_leaves_no_model(table, tmp_path):
         "from tacit.cli.main import main; main()"
     )
     args = [
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
+        *popularity,
         "--epsilon",
         "1",
         "--out",

@@ -119,22 +119,66 @@ def test_the_statement_in_three_forms(tacit, model):
         2.0,
         "certified",
     )
+    told = ("name=films", "date=2030-01-01", "by=A library", "region=EU")
+    declared = [part for each in told for part in ("--declare", each)]
     record = json.loads(
-        tacit(
-            "statement",
-            model,
-            "--registry",
-            "--deployment",
-            "films",
-            "--date",
-            "2030-01-01",
-        ).out
+        tacit("statement", model, "--registry", *declared, "--json").out
     )
-    assert (record["deployment"], record["date"], record["privacy_unit"]) == (
-        "films",
-        "2030-01-01",
-        "user",
+    basic = record["deployment"]["basic"]
+    assert (basic["name"], basic["publication_date"]) == ("films", "2030-01-01")
+    missing = tacit("statement", model, "--registry")
+    assert missing.status == 2
+    assert "--declare region=" in missing.err
+
+
+def test_the_statement_is_written_as_a_document(tacit, model, tmp_path):
+    about = tmp_path / "about.toml"
+    about.write_text('by = "A library"\ndata = "loans"\n')
+    (tmp_path / "audit.json").write_text(
+        json.dumps(
+            {"findings": [{"attack": "one run", "verdict": "not refuted"}]}
+        )
     )
+    page, words = tmp_path / "s.html", tmp_path / "s.md"
+    for out in (page, words):
+        seen = tacit(
+            *("statement", model, "--about", about, "--out", out),
+            *("--declare", "contact=me", "--audit", tmp_path / "audit.json"),
+        )
+        assert seen.status == 0, seen.err
+        text = out.read_text()
+        assert "A library" in text
+        assert "one run" in text
+        assert "loans" in text
+    again = tacit("statement", model, "--out", page)
+    assert again.status == 2
+    assert "--overwrite" in again.err
+    assert tacit("statement", model, "--out", page, "--overwrite").status == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "remedy"),
+    [
+        (("--out", "s.pdf"), ".html or .md"),
+        (("--declare", "by=A"), "--out statement.html"),
+        (("--audit", "a.json"), "--out statement.html"),
+        (("--out", "s.md", "--declare", "by"), "NAME=TEXT"),
+        (("--out", "s.md", "--declare", "colour=red"), "contact"),
+        (("--out", "s.md", "--about", "none.toml"), "cannot be read"),
+        (("--out", "s.md", "--audit", "none.json"), "no such file"),
+        (("--out", "s.md", "--json"), "one of them"),
+        (("--registry", "--declare", "date=soon"), "region"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else each,
+)
+def test_a_document_that_cannot_be_says_why(
+    tacit, model, tmp_path, monkeypatch, args, remedy
+):
+    monkeypatch.chdir(tmp_path)
+    seen = tacit("statement", model, *args)
+    assert seen.status == 2
+    assert remedy in seen.err
+    assert not list(tmp_path.glob("s.*"))
 
 
 def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
@@ -147,19 +191,10 @@ def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
 
 
 def test_a_book_restored_from_an_old_copy_is_exposed(
-    tacit, model, table, tacit_home, tmp_path
+    tacit, model, tacit_home, tmp_path, popularity
 ):
     old = {p: p.read_bytes() for p in tacit_home.iterdir() if p.is_file()}
-    base = (
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--epsilon",
-        1,
-    )
+    base = (*popularity, "--epsilon", 1)
     assert tacit(*base, "--out", tmp_path / "later").status == 0
     for path in tacit_home.iterdir():
         if path.is_file() and path not in old:
@@ -294,13 +329,6 @@ def test_doctor_finds_this_machine_well(tacit, model):
     facts = json.loads(tacit("doctor", "--json").out)
     assert facts["entropy"].startswith("fresh")
     assert "2 entries" in facts["ledger"]
-
-
-def test_demo_walks_the_whole_loop(tacit):
-    seen = tacit("demo")
-    assert seen.status == 0
-    assert "CERTIFIED" in seen.out
-    assert "invented people" in seen.out
 
 
 def test_help_is_light():

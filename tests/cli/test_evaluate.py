@@ -29,7 +29,6 @@ def _run(tacit, table, *more):
 
 
 def test_files_for_the_owner_alone(tacit, table, tmp_path) -> None:
-    pytest.importorskip("matplotlib")
     import polars as pl
 
     names = ("page.html", "table.csv", "people.parquet")

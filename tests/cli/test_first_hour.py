@@ -62,7 +62,6 @@ def test_help_names_the_true_default_methods(tacit):
             "--calibration",
             "none",
         ),
-        ("demo",),
     ],
     ids=lambda args: args[0],
 )

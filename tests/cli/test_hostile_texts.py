@@ -73,7 +73,13 @@ def test_titles_and_ids(tacit, model, mine, more):
         assert found[0]["title"] == f"Film 3{ESCAPE}"
 
 
-@pytest.mark.parametrize("more", [(), ("--json",), ("--registry",)])
+RECORD = ("name=a", "by=b", "region=c", "date=2030-01-01")
+REGISTRY = tuple(part for each in RECORD for part in ("--declare", each))
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--json",), ("--registry", "--json", *REGISTRY)]
+)
 def test_statements(tacit, model, more):
     shown = tacit("statement", model, *more)
     assert shown.status == 0
@@ -95,14 +101,9 @@ def test_errors_that_name_what_others_wrote(tacit, model, tmp_path):
     clean(shown.err)
 
 
-def test_a_book_keeps_one_line(tacit, table, tmp_path):
+def test_a_book_keeps_one_line(tacit, tmp_path, popularity):
     made = tacit(
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
+        *popularity,
         "--epsilon",
         1,
         "--users",

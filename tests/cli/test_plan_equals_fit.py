@@ -149,13 +149,11 @@ def same(found: dict[str, dict], drawn: dict[str, dict]) -> None:
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_plan_prices_what_fit_draws(tacit, table, catalogue, tmp_path, cell):
     """Break 5."""
-    if not cell.users and find(cell.method).local:
-        pytest.skip("how many devices answer is seen by the server alone")
     plan = planned(tacit, cell, table, catalogue)
     fit = fitted(tacit, cell, table, catalogue, tmp_path / "model")
-    if fit.status:
+    if fit.status:  # then both refuse, before anything is charged
         assert fit.status == plan.status == 2, fit.err
-        pytest.skip(f"refused: {fit.err.strip()[:160]}")
+        return
     assert plan.status == 0, plan.err
     found = noise(json.loads(plan.out)["events"])
     drawn = noise(json.loads(fit.out)["statement"]["events"])

@@ -76,7 +76,7 @@ def test_break_3_a_charge_that_fails_shows(
     monkeypatch.setattr(Popularity, "finish", failing)
     told = compare(plain("user"), tmp_path / "rehearsed")
     assert not any("charged, and then" in each for each in told)
-    monkeypatch.setattr(run._Run, "rehearse", lambda _: None)
+    monkeypatch.setattr(run._Run, "rehearse", lambda *_, **__: None)
     told = compare(plain("user"), tmp_path / "at once")
     assert any("charged, and then" in each for each in told)
 

@@ -53,7 +53,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_parquet_needs_a_scale(tmp_path: Path) -> None:
     pl.DataFrame(DATA).write_parquet(tmp_path / "r.parquet")
-    with pytest.raises(SettingError, match="--scale"):
+    with pytest.raises(SettingError, match=r"scale=\("):
         read(tmp_path / "r.parquet")
 
 

@@ -325,7 +325,7 @@ def test_the_least_rating_itself_is_a_like(tmp_path: Path) -> None:
 
 
 def test_likes_of_rated_data_ask_from_where(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="--positive 4"):
+    with pytest.raises(SettingError, match="positive=4"):
         read(write(tmp_path, text(",")), (1, 5), positive=True)
 
 

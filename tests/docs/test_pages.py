@@ -32,6 +32,55 @@ def test_the_worked_example_runs(guide, tmp_path, monkeypatch):
         exec(compile(block, str(guide), "exec"), names)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for block in BLOCK.findall((ROOT / page).read_text("utf-8")):
+        exec(compile(block, page, "exec"), names)
+    assert (tmp_path / "model" / "model.json").is_file()
+
+
+def test_the_readme_names_commands_and_options_that_there_are():
+    """Every `tacit` line of the shell blocks is parsed by the command that it names."""
+    import shlex
+
+    from tacit.cli.main import COMMANDS, tacit
+
+    text = (ROOT / "README.md").read_text("utf-8")
+    for page in ("officer.md", "recommend.md"):
+        text += (ROOT / "docs" / page).read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [
+        shlex.split(line, comments=True)
+        for block in blocks
+        for line in block.splitlines()
+        if line.startswith("tacit ")
+    ]
+    assert len(lines) > 8
+    for _, command, *args in lines:
+        assert command in COMMANDS
+        found = tacit.get_command(None, command)
+        if command == "ledger":
+            found = found.get_command(None, args.pop(0))
+        known = {name for each in found.params for name in each.opts}
+        used = {arg for arg in args if arg.startswith("-")}
+        assert used <= known, f"{command}: {used - known}"
+
+
+def test_the_figure_of_the_readme_can_be_drawn_from_the_results():
+    import runpy
+
+    pytest.importorskip("matplotlib")
+    drawn = runpy.run_path(str(ROOT / "scripts" / "accuracy.py"))
+    lines = drawn["lines"]()
+    assert all(len(each) >= 3 for each in lines.values())
+    assert all(
+        0.7 < rmse < 1.1 for each in lines.values() for rmse in each.values()
+    )
+    assert lines["bayes, with public genres"][20.0] > drawn["twin"]()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
     text = page.read_text("utf-8")

@@ -243,9 +243,10 @@ class Federation:
         asyncio.run(run())
         self.published()
 
-    def published(self, seconds: float = 60) -> None:
+    def published(self, seconds: float = 60, task: str = "") -> None:
         until = time.monotonic() + seconds
-        while not self.get("recommender", "/v1/status")["published"]:
+        path = "/v1/status" + (f"/{task}" if task else "")
+        while not self.get("recommender", path)["published"]:
             assert time.monotonic() < until, (
                 self.folder / "recommender.log"
             ).read_text()[-3000:]

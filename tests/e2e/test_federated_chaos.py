@@ -114,10 +114,15 @@ def test_deaths_do_not_change_a_bit(
         f.stop()
 
 
-@pytest.mark.parametrize("method", ["bias", "mf-federated"])
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [("bias", {"groups": 2, "noise": "both"}), ("mf-federated", {})],
+)
 def test_deaths_cost_nobody_twice(
-    federation, ratings, method, full, tmp_path: Path
+    federation, ratings, method, more, full, tmp_path: Path
 ) -> None:
+    """Also where a round is cut into groups, each with a noise of its own, of both servers
+    and of every device."""
     deaths = wanted(method, full)
     settings = METHODS[method]
     f = federation(
@@ -128,6 +133,7 @@ def test_deaths_cost_nobody_twice(
         least=PEOPLE // 2,
         set=settings,
         **CERTIFIED,
+        **more,
     )
     f.start()
     policy = Policy(epsilon=100.0, delta=CERTIFIED["delta"])

@@ -201,10 +201,7 @@ class Stranger:
     def body(self, **changes) -> bytes:
         from tacit.federation.protocol.wire import Upload, pack
 
-        size = sum(
-            part.size * part.width * part.word for part in self.made.layouts(0)
-        )
-        length = changes.pop("length", size)
+        length = changes.pop("length", self.made.bytes_of(0))
         facts = {
             "task": self.told.task,
             "round": 0,

@@ -43,9 +43,7 @@ def f(federation):
     found = federation(sample(people=2, ratings=10, seed=1), aggregator=options)
     found.start("aggregator")
     identity = Identity(found.home["recommender"] / "identity.json")
-    body = pack(
-        Opening(task=TASK, round=0, attempt=0, parts=(LAYOUT,), least=2)
-    )
+    body = pack(opening(identity, 0, LAYOUT))
     assert (
         send(
             found,
@@ -56,6 +54,17 @@ def f(federation):
         == 200
     )
     return found
+
+
+def opening(identity: Identity, number: int, layout: PartLayout) -> Opening:
+    return Opening(
+        task=TASK,
+        round=number,
+        attempt=0,
+        parts=(layout,),
+        least=2,
+        tickets=identity.tickets.hex(),
+    )
 
 
 def send(f, path: str, body, headers=None, **more) -> int:
@@ -83,9 +92,7 @@ def test_what_strangers_send_is_refused_and_leaves_no_trace(f) -> None:
         Identity(f.home["recommender"] / "identity.json"),
         random.Random(3),
     )
-    good = pack(
-        Opening(task=TASK, round=1, attempt=0, parts=(LAYOUT,), least=2)
-    )
+    good = pack(opening(identity, 1, LAYOUT))
     for _ in range(60):
         body = bytearray(good)
         for _ in range(chance.randrange(1, 6)):
@@ -115,9 +122,7 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
     device's words by themselves."""
     identity = Identity(f.home["recommender"] / "identity.json")
     listed = PartLayout(name="x", size=1, width=8, bits=32, report=True)
-    body = pack(
-        Opening(task=TASK, round=1, attempt=0, parts=(listed,), least=2)
-    )
+    body = pack(opening(identity, 1, listed))
     assert (
         send(
             f,
@@ -149,7 +154,12 @@ def test_words_that_were_meant_to_be_summed_are_never_listed(f) -> None:
 
 
 def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
-    identity = Identity(f.home["recommender"] / "identity.json")
+    sides = [
+        Identity(f.home[role] / "identity.json")
+        for role in ("recommender", "aggregator")
+    ]
+    key = sides[0].ticket_key(sides[1].tickets)
+    assert key == sides[1].ticket_key(sides[0].tickets)
 
     async def run() -> tuple[int, int]:
         async with Web() as web:
@@ -166,7 +176,7 @@ def test_a_device_needs_the_token_once_and_may_not_ask_too_often(f) -> None:
                     attempt=0,
                     least=2,
                     layouts=layouts_print((LAYOUT,)),
-                    ticket=ticket(identity, TASK, 0, 0, link.name),
+                    ticket=ticket(key, TASK, 0, 0, link.name),
                 ),
                 bytes(32),
             )

@@ -13,6 +13,8 @@ from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import Prepared
 from tacit.evaluation.sweep import SweepTask
+from tacit.fitting.run import trial
+from tacit.methods.baselines.bias import Bias
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +122,14 @@ def test_a_model_that_stays_silent_has_no_error(on: Prepared) -> None:
     flat = np.zeros(30)
     quiet = _silent()(flat, flat, own=False, rates=True)
     assert "rmse" not in measured(quiet, on).sums
+
+
+@pytest.mark.parametrize("threads", [2, 3, 200])
+def test_what_is_measured_does_not_depend_on_threads(
+    on: Prepared, threads: int
+) -> None:
+    """Also where there are more threads than people, and people who are asked nothing."""
+    model = trial(Bias(epsilon=5.0, delta=1e-6), on.split.train)
+    one = measured(model.personal, on)
+    more = measured(model.personal, on, threads=threads)
+    assert one.to_json() == more.to_json()

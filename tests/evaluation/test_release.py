@@ -215,6 +215,24 @@ def test_a_start_that_saw_them_is_refused_and_one_that_did_not_is_followed(
     assert second.statement_.apart == first.statement_.apart
 
 
+def test_a_start_of_a_stronger_unit_is_followed_in_what_is_kept_apart(ratings):
+    """The figures promise what the later, weaker unit promises, and nothing else."""
+    first = tacit.Bias(epsilon=1.0, unit="user")
+    first.fit(ratings, users=PEOPLE, keep_apart=0.2)
+    second = tacit.Bias(epsilon=1.0, unit="rating")
+    second.fit(ratings, users=PEOPLE, start=first.model_, keep_apart=0.2)
+    assert second.statement_.apart == first.statement_.apart
+    assert release(second.model_, ratings, epsilon=1.0).statement.unit == (
+        "rating"
+    )
+    with pytest.raises(SettingError, match="would not keep that"):
+        release(second.model_, ratings, epsilon=1.0, unit="user")
+    with pytest.raises(SettingError, match="would not keep that"):
+        tacit.Bias(epsilon=1.0, unit="user").fit(
+            ratings, users=PEOPLE, start=second.model_, keep_apart=0.2
+        )
+
+
 def test_likes_have_recall_and_coverage_and_no_rmse(ratings):
     likes = ratings.take(ratings.value >= 4)
     likes = replace(likes, schema=replace(likes.schema, positive=4.0))

@@ -16,6 +16,7 @@ from tacit.data import splits
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Grid
+from tacit.evaluation.code import digest_of
 from tacit.evaluation.how import HeldBack
 
 
@@ -184,6 +185,37 @@ def test_other_data_are_other_cells(small, tmp_path) -> None:
     later = splits.until(small, 10**9 + 9 * 10**6)
     _evaluate(later, out=tmp_path, seeds=1)
     assert len(list(tmp_path.glob("*.json"))) == 2 * before
+
+
+def test_other_code_makes_other_cells(small, tmp_path, monkeypatch) -> None:
+    _evaluate(small, out=tmp_path, seeds=1)
+    before = len(list(tmp_path.glob("*.json")))
+    monkeypatch.setattr("tacit.evaluation.sweep.code_digest", lambda: "other")
+    _evaluate(small, out=tmp_path, seeds=1)
+    assert len(list(tmp_path.glob("*.json"))) == 2 * before
+
+
+def test_a_digest_of_code_moves_with_every_byte_that_counts(tmp_path) -> None:
+    (tmp_path / "methods").mkdir()
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "methods" / "one.py").write_text("x = 1\n")
+    first = digest_of(tmp_path)
+    (tmp_path / "cli" / "shown.py").write_text("y = 1\n")
+    assert digest_of(tmp_path) == first
+    (tmp_path / "methods" / "one.py").write_text("x = 2\n")
+    assert digest_of(tmp_path) != first
+
+
+def test_people_are_held_back_among_those_who_were_there(small) -> None:
+    """`until` first, then whole people: nobody later is held back or learned from."""
+    early = "2001-09-20"
+    found = _evaluate(small, split="people", hold=20, until=early, seeds=2)
+    before = splits.until(small, splits.parse_date(early))
+    assert found.facts["people"] == before.n_users
+    people = found.people()
+    names = set(people["person"])
+    assert names <= set(before.users)
+    assert len(names) <= 40
 
 
 def _files(folder: Path) -> list[Path]:

@@ -198,6 +198,42 @@ def test_likes_are_ranked_by_what_lists_find(ratings):
     assert found.score.name == "recall@20"
 
 
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_likes_with_a_cap_on_how_many_count(ratings, unit):
+    """A book with a cap for people counts a tuning at `rating` by what one person may have."""
+    likes = ratings.take(ratings.value >= 4)
+    schema = replace(likes.schema, positive=4.0, max_ratings=10)
+    likes = replace(likes, schema=schema)
+    found = run(likes, ("ease",), unit=unit, keep_apart=0.2, epsilon=0.4)
+    assert found.model.statement.certified == "certified"
+    spent = tacit.open_book().spent()
+    if unit == "user":
+        assert spent["user"].epsilon == pytest.approx(0.4, rel=1e-6)
+    else:
+        assert spent["rating"].epsilon == pytest.approx(0.4, rel=1e-6)
+        assert spent["user"].epsilon > 4.0
+    assert release(found.model, likes, epsilon=1.0).statement.unit == unit
+
+
+@pytest.mark.parametrize("law", ["geometric", "logarithmic"])
+def test_the_fewest_trials_have_a_law(law):
+    grid = candidates(["bias"], {})
+    tuning = prepared(grid, users=300, epsilon=2.0, trials=1.0001, law=law)
+    assert 0 < tuning.event.gamma[0] / tuning.event.gamma[1] < 1
+
+
+def test_trials_of_one_rank_are_the_same_outcome():
+    """What is published of a score is more than the sum that ranks it."""
+
+    def outcome(*sums):
+        errors = FigureSums(errors=np.array([sums]), noise={"errors": 1})
+        return Outcome(0, Named("a model"), errors, None, True)
+
+    assert outcome(1.0, 5.0).rank != outcome(2.0, 5.0).rank
+    assert outcome(9.0, 4.0).rank < outcome(1.0, 5.0).rank
+    assert outcome(1.0, 5.0).rank == outcome(1.0, 5.0).rank
+
+
 def test_without_delta_every_trial_is_pure(ratings):
     found = run(ratings, delta=0.0, unit="rating")
     (event,) = found.model.statement.events
@@ -218,6 +254,8 @@ def test_people_who_are_not_declared_are_counted_in_every_trial(ratings):
         ({"delta": 0.01}, "delta is 0.01"),
         ({"law": "fixed"}, "law 'fixed' is unknown"),
         ({"trials": 0.5}, "0.5 trials"),
+        ({"trials": 1.00001}, "1.00001 trials"),
+        ({"trials": 1.00001, "law": "logarithmic"}, "at least 1.0001"),
         ({"methods": ("mf-sgd",), "users": 100_000}, "by a coin"),
         ({"methods": ("svd-output",), "unit": "user"}, "no promise"),
         ({"calibration": "paper"}, "no paper calibration"),

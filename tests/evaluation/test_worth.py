@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from tacit.evaluation.attacker import attacker, right
 from tacit.ledger.account import account
+from tacit.ledger.account.attacker import attacker, right
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import (

@@ -37,14 +37,15 @@ def key_name(public: bytes) -> str:  # 3
     return hashlib.sha256(b"tacit/1 key" + public).hexdigest()[:32]
 
 
-def exchanged(private: bytes, public: bytes) -> tuple[bytes, bytes]:  # 3
+def exchanged(
+    private: bytes, public: bytes, labels: tuple[bytes, ...] = (b"mac", b"mask")
+) -> tuple[bytes, ...]:  # 3
     own = x25519.X25519PrivateKey.from_private_bytes(private)
     shared = own.exchange(x25519.X25519PublicKey.from_public_bytes(public))
-    mac, mask = (
+    return tuple(
         HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
-        for label in (b"mac", b"mask")
+        for label in labels
     )
-    return mac, mask
 
 
 def frame(header: dict, payload: bytes = b"") -> bytes:  # 1
@@ -70,12 +71,15 @@ def mask(
     key = hmac.digest(secret, label.encode(), "sha256")
     own = hmac.digest(key, part.encode(), "sha256")
     stream = Cipher(algorithms.AES256(own), modes.CTR(bytes(16))).encryptor()
-    return list(
-        struct.unpack(
-            f"<{count}{'I' if bits == 32 else 'Q'}",
-            stream.update(bytes(count * bits // 8)),
-        )
-    )
+    size = 4 if bits <= 32 else 8
+    drawn = stream.update(bytes(count * size))
+    words = struct.unpack(f"<{count}{'I' if size == 4 else 'Q'}", drawn)
+    return [word % 2**bits for word in words]
+
+
+def packed(words: list[int], bits: int) -> bytes:  # 5
+    whole = sum(word << (bits * k) for k, word in enumerate(words))
+    return whole.to_bytes(-(-bits * len(words) // 8), "little")
 
 
 def popularity(
@@ -113,7 +117,7 @@ def upload(
             (a + b) % 2**bits
             for a, b in zip(given[each["name"]], masks, strict=True)
         ]
-        out += struct.pack(f"<{len(words)}{'I' if bits == 32 else 'Q'}", *words)
+        out += packed(words, bits)
     header = {"version": 1} | {
         name: told[name]
         for name in ("task", "round", "attempt", "least", "ticket")
@@ -128,18 +132,17 @@ def summed(opening: bytes, uploads: dict[str, bytes]) -> bytes:  # 8
         _, payload = unframed(uploads[device])
         at = 0
         for each, total in zip(told["parts"], totals, strict=True):
-            form = f"<{len(total)}{'I' if each['bits'] == 32 else 'Q'}"
-            words = struct.unpack_from(form, payload, at)
-            at += struct.calcsize(form)
+            bits = each["bits"]
+            end = at + -(-bits * len(total) // 8)
+            whole = int.from_bytes(payload[at:end], "little")
+            words = [(whole >> bits * k) % 2**bits for k in range(len(total))]
+            at = end
             total[:] = [
-                (a + b) % 2 ** each["bits"]
-                for a, b in zip(total, words, strict=True)
+                (a + b) % 2**bits for a, b in zip(total, words, strict=True)
             ]
     payload = b"".join(bytes.fromhex(device) for device in sorted(uploads))
     for each, total in zip(told["parts"], totals, strict=True):
-        payload += struct.pack(
-            f"<{len(total)}{'I' if each['bits'] == 32 else 'Q'}", *total
-        )
+        payload += packed(total, each["bits"])
     header = {"version": 1} | {
         name: told[name] for name in ("task", "round", "attempt")
     }

@@ -20,6 +20,14 @@ from independent import (
     verify,
 )
 
+ONE = {"weights": 1 << 20, "mean": 1 << 21}
+"""The most that one device adds to a number, of `popularity`."""
+
+
+def bits(most: int) -> int:  # 5
+    exact = max(8, most.bit_length() + 1)
+    return min(32 if exact <= 32 else 64, exact + 2)
+
 
 class Device:
     """One person with ratings `own`, by item, in a task of `popularity`."""
@@ -111,7 +119,6 @@ class Device:
             len(ids),
         )
         plain = {
-            "bits": 32,
             "sparse": False,
             "report": False,
             "law": "",
@@ -119,7 +126,9 @@ class Device:
             "printed": "",
         }
         layouts = [
-            {"name": name, "size": len(words), "width": 1} | plain
+            {"name": name, "size": len(words), "width": 1}
+            | {"bits": bits(task["cohort"] * ONE[name])}
+            | plain
             for name, words in given.items()
         ]
         _, secret = exchanged(self.private, self.keys["recommender"])

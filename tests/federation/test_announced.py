@@ -62,6 +62,9 @@ class Says(Telling):
     def digest(self, device: str) -> str:
         return digest(self.words[device])
 
+    def rows(self, layout, device):
+        raise NotImplementedError
+
     def taken_off(self, layout, sum_, arrived):
         raise NotImplementedError
 

@@ -13,17 +13,14 @@ from tacit.cli.federate import federate
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.protocol.task import Task
 from tacit.federation.server import book, control, uploads
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.recommender import (
-    MIGRATIONS,
-    Operation,
-    _Training,
-)
+from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.store import ServerStore
+from tacit.federation.server.training import Operation, Training
 from tacit.serving.http.limits import Limits
 from tacit.serving.http.watch import Metrics
 
@@ -56,6 +53,9 @@ class Silent:
     async def enrolment(self) -> str:
         return "open"
 
+    async def tickets(self) -> bytes:
+        return new_exchange()[1]
+
 
 class Server:
     """A recommender without a port."""
@@ -69,7 +69,7 @@ class Server:
         self.aggregator = Silent()
         self.how = Operation("", "", folder / "model")
 
-    def begin(self) -> tuple[Conductor, _Training]:
+    def begin(self) -> tuple[Conductor, Training]:
         made = assemble(TASK)
         conductor = Conductor(
             made,
@@ -80,7 +80,7 @@ class Server:
             0.01,
             self.gate.metrics,
         )
-        return conductor, _Training(
+        return conductor, Training(
             self.gate, conductor, self.how, self.aggregator
         )
 

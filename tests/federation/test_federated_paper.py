@@ -11,9 +11,10 @@ from tacit.data.sample import sample
 from tacit.engine.printed import PrintedFederated as Federated
 from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
+from tacit.federation.agreed.scheme import Holding
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
-from tacit.federation.printed.hua import Deal
+from tacit.federation.printed.hua import Deal, Hua
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
@@ -327,3 +328,62 @@ def test_the_cohort_of_an_item_is_its_raters_among_those_who_came() -> None:
     )
     came = {"a": np.array([0, 1], np.uint32), "b": np.array([1, 3], np.uint32)}
     assert list(Deal(layout, b"seed", came).counts) == [1, 2, 0, 1]
+
+
+def dealt(joined: int, size: int) -> Deal:
+    layout = wire.PartLayout(
+        name="gradient", size=size, width=2, bits=32, sparse=True, printed="add"
+    )
+    came = {f"{k:032x}": np.array([0], np.uint32) for k in range(joined)}
+    return Deal(layout, b"seed", came)
+
+
+@pytest.mark.parametrize(("joined", "each"), [(3, 3), (5, 5), (40, 5)])
+def test_a_few_devices_make_the_eta_of_an_item(joined, each) -> None:
+    """Each item has as many makers as any other, and each device as much to make."""
+    makes = dealt(joined, 80).makes()
+    count = np.zeros(80, int)
+    for rows in makes.values():
+        assert wire.ascending(rows, 80)
+        count[rows] += 1
+    assert set(count) == {each}
+    assert {len(rows) for rows in makes.values()} == {80 * each // joined}
+
+
+def test_alpha_is_taken_off_where_it_was_put_in_and_nowhere_else() -> None:
+    """An item whose makers all dropped out has no eta, so a later sum of it is plain."""
+
+    class Notes:
+        rows = ()
+
+        def run(self, text: str, *values):
+            if text.startswith("INSERT"):
+                self.rows = [values[1:]]
+            return self.rows
+
+    notes = Notes()
+    zeros = np.zeros((2, 2), "<u4")
+    layout = dealt(3, 4).layout
+    made = np.array([0, 2], np.uint32)
+    first = Hua.summed(notes, "t", layout, wire.Section(made, zeros))
+    assert first.words.all()
+    later = layout.model_copy(update={"printed": "subtract"})
+    asked = np.array([1, 2], np.uint32)
+    found = Hua.summed(notes, "t", later, wire.Section(asked, zeros)).words
+    assert not found[0].any()
+    assert np.array_equal(found[1] + first.words[1], [0, 0])
+
+
+@pytest.mark.parametrize("rows", [[3, 1], [99], [[1]]])
+def test_a_device_refuses_to_make_the_eta_of_items_that_there_are_not(
+    rows,
+) -> None:
+    device, told, _ = device_of_paper()
+    asked = Holding(
+        told,
+        {"makes": np.array(rows, np.uint32)},
+        device.items,
+        b"s" * 32,
+    )
+    with pytest.raises(SettingError, match="there are not"):
+        device.made.scheme.rows(dealt(3, 20).layout, asked)

@@ -15,9 +15,10 @@ from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.expect import form_before
 from tacit.federation.agreed.report import heard
+from tacit.federation.agreed.scheme import word_bits
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
-from tacit.federation.protocol import arrays, wire
+from tacit.federation.protocol import arrays, packing, wire
 from tacit.federation.protocol.task import Task
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import ServerStore
@@ -259,3 +260,40 @@ def test_reports_are_listed_and_not_summed() -> None:
         wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)
     ]
     assert summed(layout, bodies).tolist() == [[0, 3], [1, 3]]
+
+
+@pytest.mark.parametrize("bits", [8, 13, 27, 31, 32, 33, 43, 63, 64])
+@pytest.mark.parametrize("count", [0, 1, 7, packing.CHUNK + 3])
+def test_words_travel_in_as_many_bits_as_they_have(bits, count) -> None:
+    """Any integer within half the range comes back, and no more bytes are sent than needed."""
+    rng = np.random.default_rng(bits)
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    sent = rng.integers(low, high, count, endpoint=True)
+    sent[:2] = [low, high][: len(sent)]
+    data = packing.packed(wire.words(sent, bits), bits)
+    assert len(data) == -(-count * bits // 8)
+    found = packing.unpacked(data, count, bits)
+    assert np.array_equal(wire.integers(found, bits), sent)
+
+
+def test_sums_of_short_words_wrap_as_they_should() -> None:
+    one = wire.words(np.array([2**26 - 1, -5]), 27)
+    other = wire.words(np.array([1, 7]), 27)
+    assert wire.integers(one + other, 27).tolist() == [-(2**26), 2]
+
+
+@pytest.mark.parametrize(
+    ("span", "bits"),
+    [
+        (0, 10),
+        (100, 10),
+        (2.0**20, 24),
+        (2.0**29, 32),
+        (2.0**31, 35),
+        (2.0**61, 64),
+        (2.0**63, 64),
+        (float("inf"), 64),
+    ],
+)
+def test_a_word_has_room_for_the_largest_honest_sum(span, bits) -> None:
+    assert word_bits(span) == bits

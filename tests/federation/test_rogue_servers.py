@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from tacit.cli.federate.admin import admin
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
@@ -177,6 +179,24 @@ def test_an_attempt_that_was_given_up_stays_so(uploads) -> None:
         assert await uploads.reveal(key, give_up=False) is None
 
     asyncio.run(run())
+
+
+def test_after_an_older_copy_came_back_open_rounds_are_given_up(
+    uploads, tmp_path
+) -> None:
+    """What the copy has as open may have been revealed since: it never is again."""
+
+    async def run() -> Key:
+        return await _attempt(uploads, 0, (1, 2, 3))
+
+    key = asyncio.run(run())
+    where = ["--server", "aggregator", "--store", str(tmp_path / "store")]
+    found = CliRunner().invoke(admin, ["give-up", *where])
+    assert found.exit_code == 0
+    assert "1 open attempts" in found.output
+    assert asyncio.run(uploads.reveal(key, give_up=False)) is None
+    again = CliRunner().invoke(admin, ["give-up", *where])
+    assert "0 open attempts" in again.output
 
 
 def test_a_sum_over_too_few_is_never_revealed(uploads) -> None:

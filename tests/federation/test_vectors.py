@@ -3,6 +3,7 @@ makes that shares no code with it."""
 
 from __future__ import annotations
 
+import hmac
 import importlib
 import json
 import sys
@@ -63,8 +64,18 @@ def test_macs_and_signatures(vectors) -> None:
     proof = other.tag(key, b"rotate", device.encode(), stamp)
     assert proof == found["rotation"]
     other.verify(found["identity"], found["signed"], b"task", b"document")
-    where = f"{maker.TASK} 3 1 {device}".encode()
-    other.verify(found["identity"], found["ticket"], b"ticket", where)
+
+
+def test_tickets(vectors) -> None:
+    """Both servers come to one key, and no device has it."""
+    found = vectors["macs"]
+    seed = bytes.fromhex(found["sign"])
+    shared = bytes.fromhex(found["tickets_with"])
+    own = hmac.digest(seed, b"tacit/1 tickets", "sha256")
+    (key,) = other.exchanged(own, shared, (b"ticket",))
+    assert key.hex() == found["ticket_key"]
+    where = f"{maker.TASK} 3 1 {found['device']}".encode()
+    assert other.tag(key, b"ticket", where) == found["ticket"]
 
 
 def test_frames(vectors) -> None:

@@ -201,5 +201,5 @@ def test_a_method_whose_plans_have_no_common_price_asks_for_people() -> None:
         event = next(iter(made.events.values()))
         coin = event.model_copy(update={"sampled": Coin(0.5).chance})
         tossed[people] = replace(made, events={event.name: coin})
-    with pytest.raises(SettingError, match="--users"):
+    with pytest.raises(SettingError, match="users"):
         _ = replace(found, plans=tossed).charged

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import tacit
+from tacit import engine
+from tacit.bound import Rows
+from tacit.engine import make_engine
+from tacit.engine.threads import Threads
 from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
-from tacit.fitting import rehearse as rehearsal
-from tacit.fitting.rehearse import ITEMS, PEOPLE, few_items, invented
+from tacit.fitting.run import _Run
 from tacit.ledger.book.book import open_book
 from tacit.methods import find, names
+from tacit.methods import rehearsal as trying
 from tacit.methods.baselines.popularity import Popularity
+from tacit.methods.rehearsal import ITEMS, PEOPLE, few_items, invented
+from tacit.noise.release import NoNoise
+from tacit.rounds.options import How
+from tacit.rounds.people import Everyone
 
 
 @pytest.fixture
@@ -32,6 +43,51 @@ def test_a_method_that_breaks_is_not_charged(ratings, tmp_path, monkeypatch):
     ledger = tmp_path / "book"
     with pytest.raises(Failure, match="nothing was charged"):
         Popularity(epsilon=1.0, ledger=str(ledger)).fit(ratings)
+    assert not ledger.exists()
+
+
+class Broken(Threads):
+    """An engine of another package, with an error in it."""
+
+    name = "broken"
+    like = "threads"
+    run = broken
+
+
+def test_an_engine_from_outside_that_breaks_is_not_charged(
+    ratings, tmp_path, monkeypatch
+):
+    known = {**engine.OWN, "broken": f"{__name__}:Broken"}
+    monkeypatch.setattr(engine, "registered", lambda: known)
+    ledger = tmp_path / "book"
+    method = Popularity(epsilon=1.0, ledger=str(ledger), engine="broken")
+    with pytest.raises(Failure, match="nothing was charged"):
+        method.fit(ratings, users=60)
+    assert not ledger.exists()
+
+
+def test_rows_that_an_engine_would_refuse_are_not_charged(
+    ratings, tmp_path, monkeypatch
+):
+    """What a bound takes for granted is checked on invented people too: here everybody is
+    listed as two, who would be bounded as two."""
+    plan = Popularity.plan
+
+    def contribute(block, state):
+        count = 2 * len(block.people)
+        index = np.zeros(count, np.uint32)
+        rows = Rows(np.arange(count + 1), index, np.ones((count, 1)))
+        return {"weights": rows, "mean": rows}
+
+    def crowded(self, public):
+        made = plan(self, public)
+        first = replace(made.rounds[0], contribute=contribute)
+        return replace(made, rounds=(first, *made.rounds[1:]))
+
+    monkeypatch.setattr(Popularity, "plan", crowded)
+    ledger = tmp_path / "book"
+    with pytest.raises(Failure, match="person by person"):
+        Popularity(epsilon=1.0, ledger=str(ledger)).fit(ratings, users=60)
     assert not ledger.exists()
 
 
@@ -72,7 +128,7 @@ def test_a_plan_without_noise_for_its_engine_is_not_charged(ratings, tmp_path):
 def test_every_method_is_rehearsed_at_every_unit(name, ratings, monkeypatch):
     """The rehearsal refuses nothing that would have run."""
     seen = []
-    monkeypatch.setattr(rehearsal, "invented", _noticed(seen))
+    monkeypatch.setattr(trying, "invented", _noticed(seen))
     cls = find(name)
     users = None if cls.local or "threads" in cls.engines else 60
     for unit in cls.units:
@@ -101,3 +157,44 @@ def test_invented_people_are_of_every_size():
     assert (made.n_users, counts.min(), counts.max()) == (PEOPLE, 1, ITEMS)
     assert made.value.min() >= 1
     assert made.value.max() <= 5
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_absorbed_is_what_an_engine_releases(
+    name, ratings, monkeypatch
+):
+    """Plain arrays beside the engine that would run it, round by round, at every unit."""
+    seen = []
+    add = trying.Gatherings.add
+    summed = trying.summed
+
+    def remembered(self, round_, state):
+        seen[:] = [state]
+        return add(self, round_, state)
+
+    for unit in find(name).units:
+        method = find(name)(epsilon=1.0, unit=unit)
+        run = _Run(method, ratings, None, 60, None)
+        public = trying.few(run.settled.public)
+        people = invented(public.schema, public.catalogue)
+        engine = make_engine(people, How(engine=run.order.runs_on, threads=1))
+        rounds = []
+
+        def beside(round_, rows, takes, engine=engine, rounds=rounds):
+            found = summed(round_, rows, takes)
+            whole = replace(round_, takes_part=Everyone())
+            told = engine.run(whole, seen[0], NoNoise())
+            for part in round_.parts:
+                one, other = found[part.name].value, told[part.name].value
+                assert one.shape == other.shape
+                assert one.dtype == other.dtype
+                # The entries of a weighted matrix are rounded person by person.
+                near = len(takes) / part.bound.steps * (part.form == "gram")
+                np.testing.assert_allclose(one, other, rtol=1e-6, atol=near)
+            rounds.append(round_.name)
+            return found
+
+        monkeypatch.setattr(trying.Gatherings, "add", remembered)
+        monkeypatch.setattr(trying, "summed", beside)
+        trying.rehearsed(method, run.settled.public)
+        assert rounds

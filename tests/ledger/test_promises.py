@@ -88,7 +88,7 @@ def test_known_data_under_another_name_are_refused_beside_a_cap(ledger, capped):
     """Break 6: `--population other` does not step around a cap."""
     make(ledger)
     tacit.open_book(ledger, capped).cap(5.0, 1e-6, "user")
-    with pytest.raises(BudgetError, match="--other-people"):
+    with pytest.raises(BudgetError, match="other_people=True"):
         make(ledger, population="other")
     made = make(ledger, population="other", other_people=True)
     kinds = [e.kind for e in tacit.open_book(ledger, "other").entries()]

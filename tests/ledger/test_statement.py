@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from tacit.ledger.account.event import (
 )
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.statement.against import check_against
-from tacit.ledger.statement.registry import registry_record
 from tacit.ledger.statement.statement import Statement, build_statement
 from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace
@@ -291,33 +289,6 @@ def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
         True,
         False,
     ]
-
-
-def test_the_registry_record_has_every_field(book: Book) -> None:
-    record = registry_record(
-        certify(book),
-        deployment="films",
-        curator="a library",
-        date="2030-01-01",
-    )
-    wanted = {
-        "deployment",
-        "curator",
-        "purpose",
-        "privacy_unit",
-        "per_person_bound",
-        "privacy_profile",
-        "trust_model",
-        "accounting",
-        "mechanisms",
-        "software",
-        "public",
-        "not_covered",
-        "date",
-    }
-    assert wanted <= set(record)
-    assert all(record[name] for name in wanted)
-    json.dumps(record, allow_nan=False)
 
 
 def test_mechanisms_are_told_in_a_clause() -> None:

@@ -130,8 +130,10 @@ def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> 
 ):
     few = invented(7)
     few = few.take(np.random.default_rng(0).random(len(few)) < 0.2)
-    part = splits.make(few, "90/10", seed=1)
-    assert Data(part).twin("bias", "user") < plain_ridge(part) + ALLOWED
+    # On one split of 235 held-back ratings chance is .01.
+    parts = [splits.make(few, "90/10", seed=seed) for seed in range(1, 5)]
+    above = [Data(p).twin("bias", "user") - plain_ridge(p) for p in parts]
+    assert np.mean(above) < ALLOWED
 
 
 def plain_ridge(part: Split, user: float = 5.0, item: float = 5.0) -> float:

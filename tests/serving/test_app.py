@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tacit.errors import ModelError, SettingError
 from tacit.serving.app import Options, Server, build, metrics_text
@@ -201,6 +203,29 @@ def test_a_statement_in_words_as_a_page_and_as_stored(
     assert 'href="../../plain.css"' in below
     for html in (page, below):
         assert not re.search(r"<script|<style|style=|\son\w+=", html)
+
+
+def test_a_signed_statement_can_be_checked_from_its_bytes(
+    ask: Ask, server: Server, shelf_folder: Path
+) -> None:
+    stored = json.loads((shelf_folder / "stars" / "statement.json").read_text())
+    told = ask(
+        server.app,
+        "/statement",
+        accept="application/vnd.tacit.signed+json, application/json;q=0.5",
+    )
+    assert json.loads(told.body) == {
+        name: value
+        for name, value in stored.items()
+        if name != "signature" and value is not None
+    }
+    key = Ed25519PublicKey.from_public_bytes(
+        bytes.fromhex(told.headers["tacit-key"])
+    )
+    signature = bytes.fromhex(told.headers["tacit-signature"])
+    key.verify(signature, b"tacit statement 1\0" + told.body)
+    with pytest.raises(InvalidSignature):
+        key.verify(signature, told.body)
 
 
 def test_below_a_prefix_that_a_proxy_leaves(

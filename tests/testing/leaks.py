@@ -3,7 +3,7 @@ person alone* are tried on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,7 +54,7 @@ class Alone(Method):
                 return {"sum": Rows(block.ptr, block.item, left[:, None])}
 
             def absorb(state, released):
-                return state.after(**{name: released["sum"].value[:, 0]})
+                return replace(state, **{name: released["sum"].value[:, 0]})
 
             parts = (Part("sum", public.items, bound, share=0.5),)
             return Round(name, parts, contribute, absorb, personal=self.kept)

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.alone import Witness
 from tacit.errors import Failure, SettingError
-from tacit.fitting import alone as before_the_charge
+from tacit.fitting import rehearse as before_the_charge
 from tacit.fitting.run import fit, trial
 from tacit.ledger.book.book import open_book
 from tacit.methods import METHODS, find
-from tacit.rounds.alone import Witness
+from tacit.methods.rehearsal import changed, few, few_items, invented
 from tacit.testing import AloneTests, broken, depends_on_others, not_alone
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -47,8 +48,9 @@ def items():
 @pytest.fixture
 def unchecked(monkeypatch):
     """As if nothing were checked before the charge."""
-    monkeypatch.setattr("tacit.fitting.run.check_once", lambda *_: None)
-    monkeypatch.setattr("tacit.fitting.run._Run.rehearse", lambda _: None)
+    monkeypatch.setattr(
+        "tacit.fitting.run._Run.rehearse", lambda *_, **__: None
+    )
 
 
 class TestAlone(AloneTests):
@@ -139,31 +141,28 @@ def test_invented_people_pass_every_round_of_tacits_methods(
 ):
     """So that what is built on one from outside is not refused for it."""
     from tacit.fitting.run import _Run
+    from tacit.methods.rehearsal import Gatherings
 
     seen = []
-    walked = before_the_charge._walked
+    add = Gatherings.add
 
-    def counted(plan, *given):
-        for step in walked(plan, *given):
-            seen.append(step.round.name)
-            yield step
+    def counted(self, round_, state):
+        seen.append(round_.name)
+        return add(self, round_, state)
 
-    monkeypatch.setattr(before_the_charge, "_walked", counted)
+    monkeypatch.setattr(Gatherings, "add", counted)
     for users in (150, 100_000):
         run = _Run(find(name)(epsilon=1.0, unit=unit), data, items, users, None)
         seen.clear()
-        made = run.planned
-        state = run.method.first_state(made.public).after(people=float(users))
-        before_the_charge.check_alone(
-            made.plan, made.public, state, made.events
-        )
-        assert seen == [round_.name for round_ in made.plan.rounds]
+        run.rehearse()
+        made = run.method.plan(few(run.settled.public))
+        assert seen == [round_.name for round_ in made.rounds]
 
 
 def test_a_leak_of_large_blocks_passes_invented_people_and_is_stopped(
     data, items, tmp_path
 ):
-    """Five invented people are no large block; the real ones are."""
+    """Twelve invented people are no large block; the real ones are."""
     book = str(tmp_path / "book")
     method = leaks.ManyMean(epsilon=2.0, ledger=book)
     with pytest.raises(Failure, match="the round first does not"):
@@ -266,33 +265,39 @@ def test_a_verdict_is_kept_for_the_same_public_facts_only(data, items):
     assert len(before_the_charge._PASSED) == 2
 
 
-def test_invented_people_are_made_of_public_facts(data, items):
-    """Other people, the same invented ones; at `value` who rated what is public."""
+@pytest.mark.parametrize("unit", UNITS)
+def test_invented_people_are_made_of_public_facts(data, items, unit):
+    """Other people, or other values, and the same invented ones."""
     from tacit.fitting.run import _Run
 
     other = data.take(data.user >= 20)
-    made = [
-        before_the_charge.invented(
-            _Run(leaks.Alone(epsilon=2.0), given, items, 150, None).public,
-            np.random.default_rng(1),
-        )
-        for given in (data, other)
-    ]
-    assert np.array_equal(made[0].item, made[1].item)
-    assert np.array_equal(made[0].value, made[1].value)
-    changed = tacit.Ratings(
+    negated = tacit.Ratings(
         data.schema, data.users, data.items, data.ptr, data.item, 6 - data.value
     )
-    made = [
-        before_the_charge.invented(
-            _Run(
-                leaks.Alone(epsilon=2.0, unit="value"), given, items, 150, None
-            ).public,
-            np.random.default_rng(1),
-        )
-        for given in (data, changed)
-    ]
-    assert np.array_equal(made[0].value, made[1].value)
+    method = leaks.Alone(epsilon=2.0, unit=unit)
+    made = []
+    for given in (data, other, negated):
+        public = few(_Run(method, given, items, 150, None).public)
+        made.append(invented(public.schema, public.catalogue))
+        if unit == "value":
+            assert np.array_equal(public.pattern.item, made[-1].item)
+    for again in made[1:]:
+        assert np.array_equal(made[0].item, again.item)
+        assert np.array_equal(made[0].value, again.value)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_those_between_rate_otherwise_and_the_rest_stay(data, items, unit):
+    """What a leak is seen by: other ratings of others, and of nobody else."""
+    schema = data.schema
+    people = invented(schema, few_items(items))
+    others = changed(people, items=unit != "value")
+    for place in range(people.n_users):
+        cells = slice(people.ptr[place], people.ptr[place + 1])
+        same = np.array_equal(people.value[cells], others.value[cells])
+        assert same == (place % 2 == 0)
+    moved = not np.array_equal(people.item, others.item)
+    assert moved == (unit != "value")
 
 
 def test_a_method_from_outside_is_named_in_its_statement(data, items):

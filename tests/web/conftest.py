@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("PW_EXPERIMENTAL_SERVICE_WORKER_NETWORK_EVENTS", "1")
-sync_api = pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import Browser, BrowserContext, Page, Request  # noqa: E402
+from playwright import sync_api
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 
-from . import models, serve  # noqa: E402
+from . import models, serve
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (

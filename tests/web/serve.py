@@ -49,6 +49,8 @@ class Place:
     address: str
     data: dict[str, bytes]
     seen: list[Seen] = field(default_factory=list)
+    federation: tuple[str, ...] = ()
+    """Servers that the page may join."""
     status: int = 200
     """Of the answers to requests for data; anything else is a server in trouble."""
 
@@ -91,7 +93,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(sent)))
-        self.send_header("content-security-policy", POLICY)
+        near = " ".join(("connect-src 'self'", *self.place.federation))
+        policy = POLICY.replace("connect-src 'self'", near)
+        self.send_header("content-security-policy", policy)
         self.send_header("cache-control", "no-cache")
         for name, value in self.place.data.items():
             if name.startswith("header ") and self.path.endswith("statement"):

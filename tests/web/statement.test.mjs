@@ -46,7 +46,8 @@ test('a signature is of these bytes and this key, or it is not', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
   const bytes = new TextEncoder().encode('{"epsilon":1}');
-  const signature = sign(null, bytes, privateKey);
+  const domain = new TextEncoder().encode('tacit statement 1\0');
+  const signature = sign(null, Buffer.concat([domain, bytes]), privateKey);
   assert.equal(await verify(bytes, signature, key), true);
   assert.equal(await verify(bytes, signature.toString('hex'), key.toString('hex')), true);
   assert.equal(await verify(new TextEncoder().encode('{"epsilon":2}'), signature, key), false);

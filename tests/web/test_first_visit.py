@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from .conftest import Meet, Tools, Visitor
+from .pictures import FAKE, OFFER, STATE
 from .serve import Place
 
 WATCH = """
@@ -102,7 +105,11 @@ def test_axe_finds_nothing(
     visitor = meet(
         color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
     )
+    listed = json.loads(place.data["models"])
+    listed["federation"] = ["https://one.example"]
+    place.data["models"] = json.dumps(listed).encode()
     page = visitor.visit(place.address)
+    page.evaluate(FAKE, [STATE, OFFER])
     visitor.rate("Alien", 5)
     page.add_script_tag(path=str(tools.modules / "axe-core" / "axe.min.js"))
 
@@ -133,3 +140,10 @@ def test_axe_finds_nothing(
         page.evaluate(f"location.hash = '{name}'")
         page.locator(ready).first.wait_for()
         check(name)
+    page.evaluate("location.hash = 'promise'")
+    page.get_by_role("button", name="What is asked of me?").click()
+    page.locator(".terms").wait_for()
+    check("terms of a training")
+    page.get_by_role("button", name="Take part", exact=True).click()
+    page.locator(".switch").wait_for()
+    check("taking part")

@@ -10,9 +10,10 @@ from .serve import Place
 
 
 def sign(place: Place, statement: bytes) -> None:
-    """As a server would: the signature of the exact bytes, and the key, as headers."""
+    """As a server would: the signature of a statement of these bytes, and the key, as headers."""
     key = Ed25519PrivateKey.generate()
-    place.data["header tacit-signature"] = key.sign(statement).hex().encode()
+    signature = key.sign(b"tacit statement 1\0" + statement)
+    place.data["header tacit-signature"] = signature.hex().encode()
     place.data["header tacit-key"] = (
         key.public_key().public_bytes_raw().hex().encode()
     )

@@ -103,7 +103,9 @@ def test_python_still_answers_as_written(path: Path, maker: ModuleType) -> None:
     same(maker.similar(shared), facts["similar"]["found"], "similar")
 
 
-@pytest.mark.parametrize("name", ["vectors", "person", "statement"])
+@pytest.mark.parametrize(
+    "name", ["vectors", "person", "statement", "device", "noise"]
+)
 def test_javascript_answers_the_same(name: str) -> None:
     node = shutil.which("node")
     if node is None:

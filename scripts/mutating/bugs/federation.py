@@ -12,7 +12,7 @@ FEDERATION = (
         '        variance = nextafter(event.variance / enough, float("inf")) * devices\n',
         '        variance = nextafter(event.variance / enough, float("inf")) * devices / 2\n',
         (
-            "federation/test_federated.py::test_enough_portions_make_the_variance_that_was_charged",
+            "federation/test_shares.py::test_enough_portions_make_the_variance_that_was_charged",
         ),
     ),
     Bug(
@@ -42,7 +42,7 @@ FEDERATION = (
         "    own = derived(key, label)\n",
         '    own = derived(key, "")\n',
         (
-            "federation/test_federated.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",
+            "federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",
         ),
     ),
     Bug(

@@ -109,7 +109,7 @@ FITTING = (
     Bug(
         "mixed people pass",
         "nobody looks whether each person is computed alone",
-        "rounds/alone.py",
+        "engine/alone.py",
         "            if again is None or not told.same(again):\n",
         "            if again is None:\n",
         ("testing/test_alone.py::test_the_engine_stops_a_leak",),
@@ -118,8 +118,8 @@ FITTING = (
         "not tried before it is paid",
         "a method that mixes people is found after the charge",
         "fitting/run.py",
-        "    run.check_alone()\n    run.rehearse()\n",
-        "    run.rehearse()\n",
+        "    run.rehearse()\n    payment = pay(\n",
+        "    payment = pay(\n",
         (
             "testing/test_alone.py::test_a_leak_is_refused_before_anything_is_charged",
         ),
@@ -141,7 +141,7 @@ FITTING = (
         "            if times > 1:\n",
         "            if times > 10**9:\n",
         (
-            "federation/test_federated.py::test_turns_charge_one_device_for_the_turns_it_may_take",
+            "federation/test_shares.py::test_turns_charge_one_device_for_the_turns_it_may_take",
         ),
     ),
     Bug(

@@ -24,10 +24,16 @@ from tacit.auditing.pairs import (
     records,
     turned,
 )
-from tacit.auditing.transcript import Cells, contributed, is_readable
+from tacit.auditing.transcript import (
+    Cells,
+    contributed,
+    is_readable,
+    widened,
+)
 from tacit.auditing.walk import Walk, Walked
 from tacit.data.ratings import Ratings
 from tacit.ledger.account.event import Event, Gaussian
+from tacit.noise.law import law_of
 from tacit.rounds.round import Part
 from tacit.units import Unit
 
@@ -126,7 +132,7 @@ class Adversary:
             for step in self.steps
             for release, cells in zip(
                 (r for r in self.releases if r.step is step),
-                _moves(step, one, other),
+                _moves(step, one, other, self.like.n_users),
                 strict=True,
             )
         ]
@@ -154,7 +160,7 @@ class _Release:
     def cost(self) -> float:
         """What one whole bound costs: mu, or epsilon where noise is pure."""
         bound = float(getattr(self.event, "sensitivity", 0.0))
-        return bound / self.event.law.spread
+        return bound / law_of(self.event).spread
 
     @property
     def why(self) -> str:
@@ -168,7 +174,7 @@ class _Release:
 
     def shares(self, move: Cells) -> Floats:
         """How much of the bound each pair moves, in the norm of the noise."""
-        law = self.event.law.name
+        law = law_of(self.event).name
         if law == "gaussian":
             size = np.sqrt(move.multiply(move).sum(axis=1))
         elif law == "laplace":
@@ -192,14 +198,20 @@ class _Release:
         )
 
 
-def _moves(step: Walked, one: Ratings, other: Ratings) -> list[Cells]:
+def _moves(
+    step: Walked, one: Ratings, other: Ratings, labels: int
+) -> list[Cells]:
     """By how much each pair moves each part of a round."""
-    first = contributed(step, one)
-    second = contributed(step, other)
-    return [
-        (a.astype(np.float64) - b.astype(np.float64)).tocsr()
-        for a, b in zip(first, second, strict=True)
-    ]
+    moves = []
+    for a, b in zip(
+        contributed(step, one, labels),
+        contributed(step, other, labels),
+        strict=True,
+    ):
+        first, second = widened(a, b)
+        gap = first.astype(np.float64) - second.astype(np.float64)
+        moves.append(gap.tocsr())
+    return moves
 
 
 class _Best:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -19,7 +19,7 @@ from tacit.auditing.walk import Walk, walk
 from tacit.data.catalogue import Catalogue
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Unbounded
-from tacit.rounds.round import Kind
+from tacit.rounds.round import Kind, Part, Released
 
 TRANSCRIPT = "one run, transcript"
 PUBLISHED = "one run, published model"
@@ -46,15 +46,22 @@ def _account(walked: Walk, target: Target) -> float:
     return account.epsilon(events, target.delta, unit=target.unit)
 
 
-def one_run(target: Target, ground: Ground) -> list[Finding]:
+VIEWS = ("transcript", "published")
+"""Of a fit with canaries."""
+
+
+def one_run(
+    target: Target, ground: Ground, views: Sequence[str] = VIEWS
+) -> list[Finding]:
     """A fit with canaries: what is bare, then the transcript, then the published model."""
     one = run_once(
         ground.method(target), ground.people, ground.canaries, target.unit
     )
     findings = [_bare(target, one)]
-    if target.calibration == "sound":
+    if target.calibration == "sound" and "transcript" in views:
         findings.append(_transcript(target, one))
-    findings.append(_published(target, one))
+    if "published" in views:
+        findings.append(_published(target, one))
     return [finding for finding in findings if finding is not None]
 
 
@@ -135,8 +142,7 @@ def _bare(target: Target, one: OneRun) -> Finding | None:
         for step in one.walked.steps
         if step.released is not None
         for part in step.round.parts
-        if step.released[part.name].sd == 0
-        and part.kind not in (Kind.REPORT, Kind.SELECTION)
+        if _is_bare(part, step.released[part.name], target)
     ]
     if not bare:
         return None
@@ -150,6 +156,14 @@ def _bare(target: Target, one: OneRun) -> Finding | None:
         note=f"released without noise: {listed}",
         box="white",
     )
+
+
+def _is_bare(part: Part, released: Released, target: Target) -> bool:
+    """Whether a part has no noise at all: that of a printed epoch is inside it."""
+    if part.kind in (Kind.REPORT, Kind.SELECTION) or released.sd > 0:
+        return False
+    inside = part.printed is not None and not part.printed.bare
+    return target.calibration == "none" or not inside
 
 
 def _transcript(target: Target, one: OneRun) -> Finding | None:

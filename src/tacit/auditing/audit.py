@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.auditing.attacks import device_game, one_run, worst_pair
+from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import (
     MISTAKE,
@@ -25,8 +26,8 @@ from tacit.units import Unit
 if TYPE_CHECKING:
     from tacit.auditing.attacks import GroundAttack
 
-STATISTICAL = 2
-"""Findings of one target that may be mistaken: from the transcript, and from the model."""
+ATTACKS = ("worst", "device", "transcript", "published")
+"""The worst neighbours, one device, and a fit with canaries: its transcript, its model."""
 EPSILON = 1.0
 """Unless another is asked for."""
 DELTA = 1e-6
@@ -95,7 +96,7 @@ def audit(
     quick: bool = False,
     mistake: float = MISTAKE,
     ground: Ground | None = None,
-    attacks: Sequence[GroundAttack] | None = None,
+    attacks: Sequence[str] = ATTACKS,
     progress: Callable[[int, int, str], None] | None = None,
     command: str = "",
 ) -> Audit:
@@ -106,9 +107,12 @@ def audit(
     that is not refuted is not proven: a finding says how much of it was reached.
     """
     asked = tuple(_targets(methods, epsilon, delta, unit, calibration))
-    each = mistake / (STATISTICAL * len(asked))
+    # A device's game takes the place of the transcript where nobody is trusted.
+    measured = int(not {"device", "transcript"}.isdisjoint(attacks))
+    measured += int("published" in attacks)
+    each = mistake / max(measured * len(asked), 1)
     place = ground or invented_ground(quick)
-    chosen = tuple(attacks) if attacks is not None else usual_attacks()
+    chosen = _named(attacks)
     findings: list[Finding] = []
     for done, target in enumerate(asked):
         if progress is not None:
@@ -118,9 +122,25 @@ def audit(
     return Audit(tuple(findings), mistake, quick, command)
 
 
-def usual_attacks() -> tuple[GroundAttack, ...]:
-    """Those of every audit."""
-    return (worst_pair, device_game, one_run)
+def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
+    """The attacks of these names."""
+    unknown = sorted(set(attacks) - set(ATTACKS))
+    if unknown or not attacks:
+        raise SettingError(
+            f"there is no attack {', '.join(unknown)}"
+            if unknown
+            else "no attack was named",
+            remedy=f"name some of {', '.join(ATTACKS)}",
+        )
+    made: list[GroundAttack] = []
+    if "worst" in attacks:
+        made.append(worst_pair)
+    if "device" in attacks:
+        made.append(device_game)
+    views = [view for view in VIEWS if view in attacks]
+    if views:
+        made.append(partial(one_run, views=views))
+    return tuple(made)
 
 
 def _attacked(

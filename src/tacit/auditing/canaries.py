@@ -23,11 +23,12 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.units import Unit
 
-INSIDE = 0.9
+INSIDE = 0.95
 """Of the rows of a matrix, those that signatures use: the rest may be others than the most
 rated items, by noise."""
-MOST_SIGNED = 12
-"""Items of a signature at most: of (H/(H + 1/2))^2 of the bound this leaves 8 % unused."""
+MOST_SIGNED = 20
+"""Items of a signature at most: H equal items reach sqrt(1 - 1/H) H/(H + 1/2) of a matrix
+without its diagonal."""
 
 
 @dataclass(frozen=True)

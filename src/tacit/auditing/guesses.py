@@ -13,6 +13,7 @@ Proofs: docs/proofs/audit.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 from typing import Protocol
 
@@ -107,6 +108,7 @@ def guess(scores: Floats, coins: NDArray[np.bool_], made: int) -> Guessed:
     return Guessed(len(scores), len(order), int(right.sum()))
 
 
+@lru_cache(maxsize=4096)
 def chance_independent(found: Guessed, mu: float) -> float:
     """The chance of so many right guesses, or an upper bound of it, where everybody's score
     is N(+-mu/2, 1) with noise of its own, or is told apart less.

@@ -25,10 +25,11 @@ from tacit.auditing.guesses import (
 )
 from tacit.auditing.transcript import Transcript, read
 from tacit.auditing.walk import Walk, walk
-from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
+from tacit.fitting.run import _Run
 from tacit.methods.base import Method
 from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
 from tacit.units import Unit
 
 Floats = NDArray[np.float64]
@@ -37,9 +38,11 @@ MOST_GUESSED = 0.55
 tells a small mu best (docs/proofs/audit.md, 2)."""
 FEW_GUESSED = 0.05
 """The same where anything may depend on anything: only the surest guesses tell."""
+FEW_SIGNED = 4
+"""Well-known items of a canary where there is no matrix, but items have several numbers."""
 LEAST_SIGNED = 4
 """Items of a signature at the least, where a matrix takes most of the budget."""
-LEAST_FRESH = 2
+LEAST_FRESH = 1
 """Fresh items of a canary where a matrix takes nearly all."""
 
 
@@ -85,9 +88,10 @@ def run_once(
     """Plant canaries among these people, toss their coins, and fit once."""
     declared = users or people.n_users + shape.people
     canaries = plant(people, unit, shape)
-    matrix = matrix_of(method, people, canaries.items, declared)
-    if matrix is not None:
-        canaries = plant(people, unit, suited(shape, matrix))
+    plan = _Run(method, people, canaries.items, declared, None).settled.plan
+    fitted = suited(shape, plan, people.n_items)
+    if fitted != shape:
+        canaries = plant(people, unit, fitted)
     # Fresh coins: they are the secret that is guessed.
     rng = np.random.default_rng(list(token_bytes(16)))
     coins = rng.random(canaries.people) < 0.5
@@ -95,39 +99,28 @@ def run_once(
     return OneRun(canaries, coins, walked, read(walked, canaries))
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """The smallest matrix of a plan."""
+def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
+    """The shape that a plan's releases show best.
 
-    rows: int
-    share: float
-    """Of the budget, what all matrices take."""
-
-
-def matrix_of(
-    method: Method, people: Ratings, items: Catalogue, users: int
-) -> Matrix | None:
-    """What a plan's matrices are like; None where it has none."""
-    from tacit.fitting.run import _Run
-
-    plan = _Run(method, people, items, users, None).settled.plan
-    grams = [p for _, p in plan.parts if p.form == "gram"]
+    A matrix is told by signatures as long as its rows allow, and then the fewer fresh items
+    the more of the budget it takes: their noise would crowd its rows. Where items are told
+    by several numbers each, a few well-known ones give a canary a taste.
+    """
+    grams = [part for _, part in plan.parts if part.form == "gram"]
     if not grams:
-        return None
-    share = sum(p.share for p in grams) / (plan.whole or 1.0)
-    return Matrix(min(p.size for p in grams), min(share, 1.0))
-
-
-def suited(shape: CanaryShape, matrix: Matrix) -> CanaryShape:
-    """Signatures as long as the matrix allows, and the fewer fresh items the more of the
-    budget it takes: their noise would crowd its rows."""
-    fresh = max(LEAST_FRESH, round((1 - matrix.share) * shape.fresh))
-    made = replace(shape, fresh=fresh).over(matrix.rows)
-    if matrix.share > 0.5 and made.signed < LEAST_SIGNED:
+        wide = any(p.width > 1 and p.size > 1 for _, p in plan.parts)
+        few = replace(shape, signed=FEW_SIGNED)
+        fits = wide and few.prime * FEW_SIGNED <= items
+        return few if fits else shape
+    rows = min(part.size for part in grams)
+    share = min(sum(p.share for p in grams) / (plan.whole or 1.0), 1.0)
+    left = min(2 * (1 - share), 1.0)
+    fresh = max(LEAST_FRESH, round(left * shape.fresh))
+    made = replace(shape, fresh=fresh).over(min(rows, items))
+    if share > 0.5 and made.signed < LEAST_SIGNED:
         # Fewer canaries who can be seen are worth more than many who cannot.
-        few = max(int(INSIDE * matrix.rows) // LEAST_SIGNED - 1, 2)
-        made = replace(made, people=min(few**2, shape.people))
-        made = made.over(matrix.rows)
+        few_people = max(int(INSIDE * rows) // LEAST_SIGNED - 1, 2) ** 2
+        made = replace(made, people=min(few_people, shape.people)).over(rows)
     return made
 
 

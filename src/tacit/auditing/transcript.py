@@ -30,9 +30,10 @@ from tacit.data.ratings import Ratings
 from tacit.engine.blocks import block_of
 from tacit.engine.kernels import SHIFT
 from tacit.engine.threads import Threads, factors_of
-from tacit.ledger.account.event import Event, Gaussian
+from tacit.ledger.account.event import Event, Gaussian, KNorm, Laplace
+from tacit.noise.law import law_of
 from tacit.rounds.people import Everyone, Turns
-from tacit.rounds.round import Kind, Part, Released
+from tacit.rounds.round import Block, Kind, Part, Released
 
 Floats = NDArray[np.float64]
 TOGETHER = 1000
@@ -61,7 +62,12 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
     found: list[_Told] = []
     shared: list[str] = []
     for step in walked.steps:
-        if step.released is None or not is_readable(step):
+        named = (f"{step.round.name}/{part.name}" for part in step.round.parts)
+        known = all(
+            isinstance(events.get(name), Gaussian | Laplace | KNorm)
+            for name in named
+        )
+        if step.released is None or not known or not is_readable(step):
             continue
         others = engine.exact(step)
         one = list(_given(step, canaries.one, canaries.first))
@@ -136,30 +142,55 @@ def _given(step: Walked, ratings: Ratings, first: int) -> Iterator[list[Cells]]:
     """What each block of canaries adds to each part."""
     for start in range(first, ratings.n_users, TOGETHER):
         stop = min(start + TOGETHER, ratings.n_users)
-        block = block_of(ratings, slice(start, stop))
-        given = step.round.contribute(block, step.state)
-        yield [
-            _cells(part, given[part.name], stop - start)
-            for part in step.round.parts
-        ]
+        yield _parts(step, block_of(ratings, slice(start, stop)))
 
 
-def contributed(step: Walked, people: Ratings) -> list[Cells]:
-    """What each of these people adds to each part of a round, bounded and in steps."""
+def contributed(
+    step: Walked, people: Ratings, labels: int = TOGETHER
+) -> list[Cells]:
+    """What each of these people adds to each part of a round, bounded and in steps. Nobody
+    of them is in the data: they stand in the places of its first `labels` people."""
     from scipy.sparse import vstack
 
-    blocks = list(_given(step, people, 0))
+    found: list[list[Cells]] = []
+    most = max(1, min(labels, TOGETHER))
+    for start in range(0, people.n_users, most):
+        stop = min(start + most, people.n_users)
+        block = block_of(people, slice(start, stop))
+        placed = np.arange(stop - start, dtype=np.int64)
+        block = replace(block, people=placed, first_cell=0)
+        found.append(_parts(step, block))
     return [
-        vstack([block[place] for block in blocks]).tocsr()
+        vstack(widened(*(cells[place] for cells in found)), format="csr")
         for place in range(len(step.round.parts))
+    ]
+
+
+def widened(*several: Cells) -> list[Cells]:
+    """The same cells, all with as many columns as the widest has."""
+    width = max(cells.shape[1] for cells in several)
+    return [
+        csr_array(
+            (cells.data, cells.indices, cells.indptr),
+            shape=(cells.shape[0], width),
+        )
+        for cells in several
+    ]
+
+
+def _parts(step: Walked, block: Block) -> list[Cells]:
+    given = step.round.contribute(block, step.state)
+    return [
+        _cells(part, given[part.name], len(block.people))
+        for part in step.round.parts
     ]
 
 
 def _cells(part: Part, rows: Rows, people: int) -> Cells:
     if part.form == "gram":
         return _products(part, rows, people)
-    if part.kind is Kind.INPUT and len(rows.index):
-        # One number a cell: these people may have more cells than the data.
+    if len(rows.index):
+        # One number a cell or a person: there may be more of these than in the data.
         last = int(rows.index.max()) + 1
         part = replace(part, size=max(part.size, last))
     whole = bounded(
@@ -256,7 +287,7 @@ class _Sides:
         value = np.asarray(released.value, np.float64).ravel()[column]
         known = others.ravel()[column] + self.middle[column]
         rest = value * self.steps - known
-        law = event.law
+        law = law_of(event)
 
         def summed(by: Floats, who: NDArray[np.int64] = person) -> Floats:
             return np.asarray(np.bincount(who, by, self.people), np.float64)

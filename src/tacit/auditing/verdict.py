@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, isinf
+from math import floor, inf, isinf
 from typing import Any, Literal, Protocol
 
 from tacit.units import Unit
@@ -106,9 +106,8 @@ class Finding:
         """The verdict as it is printed."""
         if self.fell:
             return self.verdict.value
-        return (
-            f"not refuted (at most {self.reached:.0%} of the claim was reached)"
-        )
+        share = floor(100 * self.reached)
+        return f"not refuted (at most {share}% of the claim was reached)"
 
     def facts(self) -> dict[str, Any]:
         """As JSON: None stands for a number that is not finite."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.audit_asked import ground_of, seen, theirs
+from tacit.cli.options import (
+    json_option,
+    ledger_options,
+)
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 from tacit.units import UNITS
 
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
-    from tacit.auditing.ground import Ground
-    from tacit.model.model import Model
 
 
 @click.command()
@@ -63,6 +66,26 @@ if TYPE_CHECKING:
     help="Chance that any true claim of the whole table is refuted.",
 )
 @click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    type=click.Choice(["worst", "device", "transcript", "published"]),
+    help="Only these attacks; all unless said. The chance of a mistake is shared among them.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Settings of the method, as `fit` takes them.",
+)
+@click.option(
+    "--fresh",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick.",
+)
+@click.option(
     "--planted",
     type=click.IntRange(20, 100_000),
     metavar="N",
@@ -88,8 +111,24 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="All findings: .json, or .html for a page that stands alone. Both where given twice.",
+    help="All findings (.json), a page that stands alone (.html), a table (.md); several times "
+    "for several.",
     multiple=True,
+)
+@click.option(
+    "--gauntlet",
+    is_flag=True,
+    help="Published attacks instead, at every calibration: one table.",
+)
+@click.option(
+    "--claims",
+    is_flag=True,
+    help="The claims of the papers instead; one of them where its name is given.",
+)
+@click.option(
+    "--parties",
+    is_flag=True,
+    help="What each server of a federation sees of one rating and one person.",
 )
 @click.option(
     "--lists",
@@ -102,25 +141,16 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="With --lists: whose items are whose, and which canaries were in.",
 )
-@click.option(
-    "--gauntlet",
-    is_flag=True,
-    help="Published attacks on METHOD, or on all, at every calibration: one table.",
-)
-@click.option(
-    "--claims",
-    is_flag=True,
-    help="What papers claim, each sentence attacked at its own relation.",
-)
 @json_option
 def audit(
     what: str | None,
     everything: bool,
     out: tuple[Path, ...],
-    lists: str | None,
-    canaries: Path | None,
     gauntlet: bool,
     claims: bool,
+    parties: bool,
+    lists: str | None,
+    canaries: Path | None,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -128,15 +158,18 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
+    check_out(out)
+    asked["command"] = _command()
     if gauntlet or claims:
         from tacit.cli.audit_tables import show_claims, show_gauntlet
 
         shown = show_claims if claims else show_gauntlet
-        if not shown(what, asked["quick"], asked["mistake"], out, as_json):
-            sys.exit(1)
+        _table(shown, what, asked, out, as_json)
         return
     if lists is not None or canaries is not None:
-        done = _theirs(lists, canaries, asked)
+        done = theirs(lists, canaries, asked)
+    elif parties:
+        done = seen(asked)
     else:
         done = _ours(what, everything, asked)
     write(done, out)
@@ -148,36 +181,27 @@ def audit(
         sys.exit(1)
 
 
-def _theirs(
-    lists: str | None, canaries: Path | None, asked: dict[str, Any]
-) -> Audit:
-    """Another recommender, from its lists."""
-    from tacit.auditing.audit import Audit
-    from tacit.auditing.others import audit_lists
-
-    files = (lists or "").split(",")
-    if canaries is None or len(files) != 2:
-        raise SettingError(
-            "an audit of lists needs --lists BEFORE,AFTER and --canaries FILE",
-            remedy="docs/audit.md describes the three files",
-        )
-    finding = audit_lists(
-        files[0],
-        files[1],
-        canaries,
-        epsilon=asked["epsilon"],
-        delta=asked["delta"],
-        unit=asked["unit"] or "user",
-        mistake=asked["mistake"],
-    )
-    return Audit((finding,), asked["mistake"], asked["quick"], _command())
+def _table(
+    shown: Callable[..., bool],
+    what: str | None,
+    asked: dict[str, Any],
+    out: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Published attacks at every calibration; or what papers claim, each by the attack that
+    it has to stand. Status 1 where something fell that must not, or stood that must."""
+    if not shown(what, asked["quick"], asked["mistake"], out, as_json):
+        sys.exit(1)
 
 
 def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
     """Methods of Tacit, or of packages beside it, or the method of a model."""
     from tacit.auditing.audit import audit as run
 
-    ground, model = _ground(what, asked)
+    ground, model = ground_of(what, asked)
+    named = asked.pop("attacks")
+    if named:
+        asked["attacks"] = named
     if model is not None:
         what = model.shared.method
         promise = model.statement
@@ -191,54 +215,7 @@ def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
             remedy="for example: tacit audit bias --quick",
         )
     with progress("audit") as bar:
-        return run(
-            what, progress=bar, command=_command(), ground=ground, **asked
-        )
-
-
-def _ground(
-    what: str | None, asked: dict[str, Any]
-) -> tuple[Ground, Model | None]:
-    """Where the audit takes place, and the model that it is about, if it is one. What is
-    used here is taken out of what was asked."""
-    from tacit.auditing.canaries import CanaryShape
-    from tacit.auditing.ground import (
-        QUICK,
-        WHOLE,
-        invented_ground,
-        like_model,
-        owners_ground,
-    )
-
-    quick = asked["quick"]
-    planted = asked.pop("planted")
-    taken = {
-        name: asked.pop(name)
-        for name in ("ratings", "scale", "owner_only", "ledger", "population")
-    }
-    usual = QUICK if quick else WHOLE
-    shape = CanaryShape(planted or usual.people, usual.fresh)
-    model = None
-    if what is not None and Path(what).is_dir():
-        from tacit.model.model import load
-
-        model = load(what)
-    if taken["ratings"] is not None:
-        from tacit.cli.options import parse_scale
-        from tacit.data.read import read
-        from tacit.fitting.publish import book_evaluation
-
-        note("NOT PRIVATE: what this audit prints is for the owner only")
-        ratings = read(taken["ratings"], scale=parse_scale(taken["scale"]))
-        book_evaluation(
-            taken["ledger"],
-            taken["population"],
-            owner_only=taken["owner_only"],
-        )
-        return owners_ground(ratings, shape), model
-    if model is not None:
-        return like_model(model, quick, shape), model
-    return invented_ground(quick, shape), None
+        return run(what, progress=bar, ground=ground, **asked)
 
 
 def write(done: Audit, out: tuple[Path, ...]) -> None:
@@ -250,12 +227,21 @@ def write(done: Audit, out: tuple[Path, ...]) -> None:
     for path in out:
         if path.suffix == ".html":
             done.write_page(path)
-        elif path.suffix == ".json":
+        elif path.suffix == ".md":
+            from tacit.auditing.audit_text import audit_text
+
+            write_file(str(path), audit_text(done).encode())
+        else:
             text = json.dumps(done.facts(), indent=1) + "\n"
             write_file(str(path), text.encode())
-        else:
+
+
+def check_out(out: tuple[Path, ...]) -> None:
+    """Refuse a file of no known format before the work is done."""
+    for path in out:
+        if path.suffix not in (".json", ".html", ".md"):
             raise SettingError(
-                f"{path} does not end in .json or .html",
+                f"{path} does not end in .json, .html or .md",
                 remedy="name the file after its format",
             )
 

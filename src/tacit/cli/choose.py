@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import (
-    Positive,
     json_option,
     ledger_options,
+    may_write,
     run_options,
+    shape_options,
+    usual_method_option,
 )
 from tacit.cli.show import say
 
@@ -34,55 +36,20 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Find where lists of 30 keep 20 to 80 % (Xian et al. 2017).",
 )
-@click.option(
-    "--method",
-    metavar="NAME",
-    help="The method; the default of `fit` unless said.",
-)
+@usual_method_option
 @click.option(
     "--unit", metavar="user|rating", help="Whom the promise is about."
 )
 @click.option(
     "--users", type=click.IntRange(1), metavar="N", help="Declared people."
 )
-@click.option(
-    "--items",
-    metavar="FILE|COUNT",
-    help="The public catalogue, or how many items there are.",
-)
-@click.option(
-    "--each",
-    type=click.FloatRange(1),
-    metavar="K",
-    help="Ratings (or likes) a person, on average, if something public says it.",
-)
-@click.option(
-    "--spread",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="RMSE of a person's own mean, if something public says it.",
-)
+@shape_options
 @click.option(
     "--twin-reaches",
     "twin",
     type=click.FloatRange(0, min_open=True),
     metavar="X",
     help="What the model reaches without privacy, if something public says it.",
-)
-@click.option(
-    "--positive",
-    type=Positive(),
-    is_flag=False,
-    flag_value="any",
-    metavar="[MIN]",
-    help="Likes only: a table without ratings, or ratings of MIN and more.",
-)
-@click.option(
-    "--scale",
-    default="1,5",
-    show_default=True,
-    metavar="LOW,HIGH",
-    help="The rating scale.",
 )
 @click.option(
     "--ratings",
@@ -116,6 +83,9 @@ if TYPE_CHECKING:
 @click.option(
     "--report", metavar="PAGE.html", help="Write the answer as a page of words."
 )
+@click.option(
+    "--overwrite", is_flag=True, help="Replace files that are there already."
+)
 @run_options
 @ledger_options
 @json_option
@@ -132,6 +102,10 @@ def choose(
     """
     from tacit.cli.choose_asked import answer
 
+    overwrite = options.pop("overwrite")
+    for place, name in ((report, "--report"), (plot, "--plot")):
+        if place is not None and place != "-":
+            may_write(place, overwrite, name)
     found = answer(options)
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure

@@ -2,20 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import click
 
 from tacit.cli.options import json_option
-from tacit.cli.show import say
+from tacit.cli.show import print_json, progress, reason, say, stars, table
 
-MINE = {
-    "The Godfather": 5.0,
-    "Pulp Fiction": 5.0,
-    "Goodfellas": 5.0,
-    "Alien": 4.0,
-    "Blade Runner": 4.0,
-    "Titanic": 2.0,
-    "The Notebook": 1.0,
-}
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+    from tacit.model.person.told import Recommendation
+
+LISTED = 8
+"""Lines of each list."""
+
+
+class Invented(NamedTuple):
+    """Somebody whom we made up, so that a stranger can judge the list."""
+
+    name: str
+    about: str
+    likes: tuple[str, ...]
+    """Genres."""
+    ratings: dict[str, float]
+
+
+PEOPLE = (
+    Invented(
+        "Ada",
+        "crime, noir and mysteries, and no love stories",
+        ("Crime", "Noir", "Mystery"),
+        {
+            "The Godfather": 5.0,
+            "Pulp Fiction": 5.0,
+            "Goodfellas": 5.0,
+            "Chinatown": 4.0,
+            "Titanic": 2.0,
+            "The Notebook": 1.0,
+        },
+    ),
+    Invented(
+        "Ben",
+        "what the whole family can watch and sing, and nothing that frightens",
+        ("Animation", "Family", "Musical"),
+        {
+            "The Lion King": 5.0,
+            "Toy Story": 5.0,
+            "Mary Poppins": 5.0,
+            "Finding Nemo": 4.0,
+            "The Silence of the Lambs": 2.0,
+            "Alien": 1.0,
+        },
+    ),
+    Invented(
+        "Cleo",
+        "other worlds, with spaceships or with dragons",
+        ("Science Fiction", "Fantasy"),
+        {
+            "Blade Runner": 5.0,
+            "Star Wars": 5.0,
+            "The Matrix": 5.0,
+            "Back to the Future": 4.0,
+            "Casablanca": 3.0,
+            "Titanic": 2.0,
+        },
+    ),
+)
 
 
 @click.command()
@@ -26,61 +80,171 @@ MINE = {
     show_default=True,
     help="The budget of the demonstration.",
 )
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    help="Keep the model, its ledger and its statement in a new folder.",
+)
 @json_option
-def demo(epsilon: float, as_json: bool) -> None:
-    """Fit on the embedded synthetic sample, recommend for an invented person, print the promise."""
+def demo(epsilon: float, out: str | None, as_json: bool) -> None:
+    """Fit on invented people, recommend to three of them, say what is promised."""
     import tempfile
-    from pathlib import Path
 
-    from tacit.cli.show import print_json, print_lines, progress
-    from tacit.data.sample import sample, sample_catalogue
+    from tacit.errors import SettingError
+
+    if out is not None and Path(out).exists():
+        raise SettingError(
+            "it exists already", place=out, remedy="name a new folder for --out"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) if out is None else Path(out)
+        place.mkdir(parents=True, exist_ok=True)
+        model, data = fit_demo(place / "ledger.sqlite", epsilon, quiet=as_json)
+        if out is not None:
+            _keep(model, place)
+    lists = {
+        each.name: model.recommend(each.ratings, LISTED) for each in PEOPLE
+    }
+    if as_json:
+        _as_json(model, data, lists)
+        return
+    say(
+        f"2. The model: `{model.shared.method}`, fitted at epsilon {epsilon:g} for a whole "
+        "person. It may be published."
+    )
+    say(
+        "3. Three people whom it has never seen. Each list is computed on its owner's side, "
+        "from the published model and her or his own ratings, and costs no budget."
+    )
+    for each in PEOPLE:
+        _show(model, each, lists[each.name])
+    _promise(model)
+    _next(out)
+
+
+def fit_demo(
+    book: Path, epsilon: float, *, quiet: bool = True
+) -> tuple[Model, str]:
+    """A model of the demonstration's audience with a book of its own, and what it is of."""
+    from tacit.data.audience import audience
+    from tacit.data.sample import sample_catalogue
     from tacit.fitting.run import fit
     from tacit.methods import DEFAULT, find
 
-    items, ratings = sample_catalogue(), sample()
+    items, ratings = sample_catalogue(), audience()
     data = (
         f"{len(items)} real films, {ratings.n_users:,} invented people, "
         f"{len(ratings):,} made-up ratings"
     )
-    if not as_json:
+    if not quiet:
         say(f"1. The data: {data}.")
-    with tempfile.TemporaryDirectory() as folder:
-        method = find(DEFAULT)(
-            epsilon=epsilon,
-            population="demo",
-            purpose="demonstration",
-            ledger=str(Path(folder) / "ledger.sqlite"),
+    method = find(DEFAULT)(
+        epsilon=epsilon,
+        population="demo",
+        purpose="demonstration",
+        ledger=str(book),
+    )
+    with progress("fit") as bar:
+        model = fit(
+            method, ratings, items=items, users=ratings.n_users, progress=bar
         )
-        with progress("fit") as bar:
-            model = fit(method, ratings, items=items, users=2000, progress=bar)
-    lines = model.recommend(MINE, 8)
-    if as_json:
-        listed = [line.__dict__ for line in lines]
-        print_json(
-            {
-                "data": data,
-                "recommendations": listed,
-                "statement": model.statement.to_facts(),
-            }
-        )
-        return
-    say(
-        f"2. The model: `{method.name}`, fitted at epsilon {epsilon:g} for a whole "
-        "person. It may be published.\n"
+    return model, data
+
+
+def _keep(model: Model, place: Path) -> None:
+    """The model beside its book, with the statement as a document."""
+    from tacit.cli.promise import ask
+    from tacit.cli.statement import write_document
+
+    model.save(place / "model")
+    book = str(place / "ledger.sqlite")
+    declared = {
+        "name": "the demonstration",
+        "data": "made-up ratings of real films by invented people",
+        "decided": "the demonstration, to show what epsilon 1 buys",
+    }
+    write_document(ask(model, book, None), declared, place / "statement.html")
+
+
+def _as_json(
+    model: Model, data: str, lists: Mapping[str, list[Recommendation]]
+) -> None:
+    people = [
+        {
+            "name": each.name,
+            "likes": each.likes,
+            "ratings": each.ratings,
+            "recommendations": [line.__dict__ for line in lists[each.name]],
+        }
+        for each in PEOPLE
+    ]
+    print_json(
+        {
+            "data": data,
+            "people": people,
+            "statement": model.statement.to_facts(),
+        }
     )
-    say(
-        "3. A person's own list, computed on that person's side from the published model "
-        "and these ratings:"
+
+
+def _show(model: Model, who: Invented, lines: list[Recommendation]) -> None:
+    rated = ", ".join(
+        f"{film} {stars:g}" for film, stars in who.ratings.items()
     )
+    say(f"\n   {who.name} likes {who.about}. Rated: {rated}.\n")
+    rows = [
+        [
+            place,
+            line.title,
+            ", ".join(genres(model, line.item)),
+            stars(line.rating, line.error),
+            reason(line),
+        ]
+        for place, line in enumerate(lines, 1)
+    ]
+    table(["", "item", "genres", "expected", "because you rated"], rows)
+
+
+def genres(model: Model, item: str) -> list[str]:
+    """The public genres of one film."""
+    catalogue = model.shared.catalogue
+    if catalogue.tagged is None:
+        return []
+    row: Any = catalogue.tagged[catalogue.index[item]]
+    return [tag for tag, has in zip(catalogue.tags, row, strict=True) if has]
+
+
+def _promise(model: Model) -> None:
+    from tacit.ledger.account.attacker import attacker
+
+    s = model.statement
+    told = attacker(s.events, s.unit, s.delta)["words"]
+    say(f"\n4. The promise: {s.standing.upper()}.")
     say(
-        "   "
-        + ", ".join(f"{title} {rating:g}" for title, rating in MINE.items())
-        + "\n"
+        f"   The published model is ({s.epsilon:g}, {s.delta:g})-differentially private for "
+        "a whole person with all of that person's ratings."
     )
-    print_lines(lines)
-    say("\n4. The promise:\n")
-    say(str(model.statement))
-    say(
-        "\nNext: `tacit fit RATINGS --epsilon 1 --out MODEL` with your own table; `tacit "
-        "--help` lists the rest."
-    )
+    say(f"   {told}")
+    say("   It was charged to a ledger before any noise was drawn.")
+
+
+def _next(out: str | None) -> None:
+    """What to do with it, each command beside what it is for."""
+    steps = [
+        ("tacit serve --demo", "this model as a page in your browser"),
+        ("tacit demo --out demo", "the same tour, its model kept"),
+    ]
+    if out is not None:
+        book = f"--ledger {out}/ledger.sqlite"
+        steps = [
+            (f"tacit serve {out}/model {book}", "as a page in your browser"),
+            (f"{out}/statement.html", "the promise as a document"),
+        ]
+    steps += [
+        ("tacit fit RATINGS --epsilon 1 --out MODEL", "with your own table"),
+        ("tacit --help", "all commands"),
+    ]
+    width = max(len(command) for command, _ in steps)
+    say("\nNext:")
+    for command, what in steps:
+        say(f"  {command:<{width}}  {what}")

@@ -1,4 +1,4 @@
-"""`tacit doctor`: is this installation well?"""
+"""`tacit doctor`: is this installation well, and is it fast?"""
 
 from __future__ import annotations
 
@@ -14,16 +14,44 @@ from tacit.cli.options import json_option
     help="The book to look at; TACIT_HOME holds the default one.",
 )
 @click.option("--wipe", is_flag=True, help="Delete the caches of private data.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Put right what can be: folders, modes of files, compiled kernels.",
+)
 @json_option
-def doctor(ledger: str | None, wipe: bool, as_json: bool) -> None:
-    """Versions, threads, BLAS, entropy, ledger health and caches."""
+def doctor(ledger: str | None, wipe: bool, repair: bool, as_json: bool) -> None:
+    """Versions, threads, BLAS, entropy, ledger health, caches, and what makes this machine
+    slow. Exit status 0: well; 1: something is broken; 3: it works, slower than it could."""
+    from tacit.cli.ailments import BROKEN, SLOW, ailments
     from tacit.cli.health import examine, wipe_caches
-    from tacit.cli.show import fact, print_json
+    from tacit.cli.show import fact, print_json, say
 
     wiped = {"wiped": f"{wipe_caches()} cached files"} if wipe else {}
-    found = wiped | examine(ledger)
+    found = ailments(ledger)
+    done = []
+    if repair:
+        done = [ill.repair() for ill in found if ill.repair is not None]
+        found = ailments(ledger)
+    facts = wiped | examine(ledger)
     if as_json:
-        print_json(found)
-        return
-    for name, value in found.items():
-        fact(name, value)
+        told = [
+            {"what": i.what, "why": i.why, "remedy": i.remedy} for i in found
+        ]
+        print_json({**facts, "ailments": told, "repaired": done})
+    else:
+        for name, value in facts.items():
+            fact(name, value)
+        for line in done:
+            say(f"\nrepaired: {line}")
+        for ill in found:
+            say(
+                f"\n{ill.grade}: {ill.what}\n  why: {ill.why}\n  remedy: {ill.remedy}"
+            )
+        if not found:
+            say("\nwell: nothing slows this installation down")
+    grades = {ill.grade for ill in found}
+    if BROKEN in grades:
+        raise SystemExit(1)
+    if SLOW in grades:
+        raise SystemExit(3)

@@ -11,6 +11,7 @@ from tacit.cli.options import (
     data_options,
     json_option,
     ledger_options,
+    may_write,
     method_options,
     note,
     parse_settings,
@@ -39,6 +40,7 @@ NOT_REPEATED = (
     "report",
     "csv",
     "people",
+    "overwrite",
     "as_json",
     "processes",
     "threads",
@@ -150,6 +152,9 @@ NOT_REPEATED = (
     help="A page to read and to show: one file, no script.",
 )
 @click.option("--csv", metavar="FILE.csv", help="The table with all metrics.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace files that are there already."
+)
 @click.option(
     "--people",
     metavar="FILE.parquet",
@@ -274,6 +279,9 @@ def _check_files(options: dict[str, Any]) -> None:
     writable(options["report"], ".html")
     writable(options["csv"], ".csv")
     writable(options["people"], ".parquet")
+    for name in ("report", "csv", "people"):
+        if options[name]:
+            may_write(options[name], options["overwrite"], f"--{name}")
     if options["report"]:
         from tacit.evaluation.report.charts import plotting
 

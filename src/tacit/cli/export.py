@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tacit.cli.options import json_option
+from tacit.cli.options import json_option, may_write
 from tacit.cli.show import say
 
 
@@ -18,6 +18,7 @@ from tacit.cli.show import say
     help="File format.",
 )
 @click.option("--out", required=True, metavar="FILE", help="File to write.")
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
     "--similarities",
     is_flag=True,
@@ -25,7 +26,12 @@ from tacit.cli.show import say
 )
 @json_option
 def export(
-    model: str, kind: str, out: str, similarities: bool, as_json: bool
+    model: str,
+    kind: str,
+    out: str,
+    overwrite: bool,
+    similarities: bool,
+    as_json: bool,
 ) -> None:
     """Write the item arrays of MODEL, one row an item with its id and title. They are
     public already."""
@@ -38,6 +44,7 @@ def export(
             f"--out {out} does not end as --to {kind} does",
             remedy=f"name a .{kind} file",
         )
+    may_write(out, overwrite)
     fitted = load(model)
     what, count = "items", len(fitted.shared.catalogue)
     if similarities:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from tacit.cli.options import (
     MethodOption,
+    asked_to_replace,
     book_options,
     check_data,
     data_options,
@@ -25,7 +25,7 @@ from tacit.cli.options import (
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
-    from tacit.ledger.statement.statement import Statement
+    from tacit.data.ratings import Ratings
 
 
 @click.command()
@@ -54,6 +54,11 @@ if TYPE_CHECKING:
     metavar="10%",
     help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
 )
+@click.option(
+    "--without",
+    metavar="FILE",
+    help="People to leave out, one id a line: those who asked to be forgotten.",
+)
 @book_options
 @data_options
 @run_options
@@ -76,6 +81,7 @@ def fit(
     from tacit.data.apart import parse_apart
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
+    from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
     from tacit.model.shared import check_target
 
@@ -88,10 +94,13 @@ def fit(
         start=earlier,
         keep_apart=None if keep_apart is None else parse_apart(keep_apart),
     )
+    overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
+    if options["without"]:
+        data = leave_out(data, options["without"])
     from tacit.cli.show import print_json, progress
 
     if items is None:
@@ -102,6 +111,7 @@ def fit(
         model = run(method, data, items=items, progress=bar, order=order)
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
+    promise = model.statement
     if as_json:
         print_json(
             {
@@ -109,50 +119,38 @@ def fit(
                 "digest": model.shared.digest(),
                 "bytes": size,
                 "arrays_bytes": model.shared.nbytes,
-                "statement": model.statement.to_facts(),
+                "statement": promise.to_facts(),
             }
         )
     else:
-        say(_summary(model.statement))
-        for line in _totals(model.statement):
-            say(line)
-        say(
+        written = (
             f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
             "the whole promise"
         )
+        say("\n".join([*brief(promise), written]))
 
 
-def _totals(statement: Statement) -> Iterable[str]:
-    """What the population has spent with this fit, and what its chain of starts costs."""
-    from tacit.ledger.statement.words import count
+def leave_out(data: Ratings, path: str) -> Ratings:
+    """The ratings without the people that a file names. Who was found is the owner's to know."""
+    from tacit.data.ratings import counted
+    from tacit.data.reading.personal import read_names
+    from tacit.errors import DataError
 
-    total = statement.total
-    if total is not None:
-        cap = ""
-        if total.cap is not None:
-            cap = f"; its cap is {total.cap:g} at delta {total.cap_delta:g}"
-        yield (
-            f"in all {statement.population!r} has spent epsilon {total.epsilon:.4g} "
-            f"at delta {total.delta:g}, over {count(total.entries, 'release')}{cap}"
+    named = {name for name in read_names(path) if name}
+    if not named:
+        raise DataError(
+            "it names nobody", place=path, remedy="list ids, one a line"
         )
-    if statement.chain_epsilon is not None:
-        yield (
-            "with all that it builds on it costs somebody who is in every one of them "
-            f"epsilon {statement.chain_epsilon:.4g} at delta {statement.delta:g}"
+    left, found = data.without(named)
+    if not len(left):
+        raise DataError(
+            "nobody is left", place=path, remedy="leave fewer people out"
         )
-
-
-def _summary(statement: Statement) -> str:
-    """Two lines: what stands, and what it cost."""
-    if statement.standing == "certified":
-        return (
-            f"certified: ({statement.epsilon:g}, {statement.delta:g})-differentially "
-            f"private, unit {statement.unit}; "
-            f"charged as entry {statement.book_number} of {statement.population!r}"
-        )
-    if statement.certified == "claimed":
-        return f"CLAIMED, NOT CERTIFIED: {statement.reason}"
-    return f"NOT PRIVATE: {statement.reason}"
+    note(
+        f"left out {counted(found, 'person').replace('persons', 'people')} of "
+        f"{len(named):,} named; for the owner only"
+    )
+    return left
 
 
 def build_method(options: dict[str, Any], **more: Any) -> Any:

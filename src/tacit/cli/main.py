@@ -11,7 +11,7 @@ import click
 from tacit.shown import one_line, several_lines
 
 COMMANDS = {
-    "demo": "the one-minute tour: fit on the embedded sample, recommend, print the promise",
+    "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
     "fit": "train a private model from ratings",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
@@ -88,6 +88,13 @@ def tacit() -> None:
 
 def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
+    from tacit.spoken import on_the_command_line
+
+    with on_the_command_line():
+        _main()
+
+
+def _main() -> None:
     import os
     import warnings
 
@@ -102,6 +109,8 @@ def main() -> None:
     except click.ClickException as error:
         told = io.StringIO()
         error.show(file=told)
+        if "Usage:" not in told.getvalue():
+            told.write("Try 'tacit --help', or --help after the command.\n")
         click.echo(several_lines(told.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):

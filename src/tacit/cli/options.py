@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +58,14 @@ class Positive(click.ParamType[Any]):
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON instead of tables."
 )
+positive_option = click.option(
+    "--positive",
+    type=Positive(),
+    is_flag=False,
+    flag_value="any",
+    metavar="[MIN]",
+    help="Likes only: a table without ratings, or ratings of MIN and more.",
+)
 data_options: Callable[[F], F] = several(
     click.option(
         "--scale",
@@ -74,14 +83,7 @@ data_options: Callable[[F], F] = several(
         metavar="N",
         help="Declared people; else 1 % of the budget counts them.",
     ),
-    click.option(
-        "--positive",
-        type=Positive(),
-        is_flag=False,
-        flag_value="any",
-        metavar="[MIN]",
-        help="Likes only: a table without ratings, or ratings of MIN and more.",
-    ),
+    positive_option,
     click.option(
         "--duplicates",
         type=click.Choice(["last", "mean", "error"]),
@@ -90,10 +92,49 @@ data_options: Callable[[F], F] = several(
         help="What a second rating of one item by one person means.",
     ),
     click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Which column is user, item, rating or time, by name or number.",
+    ),
+    click.option(
         "--layout",
         metavar="NAME",
         help="Name the file's layout instead of detecting it.",
     ),
+)
+shape_options: Callable[[F], F] = several(
+    click.option(
+        "--items",
+        metavar="FILE|COUNT",
+        help="The public catalogue, or how many items there are.",
+    ),
+    positive_option,
+    click.option(
+        "--scale",
+        default="1,5",
+        show_default=True,
+        metavar="LOW,HIGH",
+        help="The rating scale.",
+    ),
+    click.option(
+        "--each",
+        type=click.FloatRange(1),
+        metavar="K",
+        help="Ratings (or likes) a person, on average, if something public says it.",
+    ),
+    click.option(
+        "--spread",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="RMSE of a person's own mean, if something public says it.",
+    ),
+)
+"""The public shape of ratings that nobody has shown."""
+usual_method_option = click.option(
+    "--method",
+    metavar="NAME",
+    help="The method; the default of `fit` unless said.",
 )
 
 
@@ -219,6 +260,35 @@ def parse_settings(
     return found
 
 
+def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
+    """`NAME=TEXT`, as it is written."""
+    found = {}
+    for pair in pairs:
+        name, mark, text = pair.partition("=")
+        if not mark or not name.strip():
+            raise SettingError(
+                f"{option} {pair} is not NAME=TEXT",
+                remedy=f'for example: {option} by="A library"',
+            )
+        found[name.strip()] = text.strip()
+    return found
+
+
+def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int] | None:
+    """`--columns user=customer,rating=4`: names, or numbers counted from 1."""
+    found: dict[str, str | int] = {}
+    for pair in (each for text in pairs for each in text.split(",")):
+        role, mark, name = pair.partition("=")
+        if not mark or not role.strip() or not name.strip():
+            raise SettingError(
+                f"--columns {pair} is not ROLE=NAME",
+                remedy="for example: --columns user=customer,rating=stars",
+            )
+        name = name.strip()
+        found[role.strip()] = int(name) if name.isdigit() else name
+    return found or None
+
+
 def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     """Refuse, before a rating is read, data options that a unit cannot be kept with."""
     from tacit.data.read import marks_absent
@@ -229,8 +299,9 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     least = positive is not None and (
         positive is not True or order.unit == "value"
     )
-    check_values(order, positive=least)
-    check_values(order, absent=marks_absent(path, options["layout"]))
+    absent = marks_absent(path, options["layout"])
+    if least or absent:
+        check_values(order, positive=least, absent=absent)
 
 
 def read_data(
@@ -252,7 +323,10 @@ def read_data(
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
+        columns=parse_columns(options.get("columns") or ()),
     )
+    if items is not None:
+        note(f"items: {items!r}")
     if options.get("max_ratings") is not None:
         ratings = replace(
             ratings,
@@ -273,6 +347,15 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         note(
             f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
         )
+    if seen.columns:
+        scale = f"on a scale from {schema.low:g} to {schema.high:g}"
+        if schema.positive is not None:
+            scale = "as likes"
+            if schema.source != "likes":
+                scale += f": {schema.positive:g} and more"
+        note(f"{seen.columns[0]}, {scale}")
+        for rival in seen.columns[1:]:
+            note(rival)
     counts = list(seen.messages)
     if seen.duplicates:
         counts.append(
@@ -284,6 +367,42 @@ def tell(ratings: Ratings, duplicates: str) -> None:
         )
     for count in counts:
         note(f"{count}; for the owner only")
+
+
+def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
+    """Ask before a file is replaced; where nobody can be asked, refuse."""
+    from pathlib import Path
+
+    from tacit.errors import StorageError
+
+    try:
+        if overwrite or not Path(place).exists():
+            return
+    except OSError:  # a file on the way: the writing says what is wrong
+        return
+    asked = sys.stdin.isatty() and sys.stderr.isatty()
+    if asked and click.confirm(
+        f"{one_line(place)} exists: replace it?", err=True
+    ):
+        return
+    raise StorageError(
+        f"{place} exists already",
+        remedy=f"choose another {option}, or add --overwrite",
+    )
+
+
+def asked_to_replace(model: str) -> bool:
+    """Whether somebody at the terminal lets a model be replaced; False where nobody is
+    there."""
+    from pathlib import Path
+
+    if not (Path(model) / "model.json").is_file():
+        return False
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm(
+        f"{one_line(model)} holds a model: replace it?", err=True
+    )
 
 
 def note(text: str) -> None:

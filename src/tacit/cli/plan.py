@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import (
-    Positive,
     json_option,
     ledger_options,
+    may_write,
     run_options,
+    shape_options,
+    usual_method_option,
 )
 from tacit.cli.plan_shown import print_plan
 from tacit.cli.show import print_json
@@ -26,11 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--method",
-    metavar="NAME",
-    help="The method; the default of `fit` unless said.",
-)
+@usual_method_option
 @click.option(
     "--epsilon", type=float, required=True, help="The budget to look at."
 )
@@ -43,19 +41,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Declared people; else 1 % of the budget counts them.",
 )
-@click.option(
-    "--items",
-    metavar="FILE|COUNT",
-    help="The public catalogue, or how many items there are.",
-)
-@click.option(
-    "--positive",
-    type=Positive(),
-    is_flag=False,
-    flag_value="any",
-    metavar="[MIN]",
-    help="Likes only: a table without ratings, or ratings of MIN and more.",
-)
+@shape_options
 @click.option(
     "--start",
     metavar="MODEL",
@@ -65,25 +51,6 @@ if TYPE_CHECKING:
     "--ratings",
     metavar="FILE",
     help="Unit value alone, where who rated what is public: the file that shows it.",
-)
-@click.option(
-    "--scale",
-    default="1,5",
-    show_default=True,
-    metavar="LOW,HIGH",
-    help="The rating scale.",
-)
-@click.option(
-    "--each",
-    type=click.FloatRange(1),
-    metavar="K",
-    help="Ratings (or likes) a person, on average, if something public says it.",
-)
-@click.option(
-    "--spread",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="RMSE of a person's own mean, if something public says it.",
 )
 @click.option(
     "--row",
@@ -96,6 +63,9 @@ if TYPE_CHECKING:
     flag_value="-",
     metavar="[FILE]",
     help="Draw the forecast: here in letters, or to FILE (svg, png, pdf).",
+)
+@click.option(
+    "--overwrite", is_flag=True, help="Replace a picture that is there already."
 )
 @click.option(
     "--forecast/--no-forecast",
@@ -118,6 +88,7 @@ def plan(
     spread: float | None,
     row: str | None,
     plot: str | None,
+    overwrite: bool,
     **options: Any,
 ) -> None:
     """Show the noise of every release, what privacy will cost and what an attacker could
@@ -126,6 +97,8 @@ def plan(
     With the options of a fit, the noise is what that fit will draw, number by number. The cost
     is an interval that holds nine data sets in ten of this shape.
     """
+    if plot is not None and plot != "-":
+        may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
     from tacit.evaluation.forecast import ROW
     from tacit.evaluation.worth import worth

@@ -29,16 +29,9 @@ check_options = several(
 def ask(model: Model, ledger: str | None, key: str | None) -> ModelVerdict:
     """Check a model by the key, if one is given, and else by the book; by both if both are
     given."""
-    from tacit.ledger.book.book import open_book
-    from tacit.ledger.statement.sign import read_public_key
-    from tacit.model.verify import verify_with_book, verify_with_key
+    from tacit.model.verify import verify
 
-    if key is not None:
-        verdict = verify_with_key(model, read_public_key(key))
-        if ledger is None or not verdict.holds:
-            return verdict
-    population = model.statement.population or "default"
-    return verify_with_book(model, open_book(ledger, population))
+    return verify(model, ledger=ledger, key=key)
 
 
 def ask_quietly(model: Model) -> ModelVerdict:

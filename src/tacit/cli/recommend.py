@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, note, parse_scale
-from tacit.cli.show import say
+from tacit.cli.options import json_option, may_write, note, parse_scale
+from tacit.cli.show import print_json, print_lines, say, table
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+    from tacit.model.person.base import Own
+    from tacit.model.person.own import Given
+    from tacit.model.person.told import Recommendation
 
 TOLD = 20
 """Unknown items that are named."""
@@ -57,14 +63,22 @@ TOLD = 20
 @click.option(
     "--scale", metavar="LOW,HIGH", help="With --people: the scale of that file."
 )
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
+@click.option(
+    "--explain",
+    metavar="ITEM",
+    help="Instead of a list: how each of your ratings and tastes moves one item.",
+)
 @json_option
 def recommend(
     model: str, ratings: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Recommend from MODEL and one's own ratings. Costs no budget: nothing leaves this side."""
-    from tacit.errors import DataError, SettingError
-    from tacit.model.model import UnknownItem, load
+    """Recommend from MODEL and one's own ratings, or to anybody without them. Costs no
+    budget: nothing leaves this side."""
+    from tacit.errors import DataError
+    from tacit.model.model import load
 
+    _check_use(ratings, options)
     fitted = load(model)
     only, exclude = (
         _names(options[name], fitted) for name in ("only", "exclude")
@@ -76,68 +90,119 @@ def recommend(
             remedy="list ids or titles, one a line",
         )
     if options["people"]:
-        if not options["out"]:
-            raise SettingError(
-                "--people needs --out",
-                remedy="name a .parquet or .csv file for the lists",
-            )
-        from tacit.model.person.lists import write_lists
-
-        count = write_lists(
-            fitted,
-            options["people"],
-            options["out"],
-            options["count"],
-            by=options["by"],
-            only=only,
-            exclude=exclude,
-            scale=parse_scale(options["scale"]),
-        )
-        if as_json:
-            from tacit.cli.show import print_json
-
-            print_json(
-                {
-                    "people": count,
-                    "out": options["out"],
-                    "note": "personal: give each to its own person only",
-                }
-            )
-        else:
-            say(
-                f"{count:,} personal lists written to {options['out']}: give each to its "
-                "own person only"
-            )
+        _everyone(fitted, options, only, exclude, as_json)
         return
-    if not ratings:
-        raise SettingError(
-            "--ratings is missing",
-            remedy="give a csv with the columns item and rating",
-        )
-    from tacit.cli.show import print_json, print_lines
-    from tacit.data.reading.personal import read_personal
-
-    least = fitted.shared.schema.positive
-    own, unknown = fitted.own(
-        read_personal(ratings, likes=least is not None),
-        source=ratings,
-        asked=int(time.time()),
-    )  # with timestamps in the file, ratings of one day share a shift
-    if least is not None and not len(fitted.likes(own).items):
-        note(
-            f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
-        )
+    own, unknown = _own(fitted, ratings)
+    if options["explain"]:
+        _explain(fitted, own, options["explain"], as_json)
+        return
     lines = fitted.recommend_own(
         own, options["count"], by=options["by"], only=only, exclude=exclude
     )
     if as_json:
         print_json(
             {
-                "recommendations": [line.__dict__ for line in lines],
+                "recommendations": [_facts(line) for line in lines],
                 "unknown": unknown,
             }
         )
         return
+    _tell_unknown(fitted, unknown)
+    _tell_tastes(fitted, own)
+    print_lines(lines, rated=fitted.personal.ranks_by != "score")
+
+
+def _facts(line: Recommendation) -> dict[str, Any]:
+    """A line for another program."""
+    moved = {share.name: share.points for share in line.moved}
+    return line.__dict__ | {"moved": moved}
+
+
+def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
+    """Options that would be passed over are refused."""
+    from tacit.errors import SettingError
+
+    if options["people"]:
+        if not options["out"]:
+            raise SettingError(
+                "--people needs --out",
+                remedy="name a .parquet or .csv file for the lists",
+            )
+        for name, value in (
+            ("ratings", ratings),
+            ("explain", options["explain"]),
+        ):
+            if value:
+                raise SettingError(
+                    f"--{name} is for one person, --people for all",
+                    remedy="give one of them",
+                )
+        may_write(options["out"], options["overwrite"])
+        return
+    for name in ("out", "scale", "overwrite"):
+        if options[name]:
+            raise SettingError(
+                f"--{name} is for --people", remedy=f"leave --{name} out"
+            )
+
+
+def _everyone(
+    fitted: Model,
+    options: dict[str, Any],
+    only: list[str] | None,
+    exclude: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Everyone's list, each from their own ratings."""
+    from tacit.model.person.lists import write_lists
+
+    count = write_lists(
+        fitted,
+        options["people"],
+        options["out"],
+        options["count"],
+        by=options["by"],
+        only=only,
+        exclude=exclude,
+        scale=parse_scale(options["scale"]),
+    )
+    if as_json:
+        print_json(
+            {
+                "people": count,
+                "out": options["out"],
+                "note": "personal: give each to its own person only",
+            }
+        )
+    else:
+        say(
+            f"{count:,} personal lists written to {options['out']}: give each to its "
+            "own person only"
+        )
+
+
+def _own(fitted: Model, ratings: str | None) -> Given:
+    """One's own ratings from a file; none at all without one."""
+    from tacit.data.reading.personal import read_personal
+
+    if ratings is None:
+        return fitted.own({})
+    least = fitted.shared.schema.positive
+    given = fitted.own(
+        read_personal(ratings, likes=least is not None),
+        source=ratings,
+        asked=int(time.time()),
+    )  # with timestamps in the file, ratings of one day share a shift
+    if least is not None and not len(fitted.likes(given.own).items):
+        note(
+            f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
+        )
+    return given
+
+
+def _tell_unknown(fitted: Model, unknown: list[str]) -> None:
+    from tacit.model.person.told import UnknownItem
+
     if len(unknown) > TOLD:
         note(f"{len(unknown):,} items are not in this model, among them:")
     for name in unknown[:TOLD]:
@@ -147,7 +212,61 @@ def recommend(
             f"{name!r} is not in this model"
             + (f"; did you mean {near[0]!r}?" if near else "")
         )
-    print_lines(lines, rated=fitted.personal.ranks_by != "score")
+
+
+def _tell_tastes(fitted: Model, own: Own) -> None:
+    """Whether the list is anybody's own."""
+    if not len(own.items):
+        note(
+            "without your own ratings (--ratings FILE: columns item, rating) this is "
+            "everybody's list"
+        )
+    elif not fitted.knows_tastes(own):
+        what = "ratings" if fitted.shared.schema.positive is None else "likes"
+        note(
+            f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
+            "touch: the order is everybody's"
+        )
+
+
+def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
+    """How each own rating, and each taste for a public feature, moves one item."""
+    from tacit.errors import DataError
+    from tacit.model.person.told import UnknownItem
+
+    told = fitted.explain_own(own, item)
+    if isinstance(told, UnknownItem):
+        near = (
+            f"did you mean {told.near[0]!r}?"
+            if told.near
+            else "give an id or a title"
+        )
+        raise DataError(f"{item!r} is not in this model", remedy=near)
+    if as_json:
+        shares = {
+            name: dict(getattr(told, name)) for name in ("own", "features")
+        }
+        print_json(told.__dict__ | shares)
+        return
+    rated = fitted.personal.ranks_by == "rating"
+    start = "what everybody would be told"
+    rows: list[list[object]] = (
+        [[start, f"{told.baseline:.2f}"]] if rated else []
+    )
+    rows += [[share.name, f"{share.points:+.2f}"] for share in told.own]
+    if rated:
+        rows.append(["expected for you", f"{told.rating:.2f}"])
+    table(
+        ["your ratings" if rated else "your likes", "moves it by"],
+        rows,
+        title=told.title,
+    )
+    if told.features:
+        say()
+        table(
+            ["the same, by your tastes", "moves it by"],
+            [[share.name, f"{share.points:+.2f}"] for share in told.features],
+        )
 
 
 def _names(path: str | None, fitted: Any) -> list[str] | None:

@@ -10,13 +10,11 @@ import click
 from tacit.cli.options import note
 from tacit.cli.show import say
 
-DEMO_PEOPLE = 2000
-
 
 @click.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
-    "--demo", is_flag=True, help="Fit on the embedded sample and serve that."
+    "--demo", is_flag=True, help="Fit on invented people and serve that."
 )
 @click.option(
     "--epsilon",
@@ -62,7 +60,7 @@ DEMO_PEOPLE = 2000
     "--federation",
     multiple=True,
     metavar="ORIGIN",
-    help="Servers the page may join.",
+    help="Servers the page may join: the recommender, and again the aggregator.",
 )
 @click.option(
     "--officer-token-file",
@@ -102,7 +100,10 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             "there is no model to serve", remedy="name a folder, or give --demo"
         )
     if bool(o["tls_cert"]) != bool(o["tls_key"]):
-        raise SettingError("TLS needs both --tls-cert and --tls-key")
+        raise SettingError(
+            "TLS needs both --tls-cert and --tls-key",
+            remedy="give the other one too",
+        )
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         folders = [Path(model) for model in models]
         ledger = o["ledger"]
@@ -166,28 +167,10 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
 
 
 def _demo(target: Path, book: Path, epsilon: float) -> Path:
-    """A model of the embedded sample, with a book of its own that goes with it."""
-    from tacit.cli.show import progress
-    from tacit.data.sample import sample, sample_catalogue
-    from tacit.fitting.run import fit
-    from tacit.methods import DEFAULT, find
+    """A model of the demonstration's audience, with a book of its own that goes with it."""
+    from tacit.cli.demo import fit_demo
 
-    method = find(DEFAULT)(
-        epsilon=epsilon,
-        population="demo",
-        purpose="demonstration",
-        ledger=str(book),
-    )
-    with progress("fit") as bar:
-        people = sample(DEMO_PEOPLE)
-        model = fit(
-            method,
-            people,
-            items=sample_catalogue(),
-            users=DEMO_PEOPLE,
-            progress=bar,
-        )
-    model.save(target)
+    fit_demo(book, epsilon)[0].save(target)
     return target
 
 

@@ -26,6 +26,10 @@ TEXT = (
 )
 """Columns that stay to the left, whatever they hold: an id may look like a number."""
 
+EVERYBODY = "(well liked by everybody)"
+POPULAR = "(popular with everybody)"
+"""Reasons that are nobody's own."""
+
 if TYPE_CHECKING:
     from tacit.rounds.options import Progress
 
@@ -182,9 +186,20 @@ def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
 
     columns = ["", "item", "expected" if rated else "score"]
     rows = [
-        [place, line.title, value(line), ", ".join(line.because)]
+        [place, line.title, value(line), reason(line, rated=rated)]
         for place, line in enumerate(lines, 1)
     ]
     if any(line.because for line in lines):
         columns.append("because you rated" if rated else "because you liked")
     table(columns, [row[: len(columns)] for row in rows])
+
+
+def reason(line: Any, *, rated: bool = True) -> str:
+    """The own ratings that moved an item most, and by how much; everybody's liking where it
+    is that alone."""
+    if not line.moved:
+        return EVERYBODY if rated else POPULAR
+    told = [f"{name} {points:+.2f}" for name, points in line.moved]
+    if line.everybody > max(points for _, points in line.moved):
+        told.append(f"rated high by many {line.everybody:+.2f}")
+    return ", ".join(told)

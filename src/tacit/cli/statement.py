@@ -2,62 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from tacit.cli.options import json_option, note
+from tacit.cli.options import json_option, may_write, note, parse_texts
 from tacit.cli.promise import check_options
-from tacit.cli.show import say
+from tacit.cli.show import print_json, say
+
+if TYPE_CHECKING:
+    from tacit.ledger.statement.declared import Declared
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.verify import ModelVerdict
+
+ENDINGS = (".html", ".md")
 
 
 @click.command()
 @click.argument("model")
 @click.option(
+    "--out",
+    metavar="FILE",
+    help="Write a document to forward: .html (prints well) or .md.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
+@click.option(
+    "--about",
+    metavar="FILE",
+    help="What you declare about the release, in TOML: by, data, period, contact, …",
+)
+@click.option(
+    "--declare",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="The same, one by one.",
+)
+@click.option(
+    "--audit",
+    metavar="FILE",
+    help="What `tacit audit` found; audit.json beside the model unless said.",
+)
+@click.option(
     "--registry",
     is_flag=True,
-    help="As a record with the fields of the OpenDP deployments registry.",
-)
-@click.option(
-    "--deployment", default="", help="With --registry: name of the deployment."
-)
-@click.option(
-    "--curator", default="", help="With --registry: who is responsible."
-)
-@click.option(
-    "--date", default="", help="With --registry: date of publication."
+    help="As a record of the OpenDP deployments registry, in YAML.",
 )
 @check_options
 @json_option
-def statement(
-    model: str,
-    registry: bool,
-    deployment: str,
-    curator: str,
-    date: str,
-    key: str | None,
-    ledger: str | None,
-    as_json: bool,
-) -> None:
-    """Print what MODEL promises, to whom, by which mechanism.
+def statement(model: str, as_json: bool, **o: Any) -> None:
+    """Say what MODEL promises, to whom, by which mechanism.
 
     It is checked against the ledger or the key; a promise that could not be checked is
     told as what the folder says of itself.
     """
     from tacit.cli.promise import ask, ask_quietly
-    from tacit.cli.show import print_json
     from tacit.model.model import load
 
+    _check_use(o, as_json)
+    declared = _declared(o)
     fitted = load(model)
-    asked = key is not None or ledger is not None
-    verdict = ask(fitted, ledger, key) if asked else ask_quietly(fitted)
+    asked = o["key"] is not None or o["ledger"] is not None
+    verdict = (
+        ask(fitted, o["ledger"], o["key"]) if asked else ask_quietly(fitted)
+    )
     promise = verdict.statement
-    if registry:
-        from tacit.ledger.statement.registry import registry_record
-
-        print_json(
-            registry_record(
-                promise, deployment=deployment, curator=curator, date=date
-            )
+    if o["registry"]:
+        _registry(promise, declared, as_json)
+    elif o["out"] is not None:
+        write_document(
+            verdict,
+            declared.model_dump(),
+            Path(o["out"]),
+            _audit(model, o["audit"]),
         )
+        say(f"statement written to {o['out']}")
     elif as_json:
         print_json(promise.to_facts())
     else:
@@ -66,3 +86,101 @@ def statement(
         note(f"not checked: {verdict.words}")
         if asked:
             raise SystemExit(1)
+
+
+def _check_use(o: dict[str, Any], as_json: bool) -> None:
+    """Options that would be passed over are refused."""
+    from tacit.errors import SettingError
+
+    out = o["out"]
+    used = out is not None or o["registry"]
+    if out is not None and (as_json or o["registry"]):
+        raise SettingError(
+            "--out writes a document, --json and --registry print",
+            remedy="give one of them",
+        )
+    for name in ("about", "declare"):
+        if o[name] and not used:
+            raise SettingError(
+                f"--{name} is for --out and --registry",
+                remedy="add --out statement.html",
+            )
+    if o["audit"] and out is None:
+        raise SettingError(
+            "--audit is for --out", remedy="add --out statement.html"
+        )
+    if out is None:
+        return
+    if Path(out).suffix.lower() not in ENDINGS:
+        raise SettingError(
+            f"{out} does not end in .html or .md",
+            remedy="name the document after its format",
+        )
+    may_write(out, o["overwrite"])
+
+
+def _declared(o: dict[str, Any]) -> Declared:
+    from tacit.ledger.statement.declared import declare, read_declared
+
+    told = read_declared(o["about"]) if o["about"] else {}
+    return declare(told, parse_texts(o["declare"], "--declare"))
+
+
+def _registry(promise: Statement, declared: Declared, as_json: bool) -> None:
+    from tacit.ledger.statement.registry import registry_record
+    from tacit.ledger.statement.yaml import to_yaml
+
+    record = registry_record(promise, declared)
+    if as_json:
+        print_json(record)
+    else:
+        say(to_yaml(record).rstrip("\n"))
+
+
+def write_document(
+    verdict: ModelVerdict,
+    declared: Mapping[str, str],
+    target: Path,
+    audit: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """The document of a promise that was checked, whole or not at all."""
+    from tacit.evaluation.report.files import write
+
+    markdown = target.suffix.lower() == ".md"
+    text = verdict.page(audit=audit, markdown=markdown, **declared)
+    write(str(target), text.encode())
+
+
+def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
+    """What an audit found, from the file that was named or that lies beside the model."""
+    import json
+
+    from tacit.errors import DataError
+
+    places = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
+    if path is not None:
+        places = [Path(path)]
+    found = next((each for each in places if each.is_file()), None)
+    if found is None:
+        if path is None:
+            return []
+        raise DataError(
+            "there is no such file",
+            place=path,
+            remedy="write it with `tacit audit … --json`",
+        )
+    try:
+        facts = json.loads(found.read_text(encoding="utf-8"))
+        listed = facts
+        if isinstance(facts, dict):
+            # The best attack on each claim, where that is told.
+            listed = facts.get("best") or facts["findings"]
+        if not all(isinstance(each, dict) for each in listed):
+            raise TypeError
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            "this is no audit",
+            place=str(found),
+            remedy="write it with `tacit audit … --json`",
+        ) from None
+    return list(listed)

@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.page import table
 
 LONGEST = 10_000
 """Characters of an id, a title or the name of a feature."""
+SHOWN = 5
+"""Items that a notebook shows."""
 MOST_FEATURES = 1 << 24
 """Items times tags and numeric features: as a matrix of 64-bit numbers, 128 MB. A tag genome of
 14,000 films fits."""
@@ -46,6 +49,25 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} items"]
+        if self.titles is not None:
+            parts.append("titles")
+        if self.years is not None:
+            parts.append("years")
+        if self.tagged is not None:
+            parts.append(f"{len(self.tags):,} tags")
+        if self.numeric is not None:
+            parts.append(f"{len(self.numbers):,} numbers")
+        return f"Catalogue({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        shown = range(min(len(self), SHOWN))
+        rows = [
+            (self.ids[i], self.titles[i] if self.titles else "") for i in shown
+        ]
+        return table(("id", "title"), rows, caption=repr(self))
 
     @cached_property
     def index(self) -> dict[str, int]:

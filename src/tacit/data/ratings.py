@@ -3,7 +3,7 @@ inside."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.hidden import shapes
+from tacit.page import table
 
 MOST = 1 << 32
 """Positions of ratings are 32-bit."""
@@ -23,6 +24,21 @@ def check_size(cells: int) -> None:
     if cells >= MOST:
         raise DataError(
             f"there are {MOST} ratings or more", remedy="split the data"
+        )
+
+
+LATEST = 100_000_000_000
+"""Seconds: the year 5138. Milliseconds since 1973 are above it."""
+
+
+def check_times(ratings: Ratings, label: str) -> None:
+    """Refuse times that are no seconds."""
+    time = ratings.time
+    if time is not None and len(time) and int(time.max()) > LATEST:
+        raise DataError(
+            "the times look like milliseconds",
+            place=label,
+            remedy="give seconds since 1970: divide by 1,000",
         )
 
 
@@ -40,6 +56,8 @@ class Notes:
     """Ratings of items that the given catalogue does not list."""
     layout: str = ""
     messages: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Which column was read as what, in words: names of columns are no cells."""
     numbered: bool = False
     """Whether people have no ids of their own and are named by their place in the file: then
     nothing that must stay with a person may follow from her name."""
@@ -80,6 +98,17 @@ class Ratings:
 
     __repr__ = shapes
 
+    def _repr_html_(self) -> str:
+        """Shapes, for the owner; never a cell."""
+        rows = [
+            ("people", f"{self.n_users:,}"),
+            ("items", f"{self.n_items:,}"),
+            ("ratings", f"{len(self):,}"),
+            ("scale", f"{self.schema.low:g} to {self.schema.high:g}"),
+            ("times", "no" if self.time is None else "yes"),
+        ]
+        return table(("Ratings: private", "for the owner only"), rows)
+
     @property
     def n_users(self) -> int:
         """People with at least one rating."""
@@ -111,6 +140,19 @@ class Ratings:
     def row(self, index: int) -> slice:
         """The cells of one person."""
         return slice(int(self.ptr[index]), int(self.ptr[index + 1]))
+
+    def without(self, people: Iterable[str]) -> tuple[Ratings, int]:
+        """The ratings of all others, and how many of `people` were found: for those who have
+        asked to be left out. Private in neither: the number is for the owner."""
+        if self.notes.numbered:
+            raise DataError(
+                "people of this layout have no ids of their own, so nobody can be named",
+                remedy="take their rows out of the data before they are read",
+            )
+        gone = set(people)
+        keep = np.array([user not in gone for user in self.users], bool)
+        left = self.take(np.repeat(keep, np.diff(self.ptr)))
+        return left, int((~keep).sum())
 
     def take(
         self, keep: NDArray[np.bool_], *, drop_empty: bool = True

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tacit.asked import number, text
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout, dialect_of
-from tacit.data.ratings import Notes, Ratings
+from tacit.data.ratings import Notes, Ratings, check_times
 from tacit.data.reading.assemble import Duplicates, assemble
 from tacit.data.reading.columns import (
     Columns,
     Roles,
     find_roles,
     looks_like_header,
+    told,
 )
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
@@ -55,6 +58,7 @@ def read(
         raise SettingError(
             f"duplicates is {duplicates}", remedy="choose last, mean or error"
         )
+    _check_kinds(items, columns, positive, layout)
     ask = _Ask(
         scale,
         items,
@@ -71,9 +75,33 @@ def read(
             )
     from tacit.data.reading.frames import is_sparse, to_polars
 
+    if layout is not None:
+        raise SettingError(
+            f"--layout {layout} is for files", remedy="leave --layout out"
+        )
     if is_sparse(source):
         return _read_sparse(source, ask)
     return _read_frame(to_polars(source), "the data frame", ask)
+
+
+def _check_kinds(
+    items: object, columns: object, positive: object, layout: object
+) -> None:
+    """Refuse arguments of another kind than was asked for."""
+    if items is not None and not isinstance(items, Catalogue):
+        raise SettingError(
+            f"items is a {type(items).__name__} and not a catalogue",
+            remedy="read it first: tacit.read_items(source)",
+        )
+    if columns is not None and not isinstance(columns, Mapping):
+        raise SettingError(
+            f"columns is a {type(columns).__name__} and not a mapping",
+            remedy='for example columns={"user": "customer", "rating": 4}',
+        )
+    if layout is not None:
+        text("layout", layout, "give the name of a layout")
+    if positive is not None and not isinstance(positive, bool):
+        number("positive", positive, "give the least rating that is a like")
 
 
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:
@@ -87,6 +115,14 @@ def _is_paths(source: object) -> bool:
     return isinstance(source, list | tuple) and all(
         isinstance(each, str | Path) for each in source
     )
+
+
+def _refuse_columns(ask: _Ask, what: str) -> None:
+    if ask.columns is not None:
+        raise SettingError(
+            f"{what} has no columns to choose from",
+            remedy="leave --columns out",
+        )
 
 
 class _Ask:
@@ -197,6 +233,7 @@ def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
         detect(source) if layout is None else (layout, _parts(source, layout))
     )
     if found is not None and found.reader is not None:
+        _refuse_columns(ask, f"the layout {found.name}")
         return found.reader(found, source, parts, ask)
     part = parts[0]
     head = part.head(HEAD)
@@ -207,7 +244,10 @@ def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
     roles = find_roles(
         text.header, width, ask.columns, part.label, first, likes=ask.likes
     )
-    return _read_text(part, text.dialect, roles, text.skip, found, ask)
+    read = _read_text(part, text.dialect, roles, text.skip, found, ask)
+    return _with_columns(
+        read, told(roles, text.header, ask.columns), part.label
+    )
 
 
 def _parts(source: Bundle, layout: Layout) -> list[Stream]:
@@ -309,7 +349,16 @@ def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
     def into(table: Table) -> None:
         read_frame(frame, label, roles, table)
 
-    return ask.fill(None, rated, label, into, "row")
+    made = ask.fill(None, rated, label, into, "row")
+    return _with_columns(made, told(roles, frame.columns, ask.columns), label)
+
+
+def _with_columns(
+    made: Ratings, columns: tuple[str, ...], label: str
+) -> Ratings:
+    """The ratings with a note of which column was read as what."""
+    check_times(made, label)
+    return replace(made, notes=replace(made.notes, columns=columns))
 
 
 def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
@@ -317,6 +366,7 @@ def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
     public."""
     from tacit.data.reading.frames import MATRIX, read_sparse
 
+    _refuse_columns(ask, MATRIX)
     rated = ask.positive is not True
     schema = ask.schema(None, rated, MATRIX)
     people, columns = matrix.shape

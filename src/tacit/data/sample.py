@@ -21,6 +21,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.asked import count
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
@@ -72,6 +73,7 @@ def sample(
 ) -> Ratings:
     """`people` invented persons with `ratings` ratings in all, 50 each unless said: 1 to 5
     stars, with times."""
+    count("people", people)
     catalogue, world = sample_catalogue(), _world()
     most = int(0.6 * len(catalogue))
     ratings = 50 * people if ratings is None else ratings
@@ -81,7 +83,9 @@ def sample(
             remedy=f"ask for 1 to {most // 2} ratings a person",
         )
     if seed < 0:
-        raise SettingError(f"the seed is {seed}; it must be 0 or more")
+        raise SettingError(
+            f"the seed is {seed}; it must be 0 or more", remedy="give 0"
+        )
     rng = np.random.default_rng([_WORLD, seed])
     counts = _counts(rng, people, ratings, most)
     parts = [

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 
+from tacit.asked import numbers
 from tacit.errors import SettingError
 
 LIKES = "likes"
@@ -31,19 +33,16 @@ class Schema:
     """Where the scale comes from: `given`, or the name of the layout that implies it."""
 
     def __post_init__(self) -> None:
+        ends = {"low": self.low, "high": self.high}
+        numbers(ends, "give the ends of the scale")
+        for name in ("users", "max_ratings"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name))
         if not (-1e6 < self.low < self.high < 1e6):  # also refuses NaN
             raise SettingError(
                 f"the scale {self.low:g},{self.high:g} is not LOW,HIGH with LOW below HIGH",
                 remedy="give the lowest and the highest possible rating, such as --scale 1,5",
             )
-        for name in ("users", "max_ratings"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                option = f"--{name.replace('_', '-')}"
-                raise SettingError(
-                    f"{name} is {value}; it must be at least 1",
-                    remedy=f"give {option} a count, or leave it out",
-                )
 
     @cached_property
     def middle(self) -> float:
@@ -65,4 +64,16 @@ class Schema:
             max_ratings=max_ratings
             if max_ratings is not None
             else self.max_ratings,
+        )
+
+
+def _whole(name: str, value: object) -> None:
+    """Refuse what is no count of one or more."""
+    option = f"--{name.replace('_', '-')}"
+    remedy = f"give {option} a count, or leave it out"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise SettingError(f"{name} is not a whole number", remedy=remedy)
+    if int(value) < 1:
+        raise SettingError(
+            f"{name} is {int(value)}; it must be at least 1", remedy=remedy
         )

@@ -149,7 +149,10 @@ def probe(ratings: Ratings, seed: int = 0) -> Split:
 def k_fold(ratings: Ratings, folds: int = 5, seed: int = 0) -> Iterator[Split]:
     """`folds` splits; every rating is held back in exactly one of them."""
     if not 2 <= folds <= 100:
-        raise SettingError(f"folds is {folds}; it must be from 2 to 100")
+        raise SettingError(
+            f"folds is {folds}; it must be from 2 to 100",
+            remedy="5 is a common choice",
+        )
     part = _rng(seed).permutation(len(ratings)) % folds
     return (_same_people(ratings, part == fold) for fold in range(folds))
 

@@ -81,16 +81,18 @@ def block_of(
     return Block(rows, ptr, ratings.item[cells], value, time, first, own, draws)
 
 
-def aligned(ratings: Ratings, items: Catalogue) -> Ratings:
+def aligned(
+    ratings: Ratings, items: Catalogue, *, keep_people: bool = False
+) -> Ratings:
     """The ratings over the rows of a public catalogue; ratings of other items are dropped
-    and counted."""
+    and counted. People who are left with none go too, unless they are to be kept."""
     if list(items.ids) == list(ratings.items):
         return ratings
     rows = np.array(
         [items.index.get(name, -1) for name in ratings.items], np.int64
     )
     row = rows[ratings.item]
-    kept = ratings.take(row >= 0)
+    kept = ratings.take(row >= 0, drop_empty=not keep_people)
     moved = row[row >= 0]
     order = np.lexsort((moved, kept.user))
     dropped = kept.notes.dropped_items + int((row < 0).sum())

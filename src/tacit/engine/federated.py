@@ -52,6 +52,7 @@ class Federated(Threads):
 
     name = "federated"
     trust = "two servers that do not collude, simulated in one process"
+    shows_people = True
 
     def __init__(
         self,

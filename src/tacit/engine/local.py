@@ -58,6 +58,7 @@ class Local(InMemory):
 
     name = "local"
     trust = "nobody is trusted: every device adds enough noise for itself alone"
+    shows_people = True
     alone = True
     """Whether a device is a block of its own; in a simulation blocks of many share the threads."""
 

@@ -16,11 +16,11 @@ from tacit.bound.limit import limit_ratings
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine import blocks
+from tacit.engine.alone import Witness
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
 from tacit.noise import bits
-from tacit.rounds.alone import Witness
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.people import EVERYONE, Participation, People, Turns
@@ -37,6 +37,8 @@ class InMemory:
     like = ""
     printed: ClassVar[bool] = False
     """Whether it runs what papers print (`tacit.engine.printed`)."""
+    shows_people = False
+    """Whether servers see who takes part."""
     watched = True
     """Whether a few people of each round are computed once more, alone. Only an attack that
     must see what a leak would do says no (`tacit.auditing.walk`)."""
@@ -69,8 +71,13 @@ class InMemory:
         return self.ratings.n_users
 
     def align(self, items: Catalogue) -> None:
-        """Put the ratings over the rows of a public catalogue."""
-        self.ratings = blocks.aligned(self.ratings, items)
+        """Put the ratings over the rows of a public catalogue.
+
+        Where it is seen who takes part, people whose items are not in it stay, and
+        contribute nothing: that they were missing would tell what they rated.
+        """
+        kept = self.shows_people
+        self.ratings = blocks.aligned(self.ratings, items, keep_people=kept)
 
     def limit(self, most: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""

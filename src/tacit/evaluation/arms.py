@@ -3,6 +3,7 @@ each checked before a rating is read."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -72,6 +73,12 @@ class Arm:
             "settings": dict(self.settings),
             **where,
         }
+
+    @property
+    def threads(self) -> int:
+        """As many as its fit has: all, unless told."""
+        told = self.options.get("threads")
+        return int(told or len(os.sched_getaffinity(0)))
 
     @property
     def is_private(self) -> bool:

@@ -1,8 +1,8 @@
 """Many small computations, each done once: in parallel processes, and not again after a kill.
 
 A *cell* is one fit and what was measured of it. It is named by its key: a small JSON object
-that holds everything its answer depends on (the digest of the data and the version of Tacit
-among it), because a cell that is found by its key is not computed again.
+that holds everything its answer depends on (digests of the data and of Tacit's
+source among it), because a cell that is found by its key is not computed again.
 
 What a cell holds was compared with raw ratings, so its file is the owner's alone.
 """

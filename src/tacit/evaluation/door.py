@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
+from tacit.data.given import read_already
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
@@ -70,6 +71,7 @@ def evaluate(
     file for each fit, so that an evaluation that was ended goes on where it was. `progress`
     is told (done, total, seconds left).
     """
+    ratings = read_already(ratings)
     if users is not None:
         ratings = replace(ratings, schema=ratings.schema.declare(users))
     likes = ratings.schema.positive is not None

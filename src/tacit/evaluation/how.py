@@ -45,7 +45,10 @@ class HeldBack:
                 f"--fold-in {100 * self.fold_in:g} is not between 0 and 100 per cent"
             )
         if self.seeds < 1:
-            raise SettingError(f"seeds is {self.seeds}; it must be at least 1")
+            raise SettingError(
+                f"seeds is {self.seeds}; it must be at least 1",
+                remedy="3 is a common choice",
+            )
 
     @property
     def runs(self) -> int:

@@ -7,8 +7,10 @@ so that a cell can be read again and compared with cells that came later.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from tacit.evaluation.metrics import Ranking
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import FIFTHS, Prepared
 from tacit.hidden import shapes
-from tacit.model.person.base import Own, PersonalModel
+from tacit.model.person.base import Cells, Own, PersonalModel
 
 if TYPE_CHECKING:
     from tacit.data.schema import Schema
@@ -139,13 +141,18 @@ class Measured:
 
 
 def measured(
-    personal: PersonalModel, on: Prepared, *, lists: bool = True
+    personal: PersonalModel,
+    on: Prepared,
+    *,
+    lists: bool = True,
+    threads: int = 1,
 ) -> Measured:
-    """Judge one model; `lists` false for one that cannot order items."""
+    """Judge one model; `lists` false for one that cannot order items. What is found does not
+    depend on `threads`."""
     arrays: dict[str, NDArray[Any]] = {}
     numbers: dict[str, float | None] = {}
     if on.rated and personal.ranks_by != "score" and len(on.asked):
-        arrays |= _predictions(personal, on)
+        arrays |= _predictions(personal, on, threads)
     if lists and len(on.listed):
         made = lists_of(personal, on, LONGEST)
         ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
@@ -163,12 +170,33 @@ def measured(
     return Measured(arrays, numbers)
 
 
+def _answers(
+    personal: PersonalModel, cells: Cells, threads: int
+) -> tuple[Floats, Floats | None]:
+    """All predictions; people over threads, about as many own ratings in each piece."""
+    people = len(cells.ptr) - 1
+    cuts = np.linspace(0, len(cells.item), max(threads, 1) + 1)
+    edges = np.unique([0, *np.searchsorted(cells.ptr, cuts[1:-1]), people])
+    if len(edges) < 3:
+        return personal.predict_cells_error(cells)
+    with ThreadPoolExecutor(len(edges) - 1) as pool:
+        found = list(
+            pool.map(
+                lambda ends: personal.predict_cells_error(cells.rows(*ends)),
+                pairwise(edges.tolist()),
+            )
+        )
+    errors = [sd for _, sd in found if sd is not None]
+    mean = np.concatenate([each for each, _ in found])
+    return mean, np.concatenate(errors) if len(errors) == len(found) else None
+
+
 def _predictions(
-    personal: PersonalModel, on: Prepared
+    personal: PersonalModel, on: Prepared, threads: int
 ) -> dict[str, NDArray[Any]]:
     test = on.split.test
     schema = test.schema
-    mean, sd = personal.predict_cells_error(on.cells)
+    mean, sd = _answers(personal, on.cells, threads)
     predicted = schema.middle + schema.unit_width * mean
     error = np.clip(predicted, schema.low, schema.high) - test.value
     whole = np.isfinite(error).all()

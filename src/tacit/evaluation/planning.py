@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import count, number
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
@@ -117,6 +118,7 @@ def choose(
         return ranged(told, found, twin)
     target = recall if rmse is None else rmse
     assert target is not None
+    number("the goal", target)
     _check_goal(told, target, rmse is not None)
     return solve(told, target, twin=twin)
 
@@ -180,7 +182,7 @@ def catalogue_of(items: int | Catalogue) -> Catalogue:
     """A catalogue, or one that knows no more than how many items there are."""
     if isinstance(items, Catalogue):
         return items
-    if not 1 <= items <= MOST_ITEMS:
+    if not 1 <= count("items", items, least=0) <= MOST_ITEMS:
         raise SettingError(
             f"items is {items}; it must be from 1 to ten million",
             remedy="give a catalogue, or a count",

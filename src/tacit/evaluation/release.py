@@ -141,7 +141,6 @@ def publish(
         progress,
         order=order,
     )
-    run.check_alone()
     run.rehearse()
     about = replace(order, start=model)
     number = model.statement.book_number

@@ -19,6 +19,7 @@ from tacit.data.catalogue import catalogue_facts
 from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
+from tacit.evaluation.code import code_digest
 from tacit.evaluation.how import HeldBack
 from tacit.evaluation.invented import Invented, invent, shown
 from tacit.evaluation.lists import lists_of
@@ -54,6 +55,14 @@ class SweepTask:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_last": None}
+
+    def arm(self, key: Mapping[str, Any]) -> Arm:
+        """The arm of a cell."""
+        return next(
+            arm
+            for arm in self.arms
+            if all(key[name] == value for name, value in arm.key().items())
+        )
 
     def prepared(self, number: int) -> Prepared:
         """A split; the last one is kept, because cells come split by split."""
@@ -102,7 +111,12 @@ def run(
         ready()
     names = list(baselines)
     digest = data_digest(ratings, items)
-    whole = {"format": FORMAT, "version": __version__, "data": digest}
+    whole = {
+        "format": FORMAT,
+        "version": __version__,
+        "code": code_digest() if folder is not None else None,
+        "data": digest,
+    }
     keys = [
         whole | how.key() | each | {"seed": number}
         for number in range(how.runs)
@@ -188,16 +202,19 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
 
     began = perf_counter()
     on = task.prepared(int(key["seed"]))
+    threads = 1
     ready = perf_counter()
     if key["method"] == BASELINE:
         personal: Any = baseline(key["name"], on)
     else:
-        personal = _fitted(task, key, on).personal
+        arm = task.arm(key)
+        threads = arm.threads
+        personal = _fitted(arm, key, on, task.items).personal
     fitted = perf_counter()
     able = getattr(personal, "lists", True)
     # Small products: a pool of threads only waits on itself.
     with threadpool_limits(1):
-        found = measured(personal, on, lists=able).to_json()
+        found = measured(personal, on, lists=able, threads=threads).to_json()
         lists = []
         if key["method"] != BASELINE:
             lists = shown(personal, task.people)
@@ -212,17 +229,14 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fitted(task: SweepTask, key: Mapping[str, Any], on: Prepared) -> Model:
+def _fitted(
+    arm: Arm, key: Mapping[str, Any], on: Prepared, items: Catalogue | None
+) -> Model:
     from tacit.fitting.run import trial
 
-    arm = next(
-        arm
-        for arm in task.arms
-        if all(key[name] == value for name, value in arm.key().items())
-    )
     if arm.calibration == NOISE_OFF:
-        return _noise_off_arm(arm, key, on, task.items)
-    return trial(arm.make(int(key["seed"])), on.split.train, items=task.items)
+        return _noise_off_arm(arm, key, on, items)
+    return trial(arm.make(int(key["seed"])), on.split.train, items=items)
 
 
 def _noise_off_arm(

@@ -30,6 +30,8 @@ LAWS = {"geometric": Fraction(1), "logarithmic": Fraction(0)}
 SCORE_SHARE = 0.2
 """Of a trial's bound: its score. With a fifth the score tells .02 of RMSE apart among 6,000
 people at a total of epsilon 1, and the fit loses a tenth of its mu (docs/tune.md)."""
+LEAST_TRIALS = 1.0001
+"""Below this, gamma as a fraction of short integers would be 1, and no law has that."""
 MOST_TRIALS = 10_000
 TIMES = 3
 """Expected trials for each candidate, unless said: one of them is then missed in a quarter of
@@ -99,10 +101,10 @@ def trials_of(
         raise SettingError(
             f"the law {law!r} is unknown", remedy=f"use {' or '.join(LAWS)}"
         )
-    if not 1 < expected <= MOST_TRIALS:
+    if not LEAST_TRIALS <= expected <= MOST_TRIALS:
         raise SettingError(
-            f"{expected:g} trials are expected; it must be above 1 and at most "
-            f"{MOST_TRIALS:,}",
+            f"{expected:.9g} trials are expected; it must be at least {LEAST_TRIALS} and at "
+            f"most {MOST_TRIALS:,}",
             remedy=f"leave --trials out for {TIMES} a candidate",
         )
     eta = LAWS[law]

@@ -14,8 +14,9 @@ from tacit.engine.blocks import aligned
 from tacit.evaluation.grid import Contestant
 from tacit.evaluation.summed import FigureSums
 from tacit.fitting.check import check
-from tacit.fitting.rehearse import invented, rehearse
+from tacit.fitting.rehearse import rehearse
 from tacit.fitting.run import _Run
+from tacit.methods.rehearsal import invented
 from tacit.noise.release import NoNoise
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ class Outcome:
     private: bool
 
     @property
-    def rank(self) -> tuple[float, int, str]:
-        """Less is better. A total order of what a trial gives, so that ties are broken by
-        what is released and by nothing else."""
+    def rank(self) -> tuple[float, int, str, tuple[float, ...]]:
+        """Less is better. A total order of what a trial gives (score, candidate, model, and
+        the other sums of its score), so that trials of one rank are the same outcome."""
         told = self.sums.errors if self.errors else -self.sums.hits
-        return float(told[0, 1]), self.place, self.shared.digest()
+        others = tuple(float(each) for each in told.ravel())
+        return float(told[0, 1]), self.place, self.shared.digest(), others
 
     @property
     def errors(self) -> bool:
@@ -73,7 +75,6 @@ class Work:
         for place, candidate in enumerate(self.tuning.grid):
             run = self.fit_of(place)
             self.tuning.trials.check(candidate, run.charged, ())
-            run.check_alone()
             for made in run._shapes():
                 shared = rehearse(run.order, made.public)
                 self._rehearse_score(candidate, run, shared)
@@ -86,7 +87,7 @@ class Work:
         told = _unsaid(run)
         method = self.tuning.score_of(shared, told)
         score = _Run(method, twice, None, self.users, None, order=check(method))
-        score.check_alone()
+        score.rehearse(once=True)
         self.tuning.trials.check(candidate, run.charged, score.charged)
         for round_ in score.settled.plan.rounds:
             score.engine.run(round_, score.first(), NoNoise())

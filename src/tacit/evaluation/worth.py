@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
-from tacit.evaluation.attacker import attacker
 from tacit.evaluation.cost import PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
@@ -19,7 +18,9 @@ from tacit.fitting.check import check
 from tacit.fitting.planned import is_federated
 from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
+from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
+from tacit.noise.law import law_of
 
 if TYPE_CHECKING:
     import polars
@@ -62,6 +63,10 @@ class Outlook:
                 "their own settings, a delta above 0, and a declared number of people",
             )
         return self.forecast
+
+    def __repr__(self) -> str:
+        told = self.facts
+        return f"Outlook({told['method']}, unit {told['unit']}; .facts has all of it)"
 
     def _repr_html_(self) -> str:
         from tacit.page import paragraph, table
@@ -264,7 +269,7 @@ def noise_sd(event: Event) -> float:
     """Standard deviation in steps."""
     if event.kind == "skellam":
         return sqrt(event.variance)
-    law = event.law
+    law = law_of(event)
     if law.name == "gaussian":
         return law.spread
     if law.name == "laplace":

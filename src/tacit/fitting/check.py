@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
+from tacit.asked import kinds
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -45,6 +46,7 @@ def check(
     the fit is not shown."""
     calibration = _calibration(method)
     unit = _unit(method)
+    _check_kinds(method)
     how = replace(taken(How, method), engine=_engine(method))
     if how.threads is not None and how.threads < 1:
         raise SettingError(
@@ -79,6 +81,16 @@ def check(
         if not owner_only:
             check_start(order, start)
     return order
+
+
+def _check_kinds(method: Method) -> None:
+    """Options of another kind than their names say, which Python lets through."""
+    kinds(
+        texts={"population": method.population, "purpose": method.purpose},
+        whole={"threads": method.threads},
+        paths={"ledger": method.ledger},
+        real={"epsilon": method.epsilon, "delta": method.delta},
+    )
 
 
 def _calibration(method: Method) -> Calibration:
@@ -262,7 +274,10 @@ def _shows_people(order: Order) -> bool:
 def check_delta(budget: Budget, people: int | None) -> None:
     """A delta above one in the number of people would allow publishing someone outright."""
     if people is not None and people < 1:
-        raise SettingError(f"users is {people}; it must be at least 1")
+        raise SettingError(
+            f"users is {people}; it must be at least 1",
+            remedy="give --users a count, or leave it out",
+        )
     most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
     if budget.delta > most:
         whom = (

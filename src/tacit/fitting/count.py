@@ -133,8 +133,8 @@ def count_people() -> Round:
         return {"count": Rows.one_each(np.ones((len(block.people), 1)))}
 
     def absorb(state: State, released: Mapping[str, Released]) -> State:
-        return state.after(
-            people=max(1.0, float(released["count"].value[0, 0]))
+        return replace(
+            state, people=max(1.0, float(released["count"].value[0, 0]))
         )
 
     return Round(

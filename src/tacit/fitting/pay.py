@@ -82,14 +82,12 @@ def pay(
             apart=order.apart,
         )
     )
+    spent = running_total(book, receipt, order.unit, budget.delta)
+    if not before:
+        return Payment(receipt, spent)
     own = _price(events, order.unit, order.unit, limit)
     links, composed = _links(before, own, order.unit, budget.delta)
-    return Payment(
-        receipt,
-        running_total(book, receipt, order.unit, budget.delta),
-        links,
-        composed,
-    )
+    return Payment(receipt, spent, links, composed)
 
 
 def settle(
@@ -105,8 +103,7 @@ def settle(
 
     filled = None if drawn is None else tuple(drawn)
     twice(lambda: book.commit(receipt, artefact, filled))
-    made = signed(statement, artefact, book.sign, book.signer)
-    return made.with_check(CHARGED)
+    return signed(statement, artefact, book.sign, book.signer, checked=CHARGED)
 
 
 def running_total(
@@ -172,7 +169,7 @@ def _links(
                 covered=covered,
             )
         )
-    if not links or own is None:
+    if own is None:
         return tuple(links), None
     composed = epsilon_of(total([*prices, own]), delta)
     return tuple(links), composed if isfinite(composed) else None

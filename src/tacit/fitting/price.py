@@ -91,8 +91,10 @@ def priced(
     if counts_people(order, people):
         made = Priced(None, counting(order, public, able))
     else:
-        schema = public.schema.declare(users=people)
-        settled = planned(order, replace(public, schema=schema))
+        if people != public.schema.users:
+            seen = public.schema.declare(users=people)
+            public = replace(public, schema=seen)
+        settled = planned(order, public)
         able(settled.plan)
         made = Priced(settled, None)
     check_cost(made.charged, order)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.schema import LIKES, Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.start import before
@@ -94,6 +95,7 @@ class Said:
             supported=None
             if counted is None or budget is None
             else words.supported(budget.delta, counted),
+            likes=self.public.schema.positive is not None,
         )
 
     def _honest(self, engine: Engine) -> Honesty | None:
@@ -140,7 +142,7 @@ class Said:
 
     def _assumed(self) -> Iterable[str]:
         """What is assumed public."""
-        yield "the rating scale"
+        yield from public_scale(self.public.schema)
         yield (
             "the catalogue of items"
             if self.declared_items
@@ -154,6 +156,19 @@ class Said:
             yield "who rated what"
         if self.order.start is not None:
             yield before(self.order.start)
+
+
+def public_scale(schema: Schema) -> Iterable[str]:
+    """The ends of the scale and whose word they are, or what is a like; a table of likes
+    alone has no such rule."""
+    if schema.positive is not None:
+        if schema.source != LIKES:
+            yield f"that {schema.positive:g} and more is a like"
+        return
+    layout = ""
+    if schema.source != "given":
+        layout = f" (implied by the layout: {schema.source})"
+    yield f"the rating scale, {schema.low:g} to {schema.high:g}{layout}"
 
 
 def purpose(order: Order) -> str:

@@ -1,42 +1,44 @@
-"""A rehearsal: the plan on a few invented people, before anything is charged.
-
-Whatever would stop a fit half-way (a setting that does not fit the engine, a round that reads
-what no round released, a method with an error in it) stops it here, while it is free. It
-knows public facts alone: the people are invented, and noise is off because it protects nobody.
+"""A rehearsal before anything is charged: the method tries itself on invented people
+(`tacit.methods.rehearsal`). Tacit's own engines answer for themselves (`Engine.check`).
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.data.schema import Schema
-from tacit.engine import make_engine
+from tacit.engine import OWN, make_engine
+from tacit.engine.federated import Federated
 from tacit.errors import Failure, TacitError
 from tacit.fitting.order import Order
-from tacit.fitting.planned import planned
 from tacit.methods.base import Public
+from tacit.methods.rehearsal import few, invented, rehearsed
 from tacit.model.shared import Shared
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
-from tacit.rounds.pattern import Pattern
+from tacit.rounds.people import Crowd
 
-PEOPLE = 12
-"""Invented: enough for every shape of a row, from one rating to all items."""
-ITEMS = 60
-"""Of the catalogue, at most: what a plan needs for more is checked from its sizes."""
+_PASSED: set[Hashable] = set()
+"""What was rehearsed in this process: the same code on the same public facts says the same."""
 
 
-def rehearse(order: Order, public: Public) -> Shared:
-    """Run the plan for these public facts, to the finished model, of invented people."""
+def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
+    """Run the plan for these public facts, to the finished model, of invented people.
+    `drawn`: as a fit would, with its own draws of who takes part, and on its own engine
+    where that is not Tacit's; else everybody takes part, and no secret word is drawn."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _run(order, public)
+            crowd_of = _crowd_of if drawn else None
+            shared = rehearsed(order.method, public, crowd_of)
+            if drawn and order.runs_on not in OWN:
+                _try_engine(order, few(public))
+            return shared
     except TacitError:
         raise
     except Exception as error:
@@ -46,62 +48,46 @@ def rehearse(order: Order, public: Public) -> Shared:
         ) from error
 
 
-def _run(order: Order, public: Public) -> Shared:
-    method = order.method
-    catalogue = few_items(public.catalogue)
-    ratings = invented(public.schema, catalogue)
-    how = replace(
-        order.how, engine=order.runs_on, threads=1, progress=None, devices=None
-    )
-    printed = order.calibration != "sound"
-    engine = make_engine(ratings, how, budget=None, printed=printed)
-    if public.schema.max_ratings is not None:
-        engine.limit(public.schema.max_ratings)
-    pattern: Pattern | None = None
-    if public.pattern is not None:
-        pattern = engine.pattern()
-    facts = replace(public, catalogue=catalogue, pattern=pattern)
-    plan = planned(order, facts).plan
-    engine.check(plan)
-    state = method.first_state(facts).after(people=float(engine.people))
-    loop = Loop(plan, state)
-    while (round_ := loop.next()) is not None:
-        loop.absorb(round_, engine.run(round_, loop.state, NoNoise()))
-    return method.finish(facts, loop.state)
+def rehearse_once(order: Order, public: Public) -> None:
+    """The same, once in a process for the same method on the same public facts: for trials,
+    which publish nothing and are many."""
+    known = facts(order, public)
+    if known not in _PASSED:
+        rehearse(order, public, drawn=False)
+        _PASSED.add(known)
 
 
-def few_items(catalogue: Catalogue) -> Catalogue:
-    """The first items of a catalogue, with all that is known about them."""
-    if len(catalogue) <= ITEMS:
-        return catalogue
-    titles, years = catalogue.titles, catalogue.years
-    tagged, numeric = catalogue.tagged, catalogue.numeric
-    return replace(
-        catalogue,
-        ids=catalogue.ids[:ITEMS],
-        titles=None if titles is None else titles[:ITEMS],
-        years=None if years is None else years[:ITEMS],
-        tagged=None if tagged is None else tagged[:ITEMS],
-        numeric=None if numeric is None else numeric[:ITEMS],
+def facts(order: Order, public: Public) -> Hashable:
+    """All that the verdict depends on."""
+    settings = repr(sorted(order.settings.items()))
+    items = (public.items, public.catalogue.has_features)
+    start = None if public.start is None else public.start.digest()
+    return (
+        type(order.method),
+        settings,
+        order.budget,
+        public.unit,
+        public.schema,
+        items,
+        public.pattern is None,
+        start,
     )
 
 
-def invented(schema: Schema, catalogue: Catalogue, seed: int = 0) -> Ratings:
-    """People who exist nowhere: the first rated one item, the last rated all of them."""
-    rng = np.random.default_rng(seed)
-    items = len(catalogue)
-    counts = np.linspace(1, items, PEOPLE).astype(np.int64)
-    rows = [
-        np.sort(rng.choice(items, count, replace=False)) for count in counts
-    ]
-    cells = int(counts.sum())
-    least = schema.low if schema.positive is None else schema.positive
-    value = rng.uniform(least, schema.high, cells)
-    return Ratings(
-        schema,
-        [f"invented {number}" for number in range(PEOPLE)],
-        list(catalogue.ids),
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.concatenate(rows).astype(np.uint32),
-        value.astype(np.float32),
-    )
+def _crowd_of(people: Ratings) -> Crowd:
+    """They have devices, so that whatever kind of participation can be asked of them."""
+    crowd = Federated(people, 1)
+    if people.schema.max_ratings is not None:
+        crowd.limit(people.schema.max_ratings)
+    return crowd
+
+
+def _try_engine(order: Order, public: Public) -> None:
+    """Of an engine that is not Tacit's nothing is known: it runs the plan too."""
+    people = invented(public.schema, public.catalogue)
+    how = replace(order.how, engine=order.runs_on, threads=1, progress=None)
+    engine = make_engine(people, how)
+    first = order.method.first_state(public)
+    state = replace(first, people=float(len(people.users)))
+    loop = Loop(order.method.plan(public), state)
+    loop.run(partial(engine.run, charge=NoNoise()))

@@ -16,7 +16,6 @@ from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
 from tacit.fitting.align import align
-from tacit.fitting.alone import check_once
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
 from tacit.fitting.order import Order
@@ -24,10 +23,13 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
+from tacit.fitting.rehearse import rehearse as rehearse_plan
+from tacit.fitting.rehearse import rehearse_once
 from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
+from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -62,7 +64,6 @@ def fit(
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
-    run.check_alone()
     run.rehearse()
     payment = pay(
         order,
@@ -102,7 +103,7 @@ def trial(
     run = _Run(
         method, ratings, items, users, progress, start, noise_off=noise_off
     )
-    run.check_alone()
+    run.rehearse(once=True)
     if run.order.calibration != "sound":
         run.watch = watch
     shared = run.go()
@@ -142,7 +143,9 @@ class _Run:
         order: Order | None = None,
         noise_off: bool = False,
     ) -> None:
-        schema = ratings.schema.declare(users)
+        schema = ratings.schema
+        if users is not None:
+            schema = schema.declare(users)
         if order is None:
             order = check(
                 method, people=schema.users, start=start, owner_only=True
@@ -206,48 +209,30 @@ class _Run:
     def first(self) -> State:
         """What is public before the first round of the plan."""
         state = self.method.first_state(self.settled.public)
-        return state.after(people=self._people())
+        return replace(state, people=self._people())
 
     def _begin(self, made: Planned) -> None:
         """From here on the plan is settled."""
         self.planned = made
         self.events = (*self.events, *made.events.values())
 
-    def rehearse(self) -> None:
-        """Before anything is charged: run every plan that may be chosen on invented people."""
-        from tacit.fitting.rehearse import rehearse
-
-        if (
-            self.order.calibration != "sound"
-        ):  # papers and twins have no promise to keep
-            return
-        for made in self._shapes():
-            rehearse(self.order, made.public)
-
-    def check_alone(self) -> None:
-        """Refuse, before anything is paid, a method that mixes people."""
+    def rehearse(self, *, once: bool = False) -> None:
+        """Before anything is charged: try every plan that may be chosen on invented people;
+        `once` in a process for the same public facts."""
         if self.order.calibration != "sound":
-            return
+            return  # papers and twins have no promise to keep
         for made in self._shapes():
-            state = self.method.first_state(made.public)
-            state = state.after(people=self._expected(made))
-            check_once(self.method, made.plan, made.public, state, made.events)
-
-    def _expected(self, made: Planned) -> float:
-        """The number of people that a plan is checked for; no number where it needs none."""
-        known = self.public.schema.users or known_people(
-            self.order, self.engine
-        )
-        if known is not None:
-            return float(known)
-        return made.public.people if self.method.needs_people else nan
+            if once:
+                rehearse_once(self.order, made.public)
+            else:
+                rehearse_plan(self.order, made.public)
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""
-        plans = [self.planned]
-        if self.counting is not None:
-            plans = list(self.counting.plans.values())
-        return list({made.shape: made for made in plans if made}.values())
+        if self.counting is None:
+            return [self.settled]
+        plans = self.counting.plans.values()
+        return list({made.shape: made for made in plans}.values())
 
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
@@ -298,10 +283,13 @@ class _Run:
         from tacit.noise.release import Charge, NoNoise
 
         charge = NoNoise() if self.noiseless else Charge(events, entry=entry)
-        while (round_ := loop.next()) is not None:
-            loop.absorb(round_, self.engine.run(round_, loop.state, charge))
-            if self.watch is not None:
-                self.watch(round_.name, loop.state, kept_people(self.engine))
+        watch = None if self.watch is None else self._told
+        loop.run(partial(self.engine.run, charge=charge), watch)
+
+    def _told(self, round_: Round, state: State) -> None:
+        """Tell who watches a printed form, with what its people keep."""
+        assert self.watch is not None
+        self.watch(round_.name, state, kept_people(self.engine))
 
     def _people(self) -> float:
         """The number of people that a plan starts from: counted, declared or seen. In the

@@ -97,6 +97,40 @@ def factorize(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
 
 
 @njit(cache=True, nogil=True)
+def solve_columns(
+    first: int,
+    last: int,
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    loadings: NDArray[np.float64],
+    root: NDArray[np.float64],
+    per_rating: NDArray[np.float64],
+    space: Floats,
+    products: Floats,
+    system: NDArray[np.float64],
+    right: NDArray[np.float64],
+) -> None:
+    """`gather_columns`, the prior and `factorize` for one person. `per_rating` is precision
+    that a rating adds to each column, telling nothing of it."""
+    gather_columns(
+        first,
+        last,
+        item,
+        residual,
+        loadings,
+        root,
+        space,
+        products,
+        system,
+        right,
+    )
+    count = last - first
+    for a in range(len(right)):
+        system[a, a] += 1.0 + count * per_rating[a]
+    factorize(system, right)
+
+
+@njit(cache=True, nogil=True)
 def project(
     row: NDArray[np.float64],
     factor: NDArray[np.float64],
@@ -142,22 +176,19 @@ def predict_block(
     for person in range(start, stop):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        gather_columns(
+        solve_columns(
             ptr[person],
             ptr[person + 1],
             item,
             residual,
             loadings,
             root,
+            per_rating,
             space,
             products,
             system,
             right,
         )
-        count = ptr[person + 1] - ptr[person]
-        for a in range(width):
-            system[a, a] += 1.0 + count * per_rating[a]
-        factorize(system, right)
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             mean[cell], variance[cell] = project(
                 loadings[query_item[cell]], system, right, work
@@ -251,30 +282,26 @@ def posterior_means(
     per_rating: NDArray[np.float64],
     means: NDArray[np.float64],
 ) -> None:
-    """Write E[z_u] of every person of a block, each alone. `per_rating` is precision that a
-    rating adds to each column, telling nothing of it."""
+    """Write E[z_u] of every person of a block, each alone."""
     width = loadings.shape[1]
     root = np.sqrt(precision)
     space, products = column_space(ptr, 0, len(ptr) - 1, loadings)
     system = np.empty((width, width))
     right = np.empty(width)
     for person in range(len(ptr) - 1):
-        gather_columns(
+        solve_columns(
             ptr[person],
             ptr[person + 1],
             item,
             residual,
             loadings,
             root,
+            per_rating,
             space,
             products,
             system,
             right,
         )
-        count = ptr[person + 1] - ptr[person]
-        for a in range(width):
-            system[a, a] += 1.0 + count * per_rating[a]
-        factorize(system, right)
         mean = means[person]
         for a in range(width - 1, -1, -1):
             total = right[a]

@@ -25,6 +25,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.model.shared import Shared
+from tacit.page import escaped
 from tacit.rounds.options import NAMES, Calibration, How, What, signature
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
@@ -33,13 +34,15 @@ from tacit.rounds.state import State
 from tacit.units import Unit
 
 if TYPE_CHECKING:
-    from tacit.data.ratings import Ratings
+    from tacit.data.reading.assemble import Duplicates
+    from tacit.data.reading.columns import Columns
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.person.base import PersonalModel
     from tacit.model.person.own import OwnRatings
     from tacit.model.person.told import (
         Explanation,
+        Listed,
         Prediction,
         Recommendation,
         Similar,
@@ -93,7 +96,7 @@ class Public:
     @cached_property
     def items(self) -> int:
         """How many items the catalogue has."""
-        return len(self.catalogue)
+        return len(self.catalogue.ids)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -289,29 +292,47 @@ class Method(What, How, ABC):
 
     def fit(
         self,
-        ratings: Ratings,
+        ratings: Any,
+        y: None = None,
         *,
-        items: Catalogue | None = None,
+        items: Any = None,
         users: int | None = None,
-        start: Model | None = None,
+        start: Model | str | Path | None = None,
         keep_apart: float | None = None,
+        scale: tuple[float, float] | None = None,
+        positive: float | bool | None = None,
+        columns: Columns | None = None,
+        layout: str | None = None,
+        duplicates: Duplicates | None = None,
     ) -> Self:
         """Train: charge the ledger, run the rounds, keep the model in `model_` and its
         promise in `statement_`.
+
+        `ratings` is what `tacit.read` gives or what it takes: a path, a data frame, a sparse
+        matrix; then `scale`, `positive`, `columns`, `layout` and `duplicates` are said to it.
+        `items` is a catalogue or what `tacit.read_items` takes. `y` is there so that a fit can
+        be the last step of a pipeline of scikit-learn, and must be None: ratings are in the
+        table.
 
         `start` is an earlier model of the same ledger: what it released is built upon and
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
         shown, so that `tacit.release` may say how well it predicts them.
         """
-        from tacit.fitting.run import fit
+        from tacit.fitting.door import fit_given
 
-        self.model_ = fit(
+        self.model_ = fit_given(
             self,
             ratings,
+            y,
             items=items,
             users=users,
             start=start,
             keep_apart=keep_apart,
+            scale=scale,
+            positive=positive,
+            columns=columns,
+            layout=layout,
+            duplicates=duplicates,
         )
         return self
 
@@ -330,24 +351,35 @@ class Method(What, How, ABC):
         """What was promised, to whom, by which mechanism."""
         return self.fitted.statement
 
+    def _repr_html_(self) -> str:
+        told = f"<p><code>{escaped(self)}</code></p>"
+        if "model_" in vars(self):
+            told += self.fitted._repr_html_()
+        return told
+
+    def find(self, text: str) -> int | UnknownItem:
+        """The row of an item by id, or by title with or without its year."""
+        return self.fitted.find(text)
+
     def recommend(
         self,
-        ratings: OwnRatings,
+        ratings: OwnRatings | None = None,
         n: int = 10,
         *,
         by: str | None = None,
         only: Iterable[str] | None = None,
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
-    ) -> list[Recommendation]:
-        """The best n items that this person has not rated, from her own ratings."""
+    ) -> Listed[Recommendation]:
+        """The best n items that this person has not rated, from her own ratings; without
+        any, everybody's list."""
         return self.fitted.recommend(
             ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
 
     def predict(
         self, ratings: OwnRatings, items: Sequence[str] | None = None
-    ) -> list[Prediction | UnknownItem]:
+    ) -> Listed[Prediction | UnknownItem]:
         """Expected ratings with standard errors, of all items unless some are named."""
         return self.fitted.predict(ratings, items)
 
@@ -357,7 +389,7 @@ class Method(What, How, ABC):
         """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(self, item: str, n: int = 10) -> list[Similar] | UnknownItem:
+    def similar(self, item: str, n: int = 10) -> Listed[Similar] | UnknownItem:
         """The items most like this one, closest first."""
         return self.fitted.similar(item, n)
 

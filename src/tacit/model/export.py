@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,4 +82,5 @@ def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
             remedy="choose another --out",
         ) from None
     finally:
-        staging.unlink(missing_ok=True)
+        with suppress(OSError):  # where a folder on the way is a file
+            staging.unlink(missing_ok=True)

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
+from tacit.asked import count, names
+from tacit.asked import path as asked_path
+from tacit.asked import text as asked_text
+from tacit.errors import DataError, SettingError
 from tacit.model.person.base import (
     Own,
     PersonalModel,
@@ -30,6 +33,7 @@ from tacit.model.person.own import (
 from tacit.model.person.rank import Ordered, order_scores, top
 from tacit.model.person.told import (
     Explanation,
+    Listed,
     Prediction,
     Recommendation,
     Share,
@@ -37,6 +41,7 @@ from tacit.model.person.told import (
     UnknownItem,
 )
 from tacit.model.shared import Shared, load_shared
+from tacit.page import escaped
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -78,6 +83,22 @@ class Model:
             self._statement = Statement.from_json(self._statement)
         return self._statement
 
+    @property
+    def statement_(self) -> Statement:
+        """The same under the name that a fitted estimator has it by."""
+        return self.statement
+
+    def __repr__(self) -> str:
+        s = self.statement
+        promise: str = s.certified
+        if s.epsilon is not None:
+            promise = f"says ({s.epsilon:g}, {s.delta:g}) for a {s.unit}"
+        items = len(self.shared.catalogue)
+        return f"Model({self.shared.method}, {items:,} items, {promise})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escaped(self)}</b></p>{self.statement._repr_html_()}"
+
     @cached_property
     def personal(self) -> PersonalModel:
         """How a person uses the shared arrays."""
@@ -85,6 +106,7 @@ class Model:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
+        asked_path("path", path)
         if not self.kept:
             raise SettingError(
                 "noise off: this model was made for comparison only, and is not saved"
@@ -100,6 +122,7 @@ class Model:
 
     def find(self, text: str) -> int | UnknownItem:
         """The row of an item by id, or by title with or without its year."""
+        asked_text("item", text, "give an id or a title")
         return find_item(self.shared.catalogue, text)
 
     def own(
@@ -127,17 +150,26 @@ class Model:
 
     def recommend(
         self,
-        ratings: OwnRatings,
+        ratings: OwnRatings | None = None,
         n: int = 10,
         *,
         by: str | None = None,
         only: Iterable[str] | None = None,
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
-    ) -> list[Recommendation]:
+    ) -> Listed[Recommendation]:
         """The best n items that this person has not rated, from the published model and her
-        own ratings."""
-        own, _ = self.own(ratings)
+        own ratings. Without ratings it is everybody's list."""
+        count("n", n)
+        count("reasons", reasons, least=0)
+        if only is not None and not self._mask(names("only", only)).any():
+            raise DataError(
+                "none of the items in --only is known to this model",
+                remedy="give ids or titles of its catalogue",
+            )
+        if exclude is not None:
+            exclude = names("exclude", exclude)
+        own, _ = self.own({} if ratings is None else ratings)
         return self.recommend_own(
             own, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
@@ -151,7 +183,7 @@ class Model:
         only: Iterable[str] | None = None,
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
-    ) -> list[Recommendation]:
+    ) -> Listed[Recommendation]:
         """`recommend` for ratings that `own` has read."""
         seen, own = own.items, self.likes(own)
         found = order_scores(self.personal, own, by)
@@ -159,25 +191,54 @@ class Model:
         allowed[seen] = False
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
-        return [
-            self._line(own, row, found, reasons)
+        liked = self._liked_by_many(own) if reasons else None
+        return Listed(
+            self._line(own, row, found, reasons, liked)
             for row in top(found.scores, n, allowed).tolist()
-        ]
+        )
+
+    def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
+        """How far everybody's rating of each item lies above the average, in rating points;
+        None for a model that does not rate."""
+        if self.personal.ranks_by != "rating":
+            return None
+        with answering():
+            mean, _ = self.personal.predict(Own(own.items[:0], own.values[:0]))
+        sensible(mean)
+        return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
+
+    def knows_tastes(self, own: Own) -> bool:
+        """Whether these ratings change the order of items at all. Where they do not, a list
+        is everybody's: the model has learned no tastes, or they say nothing here."""
+        own = self.likes(own)
+        nobody = Own(own.items[:0], own.values[:0])
+        with answering():
+            shift = self.personal.scores(own) - self.personal.scores(nobody)
+        sensible(shift)
+        return bool(np.ptp(shift) > DIFFER)
 
     def _line(
-        self, own: Own, row: int, found: Ordered, reasons: int
+        self,
+        own: Own,
+        row: int,
+        found: Ordered,
+        reasons: int,
+        liked: NDArray[np.float64] | None,
     ) -> Recommendation:
         schema = self.shared.schema
+        moved = self._moved(own, row, reasons)
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
             on_scale(schema, found.mean[row]),
             float(found.sd[row] * schema.unit_width),
             float(found.scores[row]),
-            self._because(own, row, reasons),
+            tuple(share.name for share in moved),
+            moved,
+            0.0 if liked is None else float(liked[row]),
         )
 
-    def _because(self, own: Own, row: int, reasons: int) -> tuple[str, ...]:
+    def _moved(self, own: Own, row: int, reasons: int) -> tuple[Share, ...]:
         """The own items that speak most for an item, if they differ in that at all."""
         if not reasons or not len(own.items):
             return ()
@@ -185,9 +246,13 @@ class Model:
             speaks = self.personal.explain(own, row).own
         if not np.ptp(speaks) > DIFFER:
             return ()
+        rated = self.personal.ranks_by == "rating"
+        unit = self.shared.schema.unit_width if rated else 1.0
         best = np.argsort(-speaks, kind="stable")[:reasons]
         return tuple(
-            self.label(int(own.items[i])) for i in best if speaks[i] > SPEAKS
+            Share(self.label(int(own.items[i])), unit * float(speaks[i]))
+            for i in best
+            if speaks[i] > SPEAKS
         )
 
     def allowed(
@@ -218,15 +283,17 @@ class Model:
         items: Sequence[str] | None = None,
         *,
         asked: int | None = None,
-    ) -> list[Prediction | UnknownItem]:
+    ) -> Listed[Prediction | UnknownItem]:
         """Expected ratings with standard errors; an unknown item is answered as such.
         `asked`: see `own`."""
+        if items is not None:
+            items = names("items", items)
         own, _ = self.own(ratings, asked=asked)
         with answering():
             mean, sd = self.personal.predict(own)
         sensible(mean, sd)
         catalogue, schema = self.shared.catalogue, self.shared.schema
-        out: list[Prediction | UnknownItem] = []
+        out: Listed[Prediction | UnknownItem] = Listed()
         for name in items if items is not None else catalogue.ids:
             row = self.find(name)
             if isinstance(row, UnknownItem):
@@ -241,7 +308,10 @@ class Model:
         self, ratings: OwnRatings, item: str
     ) -> Explanation | UnknownItem:
         """Which of my ratings speak for this item, and how much."""
-        own, _ = self.own(ratings)
+        return self.explain_own(self.own(ratings).own, item)
+
+    def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
+        """`explain` for ratings that `own` has read."""
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
@@ -283,8 +353,9 @@ class Model:
             Share(found.name, scale * found.points) for found in shares
         )
 
-    def similar(self, item: str, n: int = 10) -> list[Similar] | UnknownItem:
+    def similar(self, item: str, n: int = 10) -> Listed[Similar] | UnknownItem:
         """The items most like this one, closest first."""
+        count("n", n)
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
@@ -294,12 +365,13 @@ class Model:
         allowed = np.ones(len(closeness), bool)
         allowed[row] = False
         ids = self.shared.catalogue.ids
-        return [
+        return Listed(
             Similar(ids[i], self.label(i), float(closeness[i]))
             for i in top(closeness, n, allowed).tolist()
-        ]
+        )
 
 
 def load(path: str | Path) -> Model:
     """Read a saved model; runs no code of the file and touches no budget."""
+    asked_path("path", path)
     return Model(*load_shared(path))

@@ -16,6 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,16 @@ class Shared:
         """Bytes of the arrays: what a device downloads beside the list of items."""
         return sum(int(array.nbytes) for array in self.arrays.values())
 
+    @cached_property
+    def _items(self) -> bytes:
+        """The catalogue in its canonical text: part of the digest, and a file."""
+        return _canonical(catalogue_facts(self.catalogue))
+
     def digest(self) -> str:
         """What the ledger knows this model by: every array, number and item, independent of
         file layout."""
         text = hashlib.sha256(_canonical(self._facts()))
-        text.update(_canonical(catalogue_facts(self.catalogue)))
+        text.update(self._items)
         for name in sorted(self.arrays):
             array = np.ascontiguousarray(self.arrays[name])
             text.update(f"{name} {array.dtype.str} {array.shape}".encode())
@@ -94,7 +100,7 @@ class Shared:
             "arrays.safetensors": save(
                 {k: np.ascontiguousarray(v) for k, v in self.arrays.items()}
             ),
-            "items.json": _canonical(catalogue_facts(self.catalogue)),
+            "items.json": self._items,
             "statement.json": statement.encode(),
         }
         listed = {

@@ -9,10 +9,12 @@ about; with a book, also only if the charge stands in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, SettingError
 from tacit.model.lineage import is_extended, paid_for
 
 if TYPE_CHECKING:
@@ -33,6 +35,54 @@ class ModelVerdict:
     """Marked as checked if it holds."""
     extended: bool = False
     """Whether items were added by public features since it was paid for."""
+    evaluations: int | None = None
+    """How many evaluations on these people stand in the book; None where none was asked."""
+
+    def page(
+        self,
+        *,
+        audit: Sequence[Mapping[str, Any]] = (),
+        markdown: bool = False,
+        **declared: str,
+    ) -> str:
+        """The statement as a document to forward, in HTML that stands alone or in Markdown.
+        `declared` is what only the owner knows: `by`, `data`, `period`, `contact`, and so on
+        (`tacit.ledger.statement.declared`)."""
+        from tacit.ledger.statement.declared import declare
+        from tacit.ledger.statement.document import document
+        from tacit.ledger.statement.render import to_html, to_markdown
+
+        found = document(
+            self.statement,
+            declare(declared),
+            audit=audit,
+            evaluations=self.evaluations,
+        )
+        return to_markdown(found) if markdown else to_html(found)
+
+
+def verify(
+    model: Model,
+    *,
+    ledger: str | Path | None = None,
+    key: str | Path | None = None,
+) -> ModelVerdict:
+    """Whether a model is what its statement says: against the owner's public key, if one is
+    given, and else against the book; against both if both are given."""
+    from tacit.ledger.book.book import open_book
+    from tacit.ledger.statement.sign import read_public_key
+
+    if not hasattr(model, "shared") or not hasattr(model, "statement"):
+        raise SettingError(
+            f"this is a {type(model).__name__} and not a model",
+            remedy="give tacit.load(path), or model_ of a fitted estimator",
+        )
+    if key is not None:
+        verdict = verify_with_key(model, read_public_key(key))
+        if ledger is None or not verdict.holds:
+            return verdict
+    population = model.statement.population or "default"
+    return verify_with_book(model, open_book(ledger, population))
 
 
 def verify_with_book(model: Model, book: Book) -> ModelVerdict:
@@ -51,7 +101,11 @@ def verify_with_book(model: Model, book: Book) -> ModelVerdict:
             "none: it was changed after it was written"
         )
         return _fails(changed, statement)
-    return _signed(model, paid, book.signer, words, "the book")
+    found = _signed(model, paid, book.signer, words, "the book")
+    if not found.holds:
+        return found
+    seen = sum(1 for each in book.entries() if each.evaluation)
+    return replace(found, evaluations=seen)
 
 
 def verify_with_key(model: Model, key: str) -> ModelVerdict:

@@ -29,6 +29,7 @@ from tacit.ledger.account.event import (
 )
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.interval import exp_minus_rational
+from tacit.noise.law import law_of
 from tacit.noise.release import Noise, draw_noise
 
 CHUNK = 1 << 22
@@ -37,7 +38,7 @@ CHUNK = 1 << 22
 
 def log_ratio(event: Event) -> float:
     """How far one bit of this event may favour one record over another."""
-    law = event.law
+    law = law_of(event)
     if law.name != "response":
         raise Failure(f"the event of {event.name} is no randomized response")
     return law.spread

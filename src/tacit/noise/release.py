@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import Event, Law, Selection, TuningEvent
+from tacit.ledger.account.event import Event, Selection, TuningEvent
 from tacit.noise import bits
+from tacit.noise.law import Law, law_of
 from tacit.rounds.round import Released
 
 
@@ -84,7 +85,7 @@ def release(
         return Released(
             np.array([[float(chosen)]]), 0.0, private=not bits.injected()
         )
-    law = event.law
+    law = law_of(event)
     _check_numbers(name, law, sums.size)
     noise, sd = draw_law(law, sums.shape)
     return Released(
@@ -118,7 +119,7 @@ class GramRelease:
         self._done: set[int] = set()
         numbers = size * (size + 1 - 2 * self._first) // 2
         if self._event is not None:
-            _check_numbers(name, self._event.law, numbers)
+            _check_numbers(name, law_of(self._event), numbers)
         self.private = self._event is not None and not bits.injected()
         self.sd = 0.0
         if self._event is not None:
@@ -162,7 +163,7 @@ class Noise(NamedTuple):
 
 def draw_noise(event: Event, shape: tuple[int, ...]) -> Noise:
     """The noise of an event for an array of this shape."""
-    return draw_law(event.law, shape)
+    return draw_law(law_of(event), shape)
 
 
 def draw_law(law: Law, shape: tuple[int, ...]) -> Noise:

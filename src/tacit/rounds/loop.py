@@ -1,8 +1,8 @@
 """The loop: which round is next, and what becomes of what it released.
 
 A stepper without input or output. `tacit.fitting.run` asks an engine for each round and
-waits; a federation's server opens each round to devices, and may stop and resume between
-any two. Both step the same loop:
+waits (`Loop.run`); a federation's server opens each round to devices, and may stop and resume
+between any two. Both step the same loop:
 
     loop = Loop(plan, state)
     round_ = loop.next()
@@ -12,11 +12,16 @@ any two. Both step the same loop:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tacit.errors import Failure
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Released, Round
+
+Ask = Callable[[Round, AnyState], Mapping[str, Released]]
+"""Who runs a round at a public state, and gives back what it released."""
+Watch = Callable[[Round, AnyState], None]
+"""Who is told of a round that was absorbed, and of the state that it left."""
 
 
 class Loop:
@@ -63,6 +68,13 @@ class Loop:
         """Absorb what a round released; the round that follows."""
         self.absorb(round_, released)
         return self.next()
+
+    def run(self, ask: Ask, watch: Watch | None = None) -> None:
+        """Ask for every round that is left, one after the other."""
+        while (round_ := self.next()) is not None:
+            self.absorb(round_, ask(round_, self.state))
+            if watch is not None:
+                watch(round_, self.state)
 
 
 def _behind(plan: Plan, done: Collection[str]) -> int:

@@ -15,6 +15,7 @@ from math import isfinite
 from tacit.bound.base import Bound, Sensitivity
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event
+from tacit.page import escaped
 from tacit.rounds.people import EVERYONE, Coin, Slice
 from tacit.rounds.round import Part, Round
 from tacit.units import Unit
@@ -54,6 +55,14 @@ class Plan:
     """Sentences that say why the plan is as it is, for `tacit plan` and the statement."""
     limited: int | None = None
     """At most this many ratings of a person are used."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(round_.name for round_ in self.rounds)
+        return f"Plan({self.unit}; {len(self.rounds)} rounds: {names})"
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<li>{escaped(line)}</li>" for line in self.story)
+        return f"<p>{escaped(self)}</p><ul>{told}</ul>"
 
     def __post_init__(self) -> None:
         self._check_names()

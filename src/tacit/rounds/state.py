@@ -69,7 +69,8 @@ class State:
     people: float = 1.0
 
     def after(self, **changes: Any) -> Self:
-        """The next state."""
+        """The next state, of fields whose names are computed; `dataclasses.replace` does it
+        for names that stand in the code, and checks their types."""
         return replace(self, **changes)
 
     def packed(self) -> dict[str, NDArray[Any]]:

@@ -27,6 +27,7 @@ from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.receipts import SHOWN_DELTA
 from tacit.ledger.book.rules import BookState
 from tacit.ledger.book.store import open_store
+from tacit.serving.audits import read_audits
 from tacit.serving.shelf import Served
 
 SHORTEST = 16
@@ -189,14 +190,18 @@ def add_officer(
     @app.get("/officer", summary="for the officer: a page", **options)
     async def page(request: Request) -> Response:
         found = await populations(request)
+        models = list(served().values())
+        audits = await asyncio.to_thread(read_audits, models)
         return HTMLResponse(
-            officer_page(found, list(served().values())), headers=private
+            officer_page(found, models, audits), headers=private
         )
 
     @app.get("/officer.json", summary="for the officer: the book", **options)
     async def as_json(request: Request) -> Response:
+        found = await populations(request)
+        audits = await asyncio.to_thread(read_audits, served().values())
         return JSONResponse(
-            {"populations": await populations(request)}, headers=private
+            {"populations": found, "audits": audits}, headers=private
         )
 
     @app.get(

@@ -19,7 +19,9 @@ UNITS = {
 
 
 def officer_page(
-    populations: Sequence[Mapping[str, Any]], served: Sequence[Served]
+    populations: Sequence[Mapping[str, Any]],
+    served: Sequence[Served],
+    audits: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """All of it."""
     about = (
@@ -31,6 +33,7 @@ def officer_page(
         "<h1>Privacy budget</h1>",
         about,
         _models(served),
+        _audits(audits),
         *(_population(each) for each in populations),
     ]
     if not populations:
@@ -61,6 +64,51 @@ def _models(served: Sequence[Served]) -> str:
         "unit",
     )
     return "<h2>Models that are served</h2>" + _table(heads, rows)
+
+
+def _audits(audits: Sequence[Mapping[str, Any]]) -> str:
+    """What attacks reached of each claim."""
+    title = "<h2>Audits</h2>"
+    if not audits:
+        return (
+            f"{title}<p>No audit lies beside a model. Make one with "
+            "<code>tacit audit MODEL --out MODEL/audit.json</code>.</p>"
+        )
+    heads = (
+        "model",
+        "method",
+        "unit",
+        "attack",
+        "claimed",
+        "proven",
+        "measured",
+        "verdict",
+    )
+    rows = [
+        (
+            _text(row["model"]),
+            _text(row["method"]),
+            _text(row["unit"]),
+            _text(row["attack"]),
+            _number(row["claimed"]),
+            _number(row["proven"]),
+            _number(row["measured"]),
+            _text(row["verdict"]),
+        )
+        for row in audits
+    ]
+    bars = [
+        (f"{row['model']}: {row['method']} ({row['unit']})", row["measured"])
+        for row in audits
+        if row["measured"] is not None
+    ]
+    drawn = cost_chart("Epsilon that an attack measured", bars) if bars else ""
+    note = (
+        '<p class="faint">Measured is what an attack surely reached, never more than what is '
+        "true; a claim stands while it is not above.</p>"
+    )
+    figure = f"<figure>{drawn}</figure>" if drawn else ""
+    return title + _table(heads, rows) + figure + note
 
 
 def _population(facts: Mapping[str, Any]) -> str:

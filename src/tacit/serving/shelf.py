@@ -55,6 +55,8 @@ class Served:
     lasting: Table
     """Those under a digest."""
     facts: Mapping[str, Any]
+    folder: Path | None = None
+    """Where it was read; an audit may lie beside it."""
 
 
 @dataclass
@@ -200,7 +202,8 @@ def serve_model(
         "catalogue": catalogue,
     }
     lasting = {path: each.forever() for each, path in paths.items()}
-    return Served(name, Model(shared, stored), stored, answers, lasting, facts)
+    whole = Model(shared, stored)
+    return Served(name, whole, stored, answers, lasting, facts, folder)
 
 
 def _statements(name: str, stored: str, style: str) -> Table:

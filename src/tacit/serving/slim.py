@@ -25,6 +25,10 @@ _EXPRESSION = re.compile(
 )
 _TIGHT = frozenset("(){}[];,:?=<>!&|")
 """Signs beside which a space says nothing."""
+_BETWEEN = frozenset("+-*%")
+"""Signs beside which a space says nothing either, unless two of one kind would meet."""
+_DOUBLE = frozenset("+-")
+"""Signs that mean something else when they stand twice."""
 _OPEN = frozenset("({[,;:?=&|")
 """After one of these a line break ends nothing."""
 _CLOSING = frozenset(")]}.")
@@ -99,7 +103,7 @@ def _begins_value(out: list[str]) -> bool:
 
 
 def _tightened(pieces: list[str]) -> str:
-    """Runs of space become one, and none where a sign stands beside it."""
+    """Runs of space become one, and none where a sign stands beside it; no comma before an end."""
     out = list[str]()
     for piece in pieces:
         if piece in (" ", "\n"):
@@ -110,7 +114,21 @@ def _tightened(pieces: list[str]) -> str:
             elif out[-1] not in (_OPEN if piece == "\n" else _TIGHT):
                 out.append(piece)
         else:
-            if out and piece in {" ": _TIGHT, "\n": _CLOSING}.get(out[-1], ()):
-                out.pop()
+            _drop(out, piece)
             out.append(piece)
     return "".join(out)
+
+
+def _drop(out: list[str], piece: str) -> None:
+    """Take off the end what says nothing before this piece."""
+    last = out[-1] if out else ""
+    before = out[-2] if len(out) > 1 else ""
+    if last == " ":
+        between = piece in _BETWEEN or before in _BETWEEN
+        meet = piece in _DOUBLE and before in _DOUBLE
+        if piece in _TIGHT or (between and not meet):
+            out.pop()
+    elif (last == "\n" and piece in _CLOSING) or (
+        last == "," and piece in ")]}" and before not in "[,("
+    ):
+        out.pop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from tacit.ledger.statement.sign import DOMAIN, message
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import _TITLE, _paragraphs
 from tacit.serving.http.answer import Asset, Variants
@@ -12,6 +13,8 @@ from tacit.serving.http.answer import Asset, Variants
 TEXT = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
+SIGNED = "application/vnd.tacit.signed+json"
+"""The very bytes that were signed (after `tacit statement 1` and a zero byte): JSON too."""
 
 
 def statement_assets(
@@ -24,12 +27,26 @@ def statement_assets(
         "statement", HTML, statement_page(name, promise, style).encode()
     )
     exact = Asset("statement", JSON, stored.encode())
+    forms = (words, page, exact, *_signed(promise))
     return {
         ".txt": words,
         ".html": page,
         ".json": exact,
-        "": Variants((words, page, exact)),
+        "": Variants(forms),
     }
+
+
+def _signed(promise: Statement) -> tuple[Asset, ...]:
+    """The statement for who checks its signature, with signature and key as headers; nothing if
+    nobody signed it."""
+    if promise.signature is None or promise.signer is None:
+        return ()
+    more = (
+        (b"tacit-signature", promise.signature.encode()),
+        (b"tacit-key", promise.signer.encode()),
+    )
+    body = message(promise).removeprefix(DOMAIN)
+    return (Asset("statement", SIGNED, body, more=more),)
 
 
 def statement_page(name: str, promise: Statement, style: str) -> str:

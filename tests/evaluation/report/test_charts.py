@@ -27,7 +27,6 @@ def _draw(figure: Any, narrow: bool) -> None:
 
 @pytest.fixture(scope="module")
 def drawn() -> str:
-    pytest.importorskip("matplotlib")
     return picture("curve", _draw, told="A curve")
 
 

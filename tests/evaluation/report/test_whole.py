@@ -17,7 +17,6 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def found(small, tmp_path_factory) -> tacit.Evaluation:
-    pytest.importorskip("matplotlib")
     items = Catalogue(
         small.items, [f"{HOSTILE} {name}" for name in small.items]
     )

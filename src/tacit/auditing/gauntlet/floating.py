@@ -17,7 +17,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.gauntlet.game import Guessed, epsilon_of
 from tacit.auditing.gauntlet.laws import added
 from tacit.auditing.verdict import found
-from tacit.ledger.account.event import Law
+from tacit.noise.law import Law
 from tacit.noise.release import draw_law
 
 NAME = "floating point"

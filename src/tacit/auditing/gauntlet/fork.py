@@ -16,9 +16,10 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.gauntlet.laws import laws
 from tacit.auditing.verdict import found
 from tacit.errors import Failure
-from tacit.ledger.account.event import Event, Law, RandomizedChoice, Response
+from tacit.ledger.account.event import Event, RandomizedChoice, Response
 from tacit.noise.bits import fresh
 from tacit.noise.device import choose, respond
+from tacit.noise.law import Law
 from tacit.noise.portion import skellam
 from tacit.noise.release import Charge, draw_law
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.ledger.account.event import Event, Law, Skellam
+from tacit.ledger.account.event import Event, Skellam
+from tacit.noise.law import Law, law_of
 
 SUMS = ("gaussian", "laplace", "knorm")
 """Laws that are added to sums."""
@@ -14,7 +15,7 @@ def laws(events: Iterable[Event]) -> dict[str, Event]:
     """One event for each law that is drawn, by its name."""
     found: dict[str, Event] = {}
     for event in events:
-        name = "skellam" if isinstance(event, Skellam) else event.law.name
+        name = "skellam" if isinstance(event, Skellam) else law_of(event).name
         if name == "":
             name = event.kind
         if name != "none":
@@ -25,7 +26,7 @@ def laws(events: Iterable[Event]) -> dict[str, Event]:
 def added(events: Iterable[Event]) -> dict[str, Law]:
     """Those that are added to sums."""
     return {
-        name: event.law
+        name: law_of(event)
         for name, event in laws(events).items()
-        if event.law.name in SUMS
+        if law_of(event).name in SUMS
     }

@@ -129,6 +129,25 @@ def expire(hours: float, **o: Any) -> None:
     _order(o, "expires", str(time.time() + 3600 * hours))
 
 
+@admin.command(name="give-up")
+@store_options
+def give_up(**o: Any) -> None:
+    """Give up every open round of an aggregator whose store came back from an older copy."""
+    from tacit.errors import SettingError
+    from tacit.federation.server.uploads import give_up_open
+
+    if o["role"] != "aggregator":
+        raise SettingError(
+            "a recommender gives up by `retry`", remedy="--server aggregator"
+        )
+    store = open_store(o)
+    try:
+        count = store.now(give_up_open)
+    finally:
+        store.close()
+    note(f"{count} open attempts are given up, and never revealed")
+
+
 @admin.command()
 @store_options
 @click.argument("devices", nargs=-1)

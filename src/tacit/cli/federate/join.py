@@ -80,6 +80,11 @@ policy_options: Callable[[F], F] = several(
         help="The other server's identity; kept in the same way.",
     ),
     click.option("--ca", metavar="FILE", help="Certificates to trust."),
+    click.option(
+        "--task",
+        metavar="HEX",
+        help="Which training, where the recommender has several; its first unless said.",
+    ),
 )
 
 
@@ -140,6 +145,7 @@ def device(
         rounds=rounds,
         rotate=rotate,
         insecure=o["insecure"],
+        task=o["task"],
     )
     model = person.run()
     if not as_json:
@@ -248,6 +254,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
             ca=o["ca"],
             aggregator_pin=o["aggregator_pin"],
             insecure=o["insecure"],
+            task=o["task"],
         )
     )
     facts = {

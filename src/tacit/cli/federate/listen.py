@@ -26,9 +26,11 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
+    from tacit.serving.http.headers import check_origin
     from tacit.serving.http.lines import Patience, make_room
     from tacit.serving.http.watch import start_logs
 
+    app.origins = frozenset(check_origin(each) for each in o["origins"])
     start_logs()
     make_room()
     app.watch_port = o["watch_port"]

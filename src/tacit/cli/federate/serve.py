@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.federate.further import further, further_option
 from tacit.cli.federate.listen import check_secure, serve
 from tacit.cli.federate.server import (
     identity_of,
@@ -21,6 +22,7 @@ from tacit.rounds.options import NOISE_FROM
 
 if TYPE_CHECKING:
     from tacit.federation.protocol.task import Task
+    from tacit.federation.server.training import Operation
     from tacit.units import Unit
 
 
@@ -164,21 +166,32 @@ if TYPE_CHECKING:
 @click.option(
     "--ca", metavar="FILE", help="Certificates to trust for the aggregator."
 )
+@further_option
 @server_options
 def recommender(**o: Any) -> None:
-    """Conduct a training: enrol devices, announce rounds, publish the model."""
-    from tacit.federation.server.publish import Charged
-    from tacit.federation.server.recommender import Operation, recommender_app
+    """Conduct a training, or several: enrol devices, announce rounds, publish the model."""
+    from tacit.federation.server.recommender import recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
     check_secure(o)
-    task = _task(o)
     identity = identity_of(o)
     pin = _pin(o["aggregator_pin"])
+    also = [(_task(each), _how(each)) for each in further(o)]
+    other = RemoteAggregator(
+        o["aggregator"], pin, identity, o["ca"], o["insecure"]
+    )
+    serve(recommender_app(_task(o), other, _how(o), also), o)
+
+
+def _how(o: dict[str, Any]) -> Operation:
+    """How a training is run, beside what its task says."""
+    from tacit.federation.server.publish import Charged
+    from tacit.federation.server.training import Operation
+
     book = None
     if o["calibration"] != "none":
         book = Charged(o["ledger"], o["population"], o["accept_unbounded"])
-    how = Operation(
+    return Operation(
         location=location_of(o, "recommender"),
         aggregator_url=o["aggregator"],
         out=Path(o["out"]),
@@ -187,10 +200,6 @@ def recommender(**o: Any) -> None:
         gather=o["gather"],
         book=book,
     )
-    other = RemoteAggregator(
-        o["aggregator"], pin, identity, o["ca"], o["insecure"]
-    )
-    serve(recommender_app(task, other, how), o)
 
 
 def _task(o: dict[str, Any]) -> Task:

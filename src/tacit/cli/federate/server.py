@@ -83,6 +83,12 @@ server_options: Callable[[F], F] = several(
         show_default=True,
         help="New devices a second.",
     ),
+    click.option(
+        "--origins",
+        multiple=True,
+        metavar="ORIGIN",
+        help="Pages that may take part, as https://HOST; again for more.",
+    ),
     insecure_option,
     click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
     click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),

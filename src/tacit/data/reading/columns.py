@@ -67,6 +67,37 @@ class Roles:
         }
 
 
+TITLES = ("title", "movietitle")
+"""Usual beside the id of an item: no rival of it."""
+
+
+def told(
+    roles: Roles, header: Sequence[str] | None, chosen: Columns | None = None
+) -> tuple[str, ...]:
+    """Which column was read as what, and which others might have been meant where nobody has
+    chosen."""
+
+    def name(position: int) -> str:
+        if header is None:
+            return f"column {position + 1}"
+        return f"`{header[position]}`"
+
+    used = roles.used()
+    lines = [f"{role} from {name(at)}" for role, at in used.items()]
+    found = [f"read {', '.join(lines)}"]
+    for role, at in used.items():
+        if role in (chosen or {}):
+            continue
+        for other, text in enumerate(header or ()):
+            rival = plain(text) in NAMES[role] and plain(text) not in TITLES
+            if rival and other not in used.values():
+                found.append(
+                    f"`{text}` could be the {role} too; {name(at)} was read "
+                    f"(--columns {role}={text} takes the other)"
+                )
+    return tuple(found)
+
+
 def plain(name: str) -> str:
     """A column's name as it is compared: letters and digits only."""
     return "".join(c for c in name.casefold() if c.isalnum())
@@ -146,7 +177,9 @@ def _given(
     if isinstance(wanted, str) and header is not None and wanted in header:
         return list(header).index(wanted)
     raise SettingError(
-        f"columns: there is no column {wanted!r} for {role}", place=label
+        f"columns: there is no column {wanted!r} for {role}",
+        place=label,
+        remedy="give a name of the header, or a number counted from 1",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,8 @@ def write(place: str, content: bytes) -> None:
         staged.write_bytes(content)
         os.replace(staged, target)
     except OSError as fault:
-        staged.unlink(missing_ok=True)
+        with suppress(OSError):  # where a folder on the way is a file
+            staged.unlink(missing_ok=True)
         raise StorageError(
             f"{place} could not be written: {fault.strerror}",
             remedy="name a folder that exists and may be written to",

@@ -21,6 +21,7 @@ from tacit.federation.agreed.scheme import (
     scheme_of,
 )
 from tacit.federation.protocol.messages import MOST_SKELLAM
+from tacit.federation.protocol.packing import packed_size
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import PartLayout, layouts_print
 from tacit.ledger.account.event import (
@@ -73,7 +74,7 @@ class Assembled:
     def first_state(self) -> State:
         """What is public before any round."""
         first = self.method.first_state(self.public)
-        return first.after(people=float(self.task.people))
+        return replace(first, people=float(self.task.people))
 
     def state(self, arrays: Arrays) -> State:
         """The typed state of a message or a store."""
@@ -130,7 +131,7 @@ class Assembled:
         """That a device sends in a round, whatever it rated; where it sends the rows of its
         own items alone, none that are known before."""
         return sum(
-            0 if each.sparse else each.size * each.width * each.word
+            0 if each.sparse else packed_size(each.size * each.width, each.bits)
             for each in self.layouts(index)
         )
 

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,12 @@ HUA = "tacit.federation.printed.hua:Hua"
 """The one printed scheme so far, and the only one with a part for the aggregator."""
 PRINTED = {"mf-federated": HUA}
 """Where the scheme of a method's printed form is found."""
+FULL = 63
+"""Bits of the largest sum, beside its sign."""
+LEAST_BITS = 8
+ROOM = 2
+"""Bits beyond an honest sum: of garbage, which is anywhere, a fourth is in range by chance, in
+each number of a sum."""
 Arrays = Mapping[str, NDArray[Any]]
 """Packed state, by dotted name (`tacit.rounds.state`)."""
 
@@ -132,6 +138,12 @@ class Telling(ABC):
         """Of that payload: the device's mask is keyed by it."""
 
     @abstractmethod
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        """Which rows of a part this device sends; None for all of them."""
+
+    @abstractmethod
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
@@ -175,6 +187,10 @@ class Scheme(ABC):
     def received(self, payload: bytes | memoryview) -> Received:
         """A payload on its arrival at a device."""
 
+    def rows(self, layout: PartLayout, asked: Holding) -> NDArray[np.uint32]:
+        """Which rows of a sparse part a device sends: those of its own items."""
+        return asked.items
+
     @abstractmethod
     def added(
         self, path: str, layout: PartLayout, asked: Holding, rows: int
@@ -189,6 +205,15 @@ class Scheme(ABC):
         cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
     ) -> Section:
         """A sum as the aggregator reveals it."""
+
+
+def word_bits(span: float) -> int:
+    """Bits of a word that holds sums up to `span` from zero, with room to see that one is
+    beyond; no more than 32 where 32 hold it, and never more than 64."""
+    if not span < 2.0**FULL:
+        return FULL + 1
+    exact = max(LEAST_BITS, int(span).bit_length() + 1)
+    return min(32 if exact <= 32 else 64, exact + ROOM)
 
 
 class PlainScheme(Scheme):
@@ -224,16 +249,13 @@ class PlainScheme(Scheme):
             return PartLayout(
                 name=part.name, size=1, width=2, bits=64, report=True
             )
-        bits: Literal[32, 64] = (
-            32 if self.made.span(round_, part) < 2.0**31 else 64
-        )
         gram = part.form == "gram"
         spread = self.made.server_noise(f"{round_.name}/{part.name}")
         return PartLayout(
             name=part.name,
             size=part.numbers if gram else part.size,
             width=1 if gram else part.width,
-            bits=bits,
+            bits=word_bits(self.made.span(round_, part)),
             law=spread.law,
             spread=spread.number,
         )
@@ -306,6 +328,11 @@ class _ToldAll(Telling):
 
     def digest(self, device: str) -> str:
         return self._digest
+
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        return None
 
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]

@@ -252,17 +252,26 @@ def _reason(body: bytes) -> str:
 
 
 async def fetch_task(
-    web: Web, recommender: KnownServer, aggregator: str | None = None
+    web: Web,
+    recommender: KnownServer,
+    aggregator: str | None = None,
+    name: str | None = None,
 ) -> tuple[Assembled, KnownServer]:
     """The task, signed, with its events recomputed here: a device believes its own arithmetic.
 
     The recommender names the aggregator, so who wants to be sure of two servers pins
-    `aggregator` too.
+    `aggregator` too. `name` is the task's, where the recommender has several.
     """
+    path = "/v1/task" if name is None else f"/v1/task/{name}"
     try:
-        answer = await web.get(recommender.url, "/v1/task")
+        answer = await web.get(recommender.url, path)
     except OSError as error:
         raise Away(f"no answer ({type(error).__name__})") from None
+    if name is not None and answer.status == 404:
+        raise Failure(
+            "the recommender has no such task",
+            remedy="its /v1/tasks lists those that it has",
+        )
     body, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(
         bytes.fromhex(recommender.pin), signature, b"task", body
@@ -276,6 +285,8 @@ async def fetch_task(
             "the task is of another version of the protocol",
             remedy="upgrade this device",
         ) from None
+    if name is not None and task.name != name:
+        raise Failure("the recommender answered with another task")
     made = assemble(task)
     announced = EVENTS.validate_python(facts["events"])
     if announced != tuple(made.events.values()):

@@ -33,6 +33,7 @@ from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import (
     Announcement,
     PartLayout,
@@ -67,6 +68,18 @@ class Sent:
     __repr__ = shapes
 
 
+@dataclass
+class _Read:
+    """A payload that is looked at several times on its way to an answer."""
+
+    payload: memoryview
+    digest: str
+    round: int = -1
+    found: Announced | None = None
+
+    __repr__ = shapes
+
+
 class Device:
     """One person's side of a task. `label` numbers the person wherever the plan needs one
     (initial factors)."""
@@ -97,6 +110,7 @@ class Device:
         self.held = Held(made.first_state.growing())
         """Rows of public arrays that it need not be sent again."""
         self.sent: Sent | None = None
+        self._read: _Read | None = None
         self.turns = 0
         self.key_name = ""
         """Of the key that masks are made with: words under an older one are of no use to
@@ -134,7 +148,13 @@ class Device:
         terms = (
             f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
         )
-        return digest(terms.encode(), payload)
+        return digest(terms.encode(), self._look(payload).digest.encode())
+
+    def _look(self, payload: memoryview) -> _Read:
+        """A payload with its digest, which is remembered until it is answered."""
+        if self._read is None or self._read.payload is not payload:
+            self._read = _Read(payload, digest(payload))
+        return self._read
 
     def known(self, told: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
@@ -192,7 +212,11 @@ class Device:
             raise BudgetError(
                 "this device has taken all the turns that the plan has priced"
             )
-        found = announced(self.made, told.round, payload)
+        read = self._look(payload)
+        if read.found is None or read.round != told.round:
+            read.found = announced(self.made, told.round, payload)
+            read.round = told.round
+        found = read.found
         round_ = self.made.round(told.round)
         self._check_slice(round_)
         self._check_choice(told.round, found.state)
@@ -271,13 +295,17 @@ class Device:
             self.personal = {
                 name: array.copy() for name, array in before.items()
             }
-            told_digest = digest(payload)
             key = round_key(
-                mask_secret, told.task, told.round, told.nonce, told_digest
+                mask_secret,
+                told.task,
+                told.round,
+                told.nonce,
+                self._look(payload).digest,
             )
             rows, sent = self._words(round_, told, found, key)
             asked = self.asked(told, payload)
             self.sent = Sent(told.round, asked, rows, sent, before)
+            self._read = None
             self.turns += 1
             self.ran.add(round_.name)
         header = Upload(
@@ -312,7 +340,8 @@ class Device:
                 report = own_report(part, event, given[part.name], self.label)
                 out.append(report.astype("<i8").tobytes())
                 continue
-            whole = self._whole(part, layout, given[part.name], len(self.items))
+            own = self.made.scheme.rows(layout, asked)
+            whole = self._whole(part, layout, given[part.name], len(own))
             self._note(None if event is None else own_event(event, whole))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
@@ -320,9 +349,9 @@ class Device:
                 key, layout.name, len(whole), layout.width, layout.bits
             )
             if layout.sparse:
-                rows.append(len(self.items))
-                out.append(self.items.astype("<u4").tobytes())
-            out.append(masked.tobytes())
+                rows.append(len(own))
+                out.append(own.astype("<u4").tobytes())
+            out.append(packed(masked, layout.bits))
         return tuple(rows), b"".join(out)
 
     def _note(self, event: Event | None) -> None:

@@ -93,13 +93,15 @@ async def run_fleet(
     privates: Sequence[bytes] | None = None,
     aggregator_pin: str | None = None,
     insecure: bool = False,
+    task: str | None = None,
 ) -> FleetReport:
     """Enrol and take part with many devices until the training is over or `rounds` were
     answered by each.
 
     The devices are those of `devices` people from the person `first` on. `privates` are
     their keys, if they have been here before; `book` is where their ledgers are kept.
-    `papers` is what each shows when it enrols, the last one for all that follow.
+    `papers` is what each shows when it enrols, the last one for all that follow. `task` names
+    the training, where the recommender has several.
     """
     policy = policy or Policy()
     async with Web(ca, insecure=insecure) as web:
@@ -107,7 +109,7 @@ async def run_fleet(
         try:
             await recommender.learn(web)
             made, aggregator = await fetch_task(
-                web, recommender, aggregator_pin
+                web, recommender, aggregator_pin, task
             )
             await aggregator.learn(web)
         except Away as error:

@@ -83,6 +83,8 @@ class Person:
     """Take a new key first."""
     insecure: bool = False
     """Speak without TLS to other machines too."""
+    task: str | None = None
+    """Name of the training, where the recommender has several."""
 
     __repr__ = shapes
 
@@ -107,7 +109,9 @@ class Person:
             )
             await recommender.learn(web)
             pin = self.aggregator_pin or facts.get("aggregator")
-            made, aggregator = await fetch_task(web, recommender, pin)
+            made, aggregator = await fetch_task(
+                web, recommender, pin, self.task
+            )
             await aggregator.learn(web)
             facts |= {"pin": recommender.pin, "aggregator": aggregator.pin}
             keep_facts(self.home, facts)
@@ -124,7 +128,7 @@ class Person:
             await self._take_part(link, device)
             if self.rounds is not None:
                 return None
-            return await fetch_model(web, recommender, self.home)
+            return await fetch_model(web, recommender, self.home, self.task)
 
     async def _enrolled(
         self, link: Conversation, facts: dict[str, Any], *, fresh: bool
@@ -192,20 +196,23 @@ def spent(home: Path) -> DeviceSpent:
         books.close()
 
 
-async def fetch_model(web: Web, recommender: KnownServer, home: Path) -> Model:
-    """The published model, fetched once it is there, with its signature checked.
+async def fetch_model(
+    web: Web, recommender: KnownServer, home: Path, task: str | None = None
+) -> Model:
+    """The published model, fetched once it is there, with its signature checked. Models of
+    named tasks have folders of their own.
 
     `load` checks the digests of its files; the file that makes a folder a model is written
     last.
     """
-    answer = await _published(web, recommender)
+    answer = await _published(web, recommender, task)
     frame, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(
         bytes.fromhex(recommender.pin), signature, b"model", frame
     ):
         raise Failure("the model is not signed by the recommender's identity")
     files = _unpacked(frame)
-    folder = home / "model"
+    folder = home / ("model" if task is None else f"model-{task}")
     folder.mkdir(exist_ok=True)
     for name in FILES:
         write_whole(folder / name, files[name])
@@ -231,11 +238,14 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
     return files
 
 
-async def _published(web: Web, recommender: KnownServer) -> Answer:
+async def _published(
+    web: Web, recommender: KnownServer, task: str | None
+) -> Answer:
     """The recommender's answer that has the model."""
+    path = "/v1/model" if task is None else f"/v1/model/{task}"
     for _ in range(MODEL_TRIES):
         try:
-            answer = await web.get(recommender.url, "/v1/model")
+            answer = await web.get(recommender.url, path)
         except OSError:
             raise Away("no answer") from None
         if answer.status == 200:

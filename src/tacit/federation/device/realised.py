@@ -21,14 +21,23 @@ from numpy.typing import NDArray
 
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, cost
-from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam
+from tacit.ledger.account.event import (
+    Event,
+    Gaussian,
+    Laplace,
+    Skellam,
+    Unbounded,
+)
 
 FILE = "realised.json"
 
 
 def own_event(event: Event, whole: NDArray[np.int64]) -> Event | None:
     """The event with the norms of this very contribution, summed in exact integers; None for
-    a contribution of nothing, which no noise has to cover."""
+    a contribution of nothing, which no noise has to cover. An event that no theorem covers
+    stays as it is."""
+    if isinstance(event, Unbounded):
+        return event
     moved = [abs(each) for each in whole[whole != 0].tolist()]
     if not moved:
         return None

@@ -4,7 +4,8 @@ pieces of a blinded eta.
 S2: the recommender picks H_j ~ Exponential(1) and each of the k raters of j adds b sqrt(2
 H_j) C, b = 2 Delta sqrt(d)/epsilon, C ~ N(0, 1/k): once for all rounds (eta), and freshly
 in each (rho). S3: eta is made once, for every item whoever rated it, in a round without
-ratings, blinded by the aggregator's alpha, so that the recommender holds tau = alpha + eta;
+ratings, by a few online devices that are picked for each item, and
+blinded by the aggregator's alpha, so that the recommender holds tau = alpha + eta;
 in every round it divides tau into uniform additive
 pieces among whoever is online, and the aggregator takes alpha off again.
 
@@ -36,7 +37,13 @@ from tacit.federation.agreed.scheme import (
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import PartLayout, Section, digest, words
+from tacit.federation.protocol.wire import (
+    PartLayout,
+    Section,
+    ascending,
+    digest,
+    words,
+)
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
 from tacit.noise.printed import looks_exponential, mixing, mixture
@@ -49,6 +56,11 @@ COUNTS = "k"
 """Name of the array of cohort sizes, one for each of a device's items."""
 PIECE = "piece"
 """Name of the array of pieces of tau."""
+MAKES = "makes"
+"""Name of the array of rows whose eta a device helps to make."""
+MAKERS = 5
+"""Online devices that make the eta of one item, by chance: k of section 4.3, which is not
+printed. With all who are online each would send a vector for every item of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -80,39 +92,52 @@ class Deal:
     joined: Items
     tau: Tau | None = None
     _pieces: dict[str, NDArray[Any]] = field(default_factory=dict)
+    _makes: dict[str, NDArray[np.uint32]] = field(default_factory=dict)
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """k of each item: how many of the joined devices rated it."""
-        counts = np.zeros(self.layout.size, np.int64)
-        for rows in self.joined.values():
-            counts[rows] += 1
-        return counts
+        every = [np.zeros(0, np.uint32), *self.joined.values()]
+        return np.bincount(np.concatenate(every), minlength=self.layout.size)
 
     def pieces(self) -> Mapping[str, NDArray[Any]]:
         """For each device and each of its items a piece of tau; the last rater of an item
         gets what is left."""
         if self._pieces or self.tau is None:
             return self._pieces
-        width = self.layout.width
-        left = self._nothing()
-        left[self.tau.rows] = self.tau.words
+        names = sorted(self.joined)
+        listed = [self.joined[name] for name in names]
+        rows = np.concatenate(listed).astype(np.int64)
+        width, bits = self.layout.width, self.layout.bits
+        dealt = mask(self.seed, "pieces", len(rows), width, bits).copy()
         known = np.zeros(self.layout.size, bool)
         known[self.tau.rows] = True
-        waiting = self.counts
-        for device in sorted(self.joined):
-            rows = self.joined[device]
-            key = derived(self.seed, device)
-            piece = mask(
-                key, "piece", len(rows), width, self.layout.bits
-            ).copy()
-            waiting[rows] -= 1
-            last = waiting[rows] == 0
-            piece[last] = left[rows[last]]
-            piece[~known[rows]] = 0
-            left[rows] -= piece
-            self._pieces[device] = piece
+        dealt[~known[rows]] = 0
+        whole = self._nothing()
+        whole[self.tau.rows] = self.tau.words
+        order = np.argsort(rows, kind="stable")
+        first = np.flatnonzero(np.diff(rows[order], prepend=-1))
+        last = order[np.append(first[1:], len(rows))[: len(first)] - 1]
+        given = np.add.reduceat(dealt[order], first, dtype=dealt.dtype)
+        dealt[last] += whole[rows[last]] - given
+        ends = np.cumsum([len(each) for each in listed])[:-1]
+        self._pieces.update(zip(names, np.split(dealt, ends), strict=True))
         return self._pieces
+
+    def makes(self) -> Mapping[str, NDArray[np.uint32]]:
+        """For each device the rows whose eta it helps to make, as many for each as for any
+        other: item j is made by those at places jk to jk + k - 1 of a shuffled ring."""
+        if not self._makes:
+            ring = sorted(
+                self.joined, key=lambda each: derived(self.seed, each)
+            )
+            width = makers(len(ring))
+            first = np.arange(self.layout.size)[:, None] * width
+            place = (first + np.arange(width)) % len(ring)
+            for k, device in enumerate(ring):
+                rows = np.flatnonzero((place == k).any(axis=1))
+                self._makes[device] = rows.astype(np.uint32)
+        return self._makes
 
     def missing(self, arrived: Collection[str]) -> NDArray[Any]:
         """Pieces that were dealt to devices which did not arrive: the recommender puts them
@@ -127,6 +152,11 @@ class Deal:
         return np.zeros(
             (self.layout.size, self.layout.width), f"<u{self.layout.word}"
         )
+
+
+def makers(joined: int) -> int:
+    """How many of those who joined make the eta of one item."""
+    return min(MAKERS, joined)
 
 
 @dataclass(frozen=True)
@@ -151,6 +181,8 @@ class _ToldEach(Telling):
         arrays[COUNTS] = self.counts[own].astype(np.int32)
         if self.deal.tau is not None:
             arrays[PIECE] = self.deal.pieces()[device]
+        if self.deal.layout.printed == "add":
+            arrays[MAKES] = self.deal.makes()[device]
         packed = pack_state(arrays)
         self._digests[device] = digest(packed)
         return packed
@@ -160,6 +192,13 @@ class _ToldEach(Telling):
             self.payload(device)
         return self._digests[device]
 
+    def rows(
+        self, layout: PartLayout, device: str
+    ) -> NDArray[np.uint32] | None:
+        if layout.printed == "add":
+            return self.deal.makes()[device]
+        return self.deal.joined[device]
+
     def taken_off(
         self, layout: PartLayout, sum_: Section, arrived: Collection[str]
     ) -> Bare:
@@ -167,8 +206,7 @@ class _ToldEach(Telling):
         if layout.name != self.deal.layout.name:
             return Bare(whole)
         if layout.printed == "add":
-            every = np.arange(layout.size, dtype=np.uint32)
-            return Bare(whole, Tau(every, whole).packed())
+            return Bare(whole, Tau(rows, whole[rows]).packed())
         if self.deal.tau is not None:
             whole[rows] += self.deal.missing(arrived)[rows]
         return Bare(whole)
@@ -187,9 +225,9 @@ class Hua(Scheme):
         """Its own plan, and no other, is what it runs."""
 
     def layout(self, round_: Round, part: Part) -> PartLayout:
-        """The rows of a device's own items, in 32-bit words; of all items when S3's eta is
-        made. Of S3's gradients the aggregator adds its alpha then, and takes it off in every
-        other round."""
+        """The rows of a device's own items, in 32-bit words; of those that it was dealt when
+        S3's eta is made. Of S3's gradients the aggregator adds its alpha then, and takes it
+        off in every other round."""
         blind: Literal["", "add", "subtract"] = ""
         dynamic = round_.takes_part.printed == "S3"
         if dynamic and self.made.events and part.name == "gradient":
@@ -199,7 +237,7 @@ class Hua(Scheme):
             size=part.size,
             width=part.width,
             bits=32,
-            sparse=blind != "add",
+            sparse=True,
             printed=blind,
         )
 
@@ -241,8 +279,19 @@ class Hua(Scheme):
     def received(self, payload: bytes | memoryview) -> Received:
         """The state of the device's own items, with cohort sizes and pieces beside it."""
         arrays = unpack_state(payload)
-        beside = {n: arrays.pop(n) for n in (COUNTS, PIECE) if n in arrays}
+        named = (COUNTS, PIECE, MAKES)
+        beside = {n: arrays.pop(n) for n in named if n in arrays}
         return Received(arrays, beside)
+
+    def rows(self, layout: PartLayout, asked: Holding) -> NDArray[np.uint32]:
+        """Those of its own items; of the items that it was dealt, where eta is made."""
+        if layout.printed != "add":
+            return asked.items
+        dealt = np.asarray(asked.beside.get(MAKES, ()))
+        fine = dealt.ndim == 1 and dealt.dtype == np.uint32
+        if not fine or not ascending(dealt, layout.size):
+            raise SettingError("the recommender dealt items that there are not")
+        return dealt
 
     def added(
         self, path: str, layout: PartLayout, asked: Holding, rows: int
@@ -263,11 +312,10 @@ class Hua(Scheme):
         event = self.made.events.get(path)
         if not isinstance(event, Unbounded) or event.noise == "none":
             return total.astype(np.int64)
-        items = asked.items.astype(np.int64)
+        items = self.rows(layout, asked).astype(np.int64)
         raters = asked.beside[COUNTS]
-        if layout.printed == "add":  # everybody who is here makes every eta
-            items = np.arange(layout.size)
-            raters = np.full(layout.size, asked.told.joined)
+        if layout.printed == "add":
+            raters = np.full(rows, makers(asked.told.joined))
         people = np.maximum(raters, 1).astype(np.float64)
         own = digest(asked.secret, asked.told.task.encode()).encode()[:32]
         for place, seed in enumerate(asked.told.mixing):
@@ -294,16 +342,18 @@ class Hua(Scheme):
         rows, found = sum_
         if not layout.printed:
             return sum_
-        kept = notes.run("SELECT seed FROM blind WHERE task = ?", task)
+        kept = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
         if kept:
             seed = bytes(kept[0][0])
         elif layout.printed == "subtract":
             return sum_
         else:
             seed = bits.fresh().token(32)
-            notes.run("INSERT INTO blind VALUES (?, ?, NULL)", task, seed)
+            kept = [(seed, rows.astype("<u4").tobytes())]
+            notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, *kept[0])
         alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)
-        if rows is not None:
-            alpha = alpha[rows]
+        # an item whose makers all dropped out has no eta, and so no alpha
+        made = np.frombuffer(bytes(kept[0][1]), "<u4")
+        alpha = np.where(np.isin(rows, made)[:, None], alpha[rows], 0)
         total = found + alpha if layout.printed == "add" else found - alpha
         return Section(rows, total.astype(found.dtype))

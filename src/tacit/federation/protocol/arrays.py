@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,14 @@ _KINDS = {
 }
 _KINDS["|b1"] = "BOOL"
 """What safetensors calls the types of numpy."""
+LENGTH_BYTES = 8
+"""Of the length that a payload begins with."""
+MOST_REMEMBERED = 4096
+"""Bytes of a beginning that is worth remembering."""
+Form = tuple[str, np.dtype[Any], tuple[int, ...], int]
+"""Name, type, shape and place of an array."""
+FEW = 64
+"""Arrays of a state; a store's own list of a thousand payloads comes once and is long."""
 
 
 def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
@@ -27,21 +37,31 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
     Guarantee: equal arrays under equal names are equal bytes, whatever their order was, for
     masks are keyed by a digest of them. A single number becomes an array of one.
     """
+    # packed twice it must be equal, byte for byte
+    arrays = [
+        (name, np.ascontiguousarray(state[name])) for name in sorted(state)
+    ]
+    forms = tuple((name, each.dtype.str, each.shape) for name, each in arrays)
+    make = _beginning if len(forms) <= FEW else _beginning.__wrapped__
+    return b"".join([make(forms), *(each.tobytes() for _, each in arrays)])
+
+
+@lru_cache(maxsize=256)
+def _beginning(forms: tuple[tuple[str, str, tuple[int, ...]], ...]) -> bytes:
+    """What stands before the data of arrays with these names, types and shapes. Devices of a
+    round get arrays of a few forms, so it is remembered."""
     facts = dict[str, Any]()
-    data = list[bytes]()
     at = 0
-    for name in sorted(state):  # packed twice it must be equal, byte for byte
-        array = state[name]
-        whole = np.ascontiguousarray(array)
-        data.append(whole.tobytes())
+    for name, kind, shape in forms:
+        size = np.dtype(kind).itemsize * prod(shape)
         facts[name] = {
-            "dtype": _KINDS[whole.dtype.str],
-            "shape": whole.shape,
-            "data_offsets": (at, at := at + whole.nbytes),
+            "dtype": _KINDS[kind],
+            "shape": shape,
+            "data_offsets": (at, at := at + size),
         }
     text = json.dumps(facts).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([struct.pack("<Q", len(text)), text, *data])
+    return struct.pack("<Q", len(text)) + text
 
 
 def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
@@ -50,10 +70,37 @@ def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
     Only whether it parses is checked here; what belongs into a state is for whoever asked
     for it to say (`tacit.federation.agreed.expect`).
     """
+    view = memoryview(data)
+    start = LENGTH_BYTES + int.from_bytes(view[:LENGTH_BYTES], "little")
+    if start > MOST_REMEMBERED:
+        return _loaded(bytes(view))
+    places = _places(bytes(view[:start]), len(view) - start)
+    out = dict[str, NDArray[Any]]()
+    for name, kind, shape, at in places:
+        end = start + at + kind.itemsize * prod(shape)
+        # a copy of its own, so that it is aligned and may be written to
+        own = bytearray(view[start + at : end])
+        out[name] = np.frombuffer(own, kind).reshape(shape)
+    return out
+
+
+@lru_cache(maxsize=256)
+def _places(beginning: bytes, size: int) -> list[Form]:
+    """Where the arrays of a payload are that begins so and has so many bytes of data: what
+    the library makes of it, asked once for each form."""
+    found = _loaded(beginning + bytes(max(0, size)))
+    facts = json.loads(beginning[LENGTH_BYTES:])
+    return [
+        (name, each.dtype, each.shape, facts[name]["data_offsets"][0])
+        for name, each in found.items()
+    ]
+
+
+def _loaded(data: bytes) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     try:
-        return dict(load(bytes(data)))
+        return dict(load(data))
     except SafetensorError:
         raise WireError("public state that does not parse") from None

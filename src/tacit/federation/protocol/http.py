@@ -113,6 +113,12 @@ class _Line(asyncio.Protocol):
         self.transport.close()
 
 
+def _late(waiting: asyncio.Future[Answer]) -> None:
+    """No answer came in time."""
+    if not waiting.done():
+        waiting.set_exception(TimeoutError())
+
+
 @dataclass
 class _Place:
     """A server: where to connect, how requests to it begin, and its connections that wait
@@ -200,19 +206,22 @@ class Web:
         ]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         data = "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
-        line: _Line | None = None
+        loop = asyncio.get_running_loop()
+        until = None if self._seconds is None else loop.time() + self._seconds
+        line = place.idle.pop() if place.idle else None
+        if line is None:
+            async with asyncio.timeout_at(until):
+                line = await self._connect(place)
+        waiting = line.ask(data)
+        timer = None if until is None else loop.call_at(until, _late, waiting)
         try:
-            async with asyncio.timeout(self._seconds):
-                line = (
-                    place.idle.pop()
-                    if place.idle
-                    else await self._connect(place)
-                )
-                return await line.ask(data)
+            return await waiting
         except BaseException:
-            if line is not None:
-                line.transport.close()  # an answer that came late must not meet the next request
+            line.transport.close()  # an answer that came late must not meet the next request
             raise
+        finally:
+            if timer is not None:
+                timer.cancel()
 
     def _place(self, base: str) -> _Place:
         """The server at an address, which comes from a person or a signed task: what could

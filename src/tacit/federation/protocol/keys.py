@@ -38,6 +38,14 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from tacit.errors import Failure, StorageError
 from tacit.noise import bits
 
+TICKETS = "tacit/1 tickets"
+"""What a server's key for join tickets is derived with, from its identity."""
+KEY_BYTES = 32
+"""Of every key."""
+BLOCK_BYTES = 64
+"""Of SHA-256."""
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
 KEPT = 3
 """Exchange keys of a server that are still honoured; older ones are forgotten."""
 
@@ -61,14 +69,19 @@ def secrets(private: bytes, public: bytes) -> Secrets:
     Raises a `ValueError` for a public key that would make the secret known to all, such as
     zeros.
     """
+    kept = _exchanged(private, public, b"mac", b"mask")
+    return Secrets(kept[0], kept[1])
+
+
+def _exchanged(private: bytes, public: bytes, *labels: bytes) -> list[bytes]:
+    """A key for each label, from what the owners of two keys share."""
     shared = _loaded(private).exchange(
         X25519PublicKey.from_public_bytes(public)
     )
-    kept = [
+    return [
         HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
-        for label in (b"mac", b"mask")
+        for label in labels
     ]
-    return Secrets(kept[0], kept[1])
 
 
 @lru_cache(maxsize=8)
@@ -94,12 +107,22 @@ def new_exchange() -> tuple[bytes, bytes]:
 
 def derived(secret: bytes, label: str) -> bytes:
     """A key of its own for what the label names: a MAC of it under the secret."""
-    return hmac.digest(secret, label.encode(), "sha256")
+    return _hmac(secret, label.encode())
 
 
 def tag(key: bytes, *parts: bytes) -> str:
     """A MAC over parts that cannot run into one another."""
-    return hmac.digest(key, _joined(parts), "sha256").hex()
+    return _hmac(key, _joined(parts)).hex()
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    """HMAC-SHA-256 (RFC 2104). Written out for short keys, which all of ours are: there are
+    four in every message, and the library's one call costs what two short messages do."""
+    if len(key) > BLOCK_BYTES:
+        return hmac.digest(key, message, "sha256")
+    padded = key.ljust(BLOCK_BYTES, b"\0")
+    inner = hashlib.sha256(padded.translate(_INNER) + message).digest()
+    return hashlib.sha256(padded.translate(_OUTER) + inner).digest()
 
 
 def head_tag(mac: bytes, method: str, path: str, length: int) -> str:
@@ -150,17 +173,23 @@ class Identity:
                 bytes.fromhex(found["sign"])
             )
             self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
-            held = found.get("held")
-            self._held = None if held is None else bytes.fromhex(held)
+            held = found.get("held") or {}
+            if isinstance(held, str):  # of a version with one training
+                held = {"": held}
+            self._held = {who: bytes.fromhex(key) for who, key in held.items()}
         except (OSError, ValueError, KeyError) as error:
             raise StorageError(
                 f"the key file {self.path} cannot be read ({type(error).__name__})",
                 remedy="restore it from a copy",
             ) from None
         self.public = self._sign.public_key().public_bytes_raw()
+        self._tickets = derived(self._sign.private_bytes_raw(), TICKETS)
+        self.tickets = public_of(self._tickets)
+        """The public half of its key for join tickets, which never rotates."""
         honoured = list(self.exchange)
-        if self._held is not None and self._held not in honoured:
-            honoured.append(self._held)
+        for held_key in self._held.values():
+            if held_key not in honoured:
+                honoured.append(held_key)
         publics = [public_of(each) for each in honoured]
         self.by_name = {
             name_of(public): private
@@ -195,30 +224,30 @@ class Identity:
             kept = [bits.fresh().token(32), *self.exchange][:KEPT]
             self._keep(kept, self._held)
 
-    def hold(self, name: str | None) -> None:
-        """Keep this key until another one is held, or none: a round that is keyed to it is
-        open, and its masks come off with no other.
+    def hold(self, name: str | None, who: str = "") -> None:
+        """Keep this key until `who` holds another one, or none: a round of that training is
+        keyed to it, and its masks come off with no other.
 
         It is written only where something changes, which is once in a rotation.
         """
-        if name == self._held_name:
+        wanted = None if name is None else self.by_name[name]
+        if wanted == self._held.get(who):
             return
-        held = None if name is None else self.by_name[name]
         with self._alone():
             self._read()  # another process may have dropped it since
+            held = {**self._held}
+            held.pop(who, None)
+            if wanted is not None:
+                held[who] = wanted
             self._keep(self.exchange, held)
 
-    @property
-    def _held_name(self) -> str | None:
-        return None if self._held is None else name_of(public_of(self._held))
-
-    def _keep(self, exchange: list[bytes], held: bytes | None) -> None:
+    def _keep(self, exchange: list[bytes], held: dict[str, bytes]) -> None:
         content: dict[str, Any] = {
             "sign": self._sign.private_bytes_raw().hex(),
             "exchange": [each.hex() for each in exchange],
         }
-        if held is not None:
-            content["held"] = held.hex()
+        if held:
+            content["held"] = {who: key.hex() for who, key in held.items()}
         self._write(content)
         self._read()
 
@@ -239,6 +268,10 @@ class Identity:
         """A signature over parts that cannot run into one another."""
         return self._sign.sign(_joined(parts)).hex()
 
+    def ticket_key(self, tickets: bytes) -> bytes:
+        """What this server and the other, whose `tickets` these are, make join tickets with."""
+        return _exchanged(self._tickets, tickets, b"ticket")[0]
+
     def card(self, enrolment: str = "open") -> dict[str, Any]:
         """What the server shows the world: its keys, and how it enrols devices."""
         listed = [
@@ -253,6 +286,10 @@ class Identity:
             "exchange": listed,
             "enrolment": enrolment,
             "signature": self.sign(b"enrolment", enrolment.encode()),
+            "tickets": {
+                "public": self.tickets.hex(),
+                "signature": self.sign(b"tickets", self.tickets),
+            },
         }
 
 
@@ -309,6 +346,19 @@ def enrolment_of(card: dict[str, Any], pin: bytes) -> str:
     if not isinstance(told, str) or not isinstance(signature, str):
         return ""
     return told if verify(pin, signature, b"enrolment", told.encode()) else ""
+
+
+def tickets_of(card: dict[str, Any], pin: bytes) -> bytes | None:
+    """A server's key for join tickets; None if its identity did not sign it."""
+    try:
+        public = bytes.fromhex(card["tickets"]["public"])
+        signature = card["tickets"]["signature"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    fine = isinstance(signature, str) and len(public) == KEY_BYTES
+    return (
+        public if fine and verify(pin, signature, b"tickets", public) else None
+    )
 
 
 @lru_cache(maxsize=200_000)

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from tacit.federation.protocol.keys import derived
+from tacit.federation.protocol.packing import word_bytes
 
 _START = bytes(16)
 
@@ -39,10 +40,9 @@ def stream(key: bytes, label: str) -> Any:
 
 
 def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
-    """The next `count` words of `bits` bits, uniform."""
-    return np.frombuffer(
-        source.update(bytes(count * bits // 8)), f"<u{bits // 8}"
-    )
+    """The next `count` words, of which the low `bits` count, uniform."""
+    own = word_bytes(bits)
+    return np.frombuffer(source.update(bytes(count * own)), f"<u{own}")
 
 
 def mask(

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from tacit.errors import UsageError
+from tacit.federation.protocol.packing import word_bytes
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/ -]{1,120}$")]
 LEAST_SPREAD = 1 << 10
@@ -32,7 +33,7 @@ Place = Annotated[int, Field(ge=-1, lt=1 << 31)]
 """A number, or -1 for none yet."""
 Stamp = Annotated[int, Field(ge=0, lt=1 << 63)]
 """Nanoseconds since 1970, for a store of 64 bits."""
-Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{128})?$")]
+Ticket = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 
 
 class WireError(UsageError):
@@ -73,7 +74,8 @@ class PartLayout(BaseModel):
     name: Name
     size: int = Field(ge=1, le=10**8)
     width: int = Field(ge=1, le=10**6)
-    bits: Literal[32, 64]
+    bits: int = Field(ge=8, le=64)
+    """Of a word: sums are modulo 2^bits (`tacit.federation.protocol.packing`)."""
     sparse: bool = False
     """Only the rows of a device's own items are sent, with their numbers: `paper` alone: it
     shows who rated what."""
@@ -104,8 +106,8 @@ class PartLayout(BaseModel):
 
     @property
     def word(self) -> int:
-        """Bytes of one word."""
-        return self.bits // 8
+        """Bytes of one word in memory."""
+        return word_bytes(self.bits)
 
 
 class Opening(Message):
@@ -118,6 +120,8 @@ class Opening(Message):
     parts: tuple[PartLayout, ...]
     least: int = Field(ge=1, lt=1 << 31)
     """A sum over fewer devices is never revealed."""
+    tickets: Digest = ""
+    """The recommender's key for join tickets (`tacit.federation.protocol.tickets`)."""
     groups: int = Field(default=1, ge=1, le=1000)
     """Into how many sums those who arrive are cut, by chance; fewer if they are too few for
     so many least cohorts."""
@@ -172,8 +176,8 @@ class Announcement(Message):
     whole: Digest = ""
     """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""
-    """The recommender's signature that this device is in this attempt: its upload repeats
-    it (`tacit.federation.protocol.tickets`)."""
+    """The recommender's word that this device is in this attempt: its upload repeats it
+    (`tacit.federation.protocol.tickets`)."""
     mixing: tuple[Hex, ...] = ()
     """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
     a sound plan."""

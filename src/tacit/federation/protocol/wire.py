@@ -41,6 +41,11 @@ from tacit.federation.protocol.messages import (
     VersionError,
     WireError,
 )
+from tacit.federation.protocol.packing import (
+    packed_size,
+    unpacked,
+    word_bytes,
+)
 
 __all__ = [
     "HEADER_LIMIT",
@@ -59,7 +64,6 @@ __all__ = [
     "WireError",
     "ascending",
     "digest",
-    "frame_size",
     "integers",
     "layouts_print",
     "pack",
@@ -142,19 +146,16 @@ def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
     side of zero, which is what the length of a word is chosen for.
     """
     whole = np.ascontiguousarray(values, np.int64).view(np.uint64)
-    return whole.astype("<u4") if bits == 32 else whole.astype("<u8")
+    return whole.astype(f"<u{word_bytes(bits)}")
 
 
 def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
     """What `words` were made of, if that was nearer to zero than half the range: the
     representatives nearest to zero."""
-    if bits == 32:
-        return (
-            np.ascontiguousarray(found, np.uint32)
-            .view(np.int32)
-            .astype(np.int64)
-        )
-    return np.ascontiguousarray(found, np.uint64).view(np.int64).copy()
+    whole = np.ascontiguousarray(found).astype(np.uint64)
+    high = np.int64(64 - bits)
+    # to the top, so that what is above the word falls off, and back with its sign
+    return (whole << high.astype(np.uint64)).view(np.int64) >> high
 
 
 def digest(*parts: bytes | memoryview) -> str:
@@ -177,19 +178,16 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
     )
 
 
-def frame_size(parts: tuple[PartLayout, ...], start: bytes) -> int:
-    """How long a whole upload is, from its beginning: with its header and what belongs to
-    the round."""
-    header, _ = unpack(Upload, start)
-    (length,) = struct.unpack_from("<I", start, len(MAGIC))
-    return len(MAGIC) + 4 + int(length) + payload_size(parts, header.rows)
-
-
 def payload_size(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> int:
     """Bytes of a payload with these parts, of which sparse ones have so many rows."""
+    return _whole(parts, _counts(parts, rows))
+
+
+def _whole(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
     return sum(
-        count * (part.width * part.word + (ROW_BYTES if part.sparse else 0))
-        for count, part in zip(_counts(parts, rows), parts, strict=True)
+        packed_size(count * part.width, part.bits)
+        + (count * ROW_BYTES if part.sparse else 0)
+        for count, part in zip(counts, parts, strict=True)
     )
 
 
@@ -198,13 +196,13 @@ def sections(
 ) -> list[Section]:
     """Each part of a payload, which holds them one after another:
 
-        row numbers, 4 bytes each, where the part is sparse | words, row by row
+        row numbers, 4 bytes each, where the part is sparse | words, row by row, packed
 
     `rows` says how many rows each sparse part has. Any other length is refused, and so are
-    row numbers that do not ascend inside their part. Nothing is copied.
+    row numbers that do not ascend inside their part. Words of 32 and 64 bits are not copied.
     """
     counts = _counts(parts, rows)
-    whole = payload_size(parts, rows)
+    whole = _whole(parts, counts)
     if len(payload) != whole:
         raise WireError(
             f"a payload of {len(payload)} bytes where {whole} belong"
@@ -220,8 +218,8 @@ def sections(
                 raise WireError(
                     "row numbers that do not ascend inside the part"
                 )
-        end = at + count * part.width * part.word
-        found = np.frombuffer(payload[at:end], f"<u{part.word}")
+        end = at + packed_size(count * part.width, part.bits)
+        found = unpacked(payload[at:end], count * part.width, part.bits)
         out.append(Section(index, found.reshape(count, part.width)))
         at = end
     return out

@@ -22,8 +22,8 @@ from tacit.federation.protocol.wire import (
     Opening,
     Upload,
     WireError,
-    frame_size,
     layouts_print,
+    payload_size,
     sections,
     unpack,
 )
@@ -49,6 +49,8 @@ class _Open:
 
     opening: Opening
     agreed: str
+    tickets: bytes | None
+    """The key of its join tickets; nobody can have one where an older version opened it."""
     here: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)
     wanted: int = 1 << 60
@@ -82,6 +84,34 @@ def aggregator_app(
     return app
 
 
+class _Begun:
+    """The beginning of an upload: what its header says, and the round that it is for. It is
+    read once, before the rest, and the MAC on all of it is checked afterwards."""
+
+    message: Upload
+    key: Key
+    known: _Open
+    start: int
+    """Where the payload begins."""
+
+    def __init__(self, handler: _Handler) -> None:
+        self._handler = handler
+        self.fine = False
+        """Whether it was read, and belongs to a round."""
+
+    async def fits(self, beginning: bytes, length: int) -> None:
+        """Refuse an upload of another length than its round asks for, before it is read."""
+        message, rest = unpack(Upload, beginning)
+        self.message = message
+        self.key = Key(message.task, message.round, message.attempt)
+        self.known = await self._handler.known(self.key)
+        self.start = len(beginning) - len(rest)
+        payload = payload_size(self.known.opening.parts, message.rows)
+        if length != self.start + payload:
+            raise WireError("an upload of a wrong length")
+        self.fine = True
+
+
 class _Handler:
     """The routes of the aggregator.
 
@@ -106,6 +136,8 @@ class _Handler:
         least = self.uploads.least
         if opening.least < least:
             raise Refusal(403, f"this aggregator sums at least {least} devices")
+        if self._ticket_key(opening) is None:
+            raise Refusal(400, "an opening with no key for join tickets")
         await self.uploads.open(opening, body)
         log("round opened", round=opening.round, attempt=opening.attempt)
         return self._answer(body, b"{}")
@@ -118,13 +150,15 @@ class _Handler:
         be listed, or summed in other lengths, against its will. So is one that did not join.
         Neither touches what others have sent.
         """
-        body, caller = await self.gate.heard(request, fits=self._fits)
-        message, payload = unpack(Upload, body)
-        key = Key(message.task, message.round, message.attempt)
-        known = await self._known(key)
-        sections(
-            known.opening.parts, message.rows, payload
-        )  # refuses a wrong length
+        begun = _Begun(self)
+        body, caller = await self.gate.heard(request, fits=begun.fits)
+        if not begun.fine:  # shorter than it said
+            raise WireError("an upload of a wrong length")
+        message, known = begun.message, begun.known
+        key = begun.key
+        payload = memoryview(body)[begun.start :]
+        # refuses a wrong length, and rows that are not in order
+        sections(known.opening.parts, message.rows, payload)
         if message.layouts != known.agreed:
             raise Refusal(
                 403,
@@ -135,7 +169,8 @@ class _Handler:
                 403,
                 "the device was promised another least cohort than was opened",
             )
-        if not is_ticket(message.ticket, self.recommender, *key, caller.device):
+        given, shared = message.ticket, known.tickets
+        if not shared or not is_ticket(given, shared, *key, caller.device):
             raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
@@ -144,14 +179,6 @@ class _Handler:
             if known.here >= known.wanted:
                 known.news.set()
         return self.gate.reply(caller, b"{}")
-
-    async def _fits(self, start: bytes, length: int) -> None:
-        """Refuse an upload of another length than its round asks for, before it is read."""
-        message, _ = unpack(Upload, start)
-        key = Key(message.task, message.round, message.attempt)
-        known = await self._known(key)
-        if length != frame_size(known.opening.parts, start):
-            raise WireError("an upload of a wrong length")
 
     async def close(self, request: Call) -> Reply:
         """Wait for who is expected, then reveal the sum; or give the attempt up if too few
@@ -164,7 +191,7 @@ class _Handler:
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)
-        known = await self._known(key)
+        known = await self.known(key)
         if not closing.give_up:
             await self._wait(known, key, closing)
         began = time.monotonic()
@@ -186,16 +213,26 @@ class _Handler:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
-    async def _known(self, key: Key) -> _Open:
+    async def known(self, key: Key) -> _Open:
         """What this process knows of an attempt, from the store if it is new here."""
         if key not in self._rounds:
             opening = await self.uploads.opening(key)
             if len(self._rounds) > MOST_OPEN:
                 self._rounds.clear()
+            tickets = self._ticket_key(opening)
             self._rounds.setdefault(
-                key, _Open(opening, layouts_print(opening.parts))
+                key, _Open(opening, layouts_print(opening.parts), tickets)
             )
         return self._rounds[key]
+
+    def _ticket_key(self, opening: Opening) -> bytes | None:
+        """The key of join tickets that this server shares with the recommender, if the
+        opening names one that keeps a secret."""
+        try:
+            public = bytes.fromhex(opening.tickets)
+            return self.gate.identity.ticket_key(public)
+        except ValueError:
+            return None
 
     async def _wait(self, known: _Open, key: Key, closing: Closing) -> None:
         """Until all who are expected have answered, the time is up, or the attempt is over."""

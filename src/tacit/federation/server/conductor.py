@@ -56,6 +56,9 @@ class Aggregator(Protocol):
     async def close(self, closing: Closing) -> bytes | None:
         """The sum, or None if the attempt was given up."""
 
+    async def tickets(self) -> bytes:
+        """Its key for join tickets."""
+
 
 class Stage(Enum):
     """Where the conductor stands in a round."""
@@ -113,6 +116,7 @@ class Conductor:
         """Clear while the operator has it paused: no further attempt begins."""
         self.going.set()
         self.metrics = metrics
+        self._ticket_key = b""
         self._since = 0.0
         self._public = public
         self._places = {each.name: k for k, each in enumerate(made.plan.rounds)}
@@ -137,7 +141,7 @@ class Conductor:
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
         self._enter(Stage.OVER)
-        await asyncio.to_thread(self.identity.hold, None)
+        await asyncio.to_thread(self.identity.hold, None, self.name)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
@@ -224,13 +228,14 @@ class Conductor:
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
         # before anybody masks with it: three rotations in one round must not lose it
-        await asyncio.to_thread(self.identity.hold, keyed.key)
+        await asyncio.to_thread(self.identity.hold, keyed.key, self.name)
         opening = Opening(
             task=self.name,
             round=self.index,
             attempt=keyed.number,
             parts=self.made.layouts(self.index),
             least=self.task.least,
+            tickets=self.identity.tickets.hex(),
             groups=self.task.groups,
         )
         await self.aggregator.open(opening)
@@ -268,6 +273,9 @@ class Conductor:
     async def _announced(self, attempt: Attempt) -> Active:
         """The attempt with what its devices are told, written down before anybody is told:
         from here on a restart collects this attempt, with these devices, keys and bytes."""
+        if not self._ticket_key:
+            other = await self.aggregator.tickets()
+            self._ticket_key = self.identity.ticket_key(other)
         secret = self.identity.by_name[attempt.key]
         told = self.made.scheme.tell(
             attempt, self.loop.state, self.kept, secret
@@ -317,7 +325,11 @@ class Conductor:
             since=0 if short is None else holds,
             whole="" if short is None else told.digest(device),
             ticket=ticket(
-                self.identity, self.name, attempt.index, attempt.number, device
+                self._ticket_key,
+                self.name,
+                attempt.index,
+                attempt.number,
+                device,
             ),
             mixing=told.seeds,
         )

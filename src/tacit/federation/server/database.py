@@ -11,6 +11,7 @@ import hashlib
 import re
 import sqlite3
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from typing import Any
 from tacit.errors import SettingError, StorageError
 
 PRAGMAS = (
+    "page_size=16384",  # of a new file: rows of a round are long
     "journal_mode=WAL",
     "synchronous=FULL",  # a commit is on disk before it is answered
     "busy_timeout=30000",
-    "wal_autocheckpoint=4000",
+    "wal_autocheckpoint=1000",
 )
 """How SQLite is used."""
 BUSY_SECONDS = 30
@@ -56,6 +58,11 @@ class Transaction:
             else []
         )
 
+    def each(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """One statement for each of these rows, of which none gives any."""
+        if rows:
+            self._database.many(text, rows)
+
     def changed(self, text: str, *values: Any) -> int:
         """How many rows a statement changed."""
         return int(self._database.execute(text, values).rowcount)
@@ -84,6 +91,10 @@ class Database(ABC):
     @abstractmethod
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
         """A cursor of what a statement gives; `?` marks the place of each value."""
+
+    @abstractmethod
+    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """A statement for each of these rows, sent as one."""
 
     @abstractmethod
     def create(self, text: str) -> str:
@@ -138,6 +149,10 @@ class Sqlite(Database):
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
         """The statement as it is."""
         return self._connection.execute(text, values)
+
+    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """The statement as it is."""
+        self._connection.executemany(text, rows)
 
     def create(self, text: str) -> str:
         """The statement as it is."""
@@ -196,6 +211,11 @@ class Postgres(Database):
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
         """The statement with the marks of this driver."""
         return self._connection.execute(text.replace("?", "%s"), values)
+
+    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """The statement with the marks of this driver."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(text.replace("?", "%s"), rows)
 
     def create(self, text: str) -> str:
         """The statement with 64-bit integers, and bytes by their name here."""

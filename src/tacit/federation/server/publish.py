@@ -11,6 +11,7 @@ from pathlib import Path
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
 from tacit.fitting.pay import running_total, settle, twice
+from tacit.fitting.publish import public_scale
 from tacit.ledger.book.book import Receipt, open_book
 from tacit.ledger.statement.honest import Honesty
 from tacit.methods import origin
@@ -111,7 +112,7 @@ def publish(
         ],
         settings=_settings(made, spoilt),
         public=[
-            "the rating scale",
+            *public_scale(made.public.schema),
             "the catalogue of items",
             "the declared number of people",
             "who takes part",
@@ -121,6 +122,7 @@ def publish(
         real_noise=bool(made.events),
         local=made.method.local,
         total=total,
+        likes=made.public.schema.positive is not None,
     )
     if receipt is not None and opened is not None:
         statement = settle(opened, receipt, statement, shared.digest())

@@ -12,35 +12,26 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import numpy as np
 from fastapi import FastAPI
 from numpy.typing import NDArray
 
-from tacit.errors import TacitError
+from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Join, ascending, pack, unpack
 from tacit.federation.server.conductor import Conductor
-from tacit.federation.server.control import obey
-from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Caller, Gate
-from tacit.federation.server.publish import (
-    Charged,
-    is_published,
-    publish,
-    reserve,
-)
+from tacit.federation.server.publish import is_published
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import Refusal, ServerStore
 from tacit.federation.server.tables import statements
-from tacit.serving.http.limits import Limits
+from tacit.federation.server.training import Operation, Training
 from tacit.serving.http.plain import Call, PlainRoutes, Reply
-from tacit.serving.http.watch import LOG, log
+from tacit.serving.http.watch import log
 
 MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
@@ -48,10 +39,6 @@ MIGRATIONS = (
     (*statements("enrolment"), *statements("control"), *statements("out")),
 )
 """The steps that make the store's tables."""
-ORDERS_SECONDS = 0.25
-"""For a first look at the operator's orders."""
-ABANDON_SECONDS = 10.0
-"""For the aggregator to hear that a training was aborted."""
 SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
 POLL_SECONDS = 25.0
 """How long a device waits for a round before it is told to ask again."""
@@ -66,159 +53,98 @@ FILES = ("model.json", "items.json", "statement.json", "arrays.safetensors")
 """Of a published model, in the order in which they are handed out."""
 
 
-@dataclass(frozen=True)
-class Operation:
-    """How a recommender is run, beside what its task says.
-
-    None of it changes what is promised to a person: that is the task's alone.
-    """
-
-    location: str
-    """Of its store."""
-    aggregator_url: str
-    """As devices reach the aggregator."""
-    out: Path
-    """The folder of the model."""
-    limits: Limits = field(default_factory=Limits)
-    terms: Terms = field(default_factory=Terms)
-    """On which devices enrol."""
-    gather: float = 2.0
-    """Seconds to wait for more than the least cohort."""
-    book: Charged | None = None
-    """The ledger that is charged before the first round."""
-
-
 def recommender_app(
-    task: Task, aggregator: RemoteAggregator, how: Operation
+    task: Task,
+    aggregator: RemoteAggregator,
+    how: Operation,
+    also: Sequence[tuple[Task, Operation]] = (),
 ) -> PlainRoutes:
-    """The app, which conducts the training of one task while it runs."""
-    made = assemble(task)
+    """The app, which conducts the training of a task while it runs, and those of `also`
+    beside it, on the same store and for the same devices."""
+    tasks = [(task, how), *also]
+    _check_apart(tasks)
     # two on one store would announce two masks for one round
     store = ServerStore(how.location, MIGRATIONS, "recommender", alone=True)
     identity = aggregator.identity
     gate = Gate("recommender", identity, store, how.limits, how.terms)
-    conductor = Conductor(
-        made,
-        store,
-        identity,
-        aggregator,
-        gate.public,
-        how.gather,
-        gate.metrics,
-    )
-    training = _Training(gate, conductor, how, aggregator)
+    handlers, trainings = list[_Handler](), list[Training]()
+    for one, own in tasks:
+        conductor = Conductor(
+            assemble(one),
+            store,
+            identity,
+            aggregator,
+            gate.public,
+            own.gather,
+            gate.metrics,
+        )
+        trainings.append(Training(gate, conductor, own, aggregator))
+        handlers.append(_Handler(gate, conductor, own, aggregator.pin.hex()))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        log("recommender ready", task=task.name, rounds=len(made.plan.rounds))
-        running = asyncio.create_task(training.conduct())
+        for each in handlers:
+            rounds = len(each.made.plan.rounds)
+            log("recommender ready", task=each.conductor.name, rounds=rounds)
+        running = [asyncio.create_task(each.conduct()) for each in trainings]
         yield
         log("recommender stops")
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
+        for under_way in running:
+            under_way.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         await aggregator.stop()
         store.close()
 
     app = gate.app(lifespan=lifespan)
-    handler = _Handler(gate, conductor, how, aggregator.pin.hex())
-    gate.route("/v1/task", handler.task, "GET")
-    gate.route("/v1/join", handler.join)
-    gate.route("/v1/status", handler.status, "GET")
-    gate.route("/v1/model", handler.model, "GET")
+    doors = _Doors(gate, handlers)
+    gate.route("/v1/join", doors.join)
+    gate.route("/v1/tasks", doors.tasks, "GET")
+    for place, each in enumerate(handlers):
+        # the first one has the short paths too, for devices that name no task
+        for end in ("", f"/{each.conductor.name}")[min(place, 1) :]:
+            gate.route("/v1/task" + end, each.task, "GET")
+            gate.route("/v1/status" + end, each.status, "GET")
+            gate.route("/v1/model" + end, each.model, "GET")
     return app
 
 
-class _Training:
-    """From the charge to the published model.
-
-    The ledger is charged before the first round is opened; a restart finds the receipt in
-    the store and charges nothing again.
-    """
-
-    def __init__(
-        self,
-        gate: Gate,
-        conductor: Conductor,
-        how: Operation,
-        aggregator: RemoteAggregator,
-    ) -> None:
-        self.gate = gate
-        self.conductor = conductor
-        self.how = how
-        self.aggregator = aggregator
-
-    async def conduct(self) -> None:
-        """Train, and obey; whatever stops it, the health of the server says so. What the
-        operator has ended is no fault of the server."""
-        try:
-            reason = await self._obedient()
-            if reason is not None:
-                self.conductor.stop(reason)
-                log("training stopped, as ordered")
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
-            self.gate.ready = False
-            reason = error.message if isinstance(error, TacitError) else ""
-            self.conductor.stop(reason or "a fault of the recommender")
-            LOG.exception(
-                "training stopped", extra={"facts": {"reason": reason}}
-            )
-
-    async def _obedient(self) -> str | None:
-        """Train until the end, or until the operator orders one; why, then."""
-        watch = asyncio.create_task(obey(self.gate.store, self.conductor))
-        # an order of before the start is obeyed before anything is charged
-        await asyncio.wait({watch}, timeout=ORDERS_SECONDS)
-        train = asyncio.create_task(self._unless(watch))
-        try:
-            await asyncio.wait(
-                {watch, train}, return_when=asyncio.FIRST_COMPLETED
-            )
-            if train.done():
-                await train
-                return None
-            reason = await watch
-            train.cancel()
-            await asyncio.gather(train, return_exceptions=True)
-            await self._abandon()
-            return reason
-        finally:
-            for each in (watch, train):
-                each.cancel()
-            await asyncio.gather(watch, train, return_exceptions=True)
-
-    async def _unless(self, watch: asyncio.Task[str]) -> None:
-        if not watch.done():
-            await self._train()
-        else:
-            await asyncio.Event().wait()  # for ever: it is ended already
-
-    async def _abandon(self) -> None:
-        """Tell the aggregator that the attempt under way is given up, if it listens."""
-        with suppress(TacitError, TimeoutError):
-            async with asyncio.timeout(ABANDON_SECONDS):
-                await self.conductor.give_up()
-
-    async def _train(self) -> None:
-        conductor, book = self.conductor, self.how.book
-        receipt = await asyncio.to_thread(reserve, conductor.rounds, book)
-        state = await conductor.run()
-        await asyncio.to_thread(
-            publish,
-            conductor.made,
-            state,
-            receipt,
-            self.how.out,
-            book,
-            conductor.spoilt,
-            (self.how.terms.word, await self.aggregator.enrolment()),
+def _check_apart(tasks: Sequence[tuple[Task, Operation]]) -> None:
+    """Refuse two trainings that would be one, or that would write one model."""
+    names = {each.name for each, _ in tasks}
+    places = {how.out.absolute() for _, how in tasks}
+    if len(names) < len(tasks) or len(places) < len(tasks):
+        raise SettingError(
+            "two trainings of one recommender are the same, or have one folder for their model",
+            remedy="another --purpose, or another --out",
         )
-        log("model published")
+
+
+class _Doors:
+    """What all trainings of a recommender share: devices join here, whichever they mean."""
+
+    def __init__(self, gate: Gate, handlers: Sequence[_Handler]) -> None:
+        self.gate = gate
+        self._by_task = {each.conductor.name: each for each in handlers}
+
+    async def join(self, request: Call) -> Reply:
+        """A device joins a round of the task that it names."""
+        body, caller = await self.gate.heard(request, JOIN_BODY)
+        message, payload = unpack(Join, body)
+        handler = self._by_task.get(message.task)
+        if handler is None:
+            raise Refusal(404, "another task")
+        return await handler.join(caller, message, payload)
+
+    async def tasks(self, request: Call) -> Reply:
+        """The trainings of this recommender, by name; `/v1/task/NAME` is signed."""
+        facts = {
+            name: each.made.task.method for name, each in self._by_task.items()
+        }
+        return Reply.facts({"tasks": facts})
 
 
 class _Handler:
-    """The routes of the recommender.
+    """The routes of one training.
 
     The document that `/v1/task` hands out is made once: its signature is over these very
     bytes, and devices recompute everything in it but the addresses.
@@ -273,7 +199,9 @@ class _Handler:
         }
         return Reply.facts(facts)
 
-    async def join(self, request: Call) -> Reply:
+    async def join(
+        self, caller: Caller, message: Join, payload: memoryview
+    ) -> Reply:
         """Wait for a round; the answer is its announcement, with the state that this device
         needs.
 
@@ -281,10 +209,6 @@ class _Handler:
         that waits too long is told to ask again (425), for connections are not kept open for
         ever; one that comes after the end, or waits when it comes, is told so and why (410).
         """
-        body, caller = await self.gate.heard(request, JOIN_BODY)
-        message, payload = unpack(Join, body)
-        if message.task != self.conductor.name:
-            raise Refusal(404, "another task")
         self._check_going_on(caller)
         if (stale := self._stale(caller, message.stamp)) is not None:
             return stale

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tacit.errors import Failure
 from tacit.federation.protocol.http import Answer, Web
-from tacit.federation.protocol.keys import Identity, enrolment_of, verify
+from tacit.federation.protocol.keys import (
+    Identity,
+    enrolment_of,
+    tickets_of,
+    verify,
+)
 from tacit.federation.protocol.wire import Closing, Opening, pack
 
 ANSWER_SECONDS = 60.0
@@ -99,12 +104,32 @@ class RemoteAggregator:
 
     async def enrolment(self) -> str:
         """How it says that it enrols devices; empty if it cannot be asked now."""
+        card = await self._card()
+        return "" if card is None else enrolment_of(card, self.pin)
+
+    async def tickets(self) -> bytes:
+        """Its key for join tickets, asked for until it answers."""
+        pause = FIRST_PAUSE
+        while (card := await self._card()) is None:
+            await asyncio.sleep(pause)
+            pause = min(LAST_PAUSE, pause * 2)
+        found = tickets_of(card, self.pin)
+        if found is None:
+            raise Failure(
+                "the aggregator's key for tickets is not signed by its pinned identity",
+                remedy="see that both servers run one version of Tacit",
+            )
+        return found
+
+    async def _card(self) -> dict[str, Any] | None:
+        """What it shows the world, unchecked; None if it cannot be asked now."""
         try:
             answer = await self._web.get(self.url, "/v1/keys")
             card = json.loads(answer.body)
         except (OSError, ValueError):
-            return ""
-        return enrolment_of(card, self.pin) if isinstance(card, dict) else ""
+            return None
+        fine = answer.status == 200 and isinstance(card, dict)
+        return card if fine else None
 
     async def stop(self) -> None:
         """End the connections."""

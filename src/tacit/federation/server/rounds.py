@@ -172,14 +172,13 @@ class Rounds:
                 attempt.nonce,
                 attempt.key,
             )
-            for device, items in attempt.joined.items():
-                session.run(
-                    "INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    *where,
-                    device,
-                    attempt.publics[device],
-                    items.tobytes(),
-                )
+            session.each(
+                "INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [
+                    (*where, device, attempt.publics[device], items.tobytes())
+                    for device, items in attempt.joined.items()
+                ],
+            )
             return keep_told(session, self.name, attempt, told)
 
         return await self._asked(work)

@@ -149,7 +149,7 @@ def _exact(
     fine = True
     for place, part in enumerate(round_.parts):
         layout = layouts[place]
-        bare = _bare(attempt, told, layout, group.totals[place], keys)
+        bare = _bare(told, layout, group.totals[place], keys)
         if bare.kept is not None:
             return bare.kept
         # with this server's own noise before anything is made of it: what is public must
@@ -216,7 +216,6 @@ def _cut(
 
 
 def _bare(
-    attempt: Attempt,
     told: Telling,
     layout: PartLayout,
     total: Section,
@@ -227,8 +226,9 @@ def _bare(
     whole = np.zeros((layout.size, layout.width), f"<u{layout.word}")
     whole[slice(None) if total.rows is None else total.rows] = total.words
     for name, key in keys.items():
-        own = attempt.joined[name] if layout.sparse else slice(None)
-        count = len(attempt.joined[name]) if layout.sparse else layout.size
+        rows = told.rows(layout, name)
+        own = slice(None) if rows is None else rows
+        count = layout.size if rows is None else len(rows)
         whole[own] -= mask(key, layout.name, count, layout.width, layout.bits)
     return told.taken_off(layout, Section(total.rows, whole), set(keys))
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.federation.agreed.scheme import printed_tables, scheme_of_layouts
+from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import (
     Opening,
     PartLayout,
@@ -225,6 +226,17 @@ def standing(session: Transaction) -> list[SumsStanding]:
     ]
 
 
+def give_up_open(session: Transaction) -> int:
+    """Give up every attempt that is open, and say how many there were: after the store came
+    back from an older copy, which does not know what was revealed since."""
+    rows = session.run(
+        "SELECT task, round, attempt FROM round WHERE status = 'open'"
+    )
+    for row in rows:
+        _give_up(session, Key(*row))
+    return len(rows)
+
+
 def _is_revealed(session: Transaction, task: str, round_: int) -> bool:
     """Whether a sum of this round was revealed, of whichever attempt."""
     return bool(
@@ -308,7 +320,7 @@ def _sum(
             if found.rows is not None:
                 rows.append(len(found.rows))
                 payload.append(found.rows.astype("<u4").tobytes())
-            payload.append(found.words.tobytes())
+            payload.append(packed(found.words, part.bits))
     header = Sum(
         task=key.task,
         round=key.round,

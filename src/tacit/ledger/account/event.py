@@ -9,20 +9,9 @@ adaptive repetitions. Prices are in `tacit.ledger.account.account`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
-
-
-class Law(NamedTuple):
-    """What is drawn for an event."""
-
-    name: str
-    """Empty where nothing is added."""
-    spread: float
-    """Its one parameter, in steps (of a report: its log-ratio)."""
-    numbers: int
-    """How many numbers it pays for, each drawn once."""
 
 
 class _Event(BaseModel):
@@ -42,11 +31,6 @@ class _Event(BaseModel):
     steps: int = Field(default=1, ge=1)
     """Grid steps per unit of what is released: only how words are set, never what it costs."""
 
-    @property
-    def law(self) -> Law:
-        """The noise that is drawn for it; nameless where none is."""
-        return Law("", 0.0, 0)
-
 
 class Gaussian(_Event):
     """Discrete Gaussian on `draws` integers, standard deviation `sigma` steps, L2
@@ -56,11 +40,6 @@ class Gaussian(_Event):
     sensitivity: float = Field(gt=0)
     sigma: float = Field(ge=16)
     draws: int = Field(ge=1)
-
-    @property
-    def law(self) -> Law:
-        """Discrete Gaussian on each number."""
-        return Law("gaussian", self.sigma, self.draws)
 
 
 class Skellam(_Event):
@@ -73,11 +52,6 @@ class Skellam(_Event):
     l1: float = Field(gt=0)
     variance: float = Field(ge=1)
     draws: int = Field(ge=1)
-
-    @property
-    def law(self) -> Law:
-        """Devices draw it in shares."""
-        return Law("", 0.0, self.draws)
 
 
 class Laplace(_Event):
@@ -93,11 +67,6 @@ class Laplace(_Event):
     def epsilon(self) -> float:
         """The pure epsilon of one release."""
         return self.sensitivity / self.scale
-
-    @property
-    def law(self) -> Law:
-        """Discrete Laplace on each number."""
-        return Law("laplace", self.scale, self.draws)
 
 
 class KNorm(_Event):
@@ -115,11 +84,6 @@ class KNorm(_Event):
         """The pure epsilon of one release."""
         return self.sensitivity / self.scale
 
-    @property
-    def law(self) -> Law:
-        """K-norm noise, row by row."""
-        return Law("knorm", self.scale, self.rows * self.dimension)
-
 
 class Response(_Event):
     """Randomized response: each of `reports` one-bit reports of a person has log-ratio
@@ -128,11 +92,6 @@ class Response(_Event):
     kind: Literal["response"] = "response"
     epsilon: float = Field(gt=0)
     reports: int = Field(ge=1)
-
-    @property
-    def law(self) -> Law:
-        """One randomized bit."""
-        return Law("response", self.epsilon, 0)
 
 
 class RandomizedChoice(_Event):
@@ -161,11 +120,6 @@ class Selection(_Event):
     sensitivity: float = Field(gt=0)
     epsilon: float = Field(gt=0)
     candidates: int = Field(ge=2)
-
-    @property
-    def law(self) -> Law:
-        """Nothing is added: a winner is drawn."""
-        return Law("", 0.0, self.candidates)
 
 
 class Reserve(_Event):
@@ -249,11 +203,6 @@ class Unbounded(_Event):
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
     draws: int = Field(default=0, ge=0)
-
-    @property
-    def law(self) -> Law:
-        """What the paper prints."""
-        return Law(self.noise, self.scale, self.draws)
 
 
 class EvaluationEvent(_Event):

@@ -45,7 +45,7 @@ from tacit.ledger.book.rules import (
     replay,
 )
 from tacit.ledger.book.signing import Signature, public_key, sign
-from tacit.ledger.book.store import Store, open_store
+from tacit.ledger.book.store import Store, check_names, open_store
 from tacit.shown import one_line
 from tacit.units import UNITS, Unit
 
@@ -57,14 +57,7 @@ def open_book(
 ) -> Book:
     """The book of `population` at a path or URL, or at the default place. Nothing is
     created before the first entry."""
-    if not (
-        0 < len(population) <= 200
-        and population.isprintable()
-        and population == population.strip()
-    ):
-        raise SettingError(
-            "a population needs a name of 1 to 200 printable characters, without blanks at its ends"
-        )
+    check_names(location, population)
     return Book(open_store(location), population)
 
 
@@ -215,11 +208,13 @@ class Book:
         stops all spending."""
         if not (isfinite(epsilon) and epsilon > 0):
             raise SettingError(
-                f"a cap of epsilon {epsilon:g} is not a positive, finite number"
+                f"a cap of epsilon {epsilon:g} is not a positive, finite number",
+                remedy="give --epsilon a positive number",
             )
         if not 0 <= delta < 1:
             raise SettingError(
-                f"a cap's delta is {delta:g}; it must be at least 0 and below 1"
+                f"a cap's delta is {delta:g}; it must be at least 0 and below 1",
+                remedy="1e-6 is a common choice",
             )
         check_unit(unit)
         with self.store.write() as session:

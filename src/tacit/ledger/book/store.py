@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from tacit.asked import kinds
 from tacit.errors import SettingError
 
 FORMAT = 1
@@ -62,6 +63,20 @@ class Store(Protocol):
 
     def key(self, create: bool = False) -> bytes | None:
         """The key that signs heads; made if `create` asks for it."""
+
+
+def check_names(location: object, population: object) -> None:
+    """Refuse a place or a name that no book can have."""
+    kinds(texts={"population": population}, paths={"ledger": location})
+    name = str(population)
+    if not (
+        0 < len(name) <= 200 and name.isprintable() and name == name.strip()
+    ):
+        raise SettingError(
+            "a population needs a name of 1 to 200 printable characters, without blanks at "
+            "its ends",
+            remedy="give --population a name, or leave it out",
+        )
 
 
 def open_store(location: str | Path | None = None) -> Store:

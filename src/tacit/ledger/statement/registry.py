@@ -1,74 +1,201 @@
-"""A statement as a record with the fields of the OpenDP deployments registry, for
-publishing what was deployed."""
+"""A statement as a record of the OpenDP deployments registry, for publishing what was
+deployed."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Gaussian, Reserve
 from tacit.ledger.statement import words
+from tacit.ledger.statement.declared import UNSAID, Declared
 from tacit.ledger.statement.statement import NOT_CHECKED, Statement
+from tacit.ledger.statement.story import bounds, mechanisms
+
+ASKED = {
+    "name": "the product's name",
+    "by": "who publishes it",
+    "region": "where these people are, or whose law applies",
+    "date": "when it was published, as YYYY-MM-DD",
+}
+"""What the registry requires and only the owner knows."""
+MODELS = {"federated": "Federated", "local": "Local"}
+TIER = 3
+"""Every field of the registry is answered."""
 
 
-def registry_record(
-    statement: Statement,
-    *,
-    deployment: str,
-    curator: str,
-    date: str | None = None,
-) -> dict[str, Any]:
-    """Plain data for JSON. Who deployed what, and when, is the caller's to say: a statement
-    does not know."""
+def registry_record(statement: Statement, declared: Declared) -> dict[str, Any]:
+    """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
+    statement does not know."""
+    missing = [name for name in ASKED if not getattr(declared, name)]
+    if missing:
+        raise SettingError(
+            "the registry asks for what only you know: "
+            + "; ".join(f"{name} ({ASKED[name]})" for name in missing),
+            remedy=" ".join(f'--declare {name}="..."' for name in missing),
+        )
+    _check_date(declared.date)
     return {
-        "deployment": deployment,
-        "curator": curator,
-        "date": date,
-        "purpose": statement.purpose,
-        "status": statement.standing,
-        "status_reason": _reason(statement),
-        "privacy_unit": statement.unit,
-        "privacy_unit_description": words.UNIT_WORDS[statement.unit],
-        "neighbouring_relation": statement.neighbours,
-        "per_person_bound": list(statement.per_person),
-        "epsilon": statement.epsilon,
-        "delta": statement.delta,
-        "privacy_profile": [
-            {"epsilon": epsilon, "delta": delta}
-            for epsilon, delta in statement.profile
-        ],
-        "claimed_epsilon": statement.claimed_epsilon,
-        "claimed_delta": statement.claimed_delta,
-        "trust_model": {
-            "engine": statement.engine,
-            "description": statement.trust,
-            "who_must_be_honest": list(statement.honest),
-        },
-        "accounting": accounting(statement),
-        "mechanisms": [
-            {"name": e.name, "kind": e.kind, "description": words.mechanism(e)}
-            for e in statement.events
-        ],
-        "settings": list(statement.settings),
-        "software": {
-            "name": "tacit",
-            "version": statement.software,
-            "method": statement.method,
-        },
-        "public": list(statement.public),
-        "not_covered": list(statement.not_protected),
-        "ledger": {
-            "population": statement.population,
-            "entry": statement.book_number,
-            "hash": statement.book_head,
+        "url_slug": _slug(declared),
+        "status": "Draft",
+        "tier": TIER,
+        "deployment": {
+            "basic": _basic(statement, declared),
+            "dp_variant": _variant(statement, declared),
+            "privacy_loss": _loss(statement),
+            "deployment_model": _model(statement),
+            "accounting": _accounting(statement),
+            "implementation": _implementation(statement, declared),
+            "administrative": {
+                "registry_authors": _listed(declared.authors or declared.by)
+            },
         },
     }
+
+
+def _check_date(text: str) -> None:
+    from datetime import date
+
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise SettingError(
+            f"the date {text!r} is not YYYY-MM-DD",
+            remedy="for example: --declare date=2030-01-31",
+        ) from None
+
+
+def _slug(declared: Declared) -> str:
+    text = f"{declared.name} {declared.by} {declared.date[:4]}".lower()
+    parts = "".join(c if c.isascii() and c.isalnum() else " " for c in text)
+    return "-".join(parts.split())
+
+
+def _listed(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _basic(s: Statement, declared: Declared) -> dict[str, Any]:
+    what = "likes" if s.likes else "ratings"
+    return {
+        "name": declared.name,
+        "data_curators": [declared.by],
+        "intended_use": declared.use
+        or s.purpose
+        or "recommending items to people",
+        "data_product_type": "Machine learning model"
+        if s.published == "model"
+        else "Summary statistics",
+        "data_product_region": declared.region,
+        "description": declared.data
+        or f"A recommender (`{s.method}`) that was trained on people's {what}.",
+        "publication_date": declared.date,
+    }
+
+
+def _variant(s: Statement, declared: Declared) -> dict[str, Any]:
+    name = "Custom"
+    if s.certified == "certified":
+        name = "Pure DP" if s.delta == 0 else "Approximate DP"
+    what = "likes" if s.likes else "ratings"
+    return {
+        "name": name,
+        "data_domain": declared.data
+        or f"any table of people, items and {what}",
+        "unprotected_quantities": "; ".join(
+            (*(f"public: {each}" for each in s.public), *s.not_protected)
+        ),
+    }
+
+
+def _loss(s: Statement) -> dict[str, Any]:
+    parameters = {
+        name: value
+        for name, value in (("epsilon", s.epsilon), ("delta", s.delta))
+        if value is not None
+    }
+    return {
+        "privacy_unit": {
+            "user": "User-level",
+            "rating": "Record-level",
+            "value": "Value-level",
+        }[s.unit],
+        "privacy_unit_description": (
+            f"{words.UNIT_WORDS[s.unit]}. Adjacent data sets: {s.neighbours}."
+        ),
+        "privacy_parameters": parameters,
+        "privacy_parameters_description": _parameters(s),
+    }
+
+
+def _parameters(s: Statement) -> str:
+    """What stands, and the whole profile."""
+    told = f"status: {s.standing}"
+    reason = _reason(s)
+    if reason:
+        told += f" ({reason})"
+    if s.claimed_epsilon is not None:
+        told += f"; its authors claim epsilon {s.claimed_epsilon:g}"
+    pairs = (f"({epsilon:.4g}, {delta:g})" for epsilon, delta in s.profile)
+    return f"{told}; (epsilon, delta) that hold at once: {', '.join(pairs) or 'none'}"
 
 
 def _reason(statement: Statement) -> str | None:
     """Why it is not certified."""
     if statement.standing == NOT_CHECKED:
-        return "it says of itself that it is certified; not checked against a book or a key"
+        return "it says of itself that it is private; not checked against a book or a key"
     return statement.reason
+
+
+def _model(s: Statement) -> dict[str, Any]:
+    many = s.total is not None and s.total.entries > 1
+    told = ""
+    if s.total is not None:
+        told = (
+            f"running total: epsilon {s.total.epsilon:.4g} at delta {s.total.delta:g} over "
+            f"{words.count(s.total.entries, 'release')}"
+        )
+        if s.total.cap is not None:
+            told += f"; cap {s.total.cap:g}"
+    return {
+        "model_name": MODELS.get(s.engine, "Central"),
+        "model_name_description": " ".join((s.trust, *s.honest)),
+        "actors": s.trust,
+        "release_type": "Many releases" if many else "One release",
+        "release_type_description": told
+        or "no book adds it up with other releases",
+        "data_source_type": "Dynamic" if s.starts else "Static",
+        "access_type": "Non-interactive",
+    }
+
+
+def _accounting(s: Statement) -> dict[str, Any]:
+    return {
+        "post_processing": "The model is made from the released numbers and public facts "
+        "alone; each person's list is computed from it and that person's own "
+        f"{'likes' if s.likes else 'ratings'}, on that person's side.",
+        "composition": accounting(s),
+    }
+
+
+def _implementation(s: Statement, declared: Declared) -> dict[str, Any]:
+    return {
+        "pre_processing_eda_hyperparameter_tuning": " ".join(s.settings)
+        or "no setting was chosen",
+        "mechanisms": "\n".join(
+            (
+                *(f"- {each}" for each in mechanisms(s)),
+                *(f"- at most: {each}" for each in bounds(s)),
+                "- floating point: sums and noise are whole numbers, samplers are exact",
+                "- generator: AES in counter mode, fresh keys from the system, no seed",
+                "- timing and memory: not protected; nothing is answered interactively",
+                f"- security of raw data: {declared.secured or UNSAID}",
+                f"- software: tacit {s.software}, method {s.method}, calibration {s.calibration}",
+                f"- ledger: population {s.population}, entry {s.book_number}, hash {s.book_head}",
+            )
+        ),
+        "justification": declared.decided or UNSAID,
+    }
 
 
 def accounting(statement: Statement) -> str:

@@ -36,13 +36,17 @@ def signed(
     artefact: str,
     sign: Callable[[bytes], Signed],
     signer: str,
+    *,
+    checked: str | None = None,
 ) -> Statement:
-    """The statement for one artefact (its SHA-256), with a signature."""
+    """The statement for one artefact (its SHA-256), with a signature. `checked`: against
+    what its signer has checked it by making it."""
     # As a reader will have it: with the very fields that stand in its text.
     read = Statement.from_json(statement.to_json())
     named = read.model_copy(update={"artefact": artefact, "signer": signer})
     made = sign(message(named))
-    return named.model_copy(update={"signature": made.signature})
+    whole = named.model_copy(update={"signature": made.signature})
+    return whole if checked is None else whole.with_check(checked)
 
 
 def message(statement: Statement) -> bytes:
@@ -92,7 +96,9 @@ def read_public_key(path: str | Path) -> str:
         text = Path(path).read_text("ascii", errors="replace").strip()
     except OSError as error:
         raise SettingError(
-            f"the key cannot be read ({error.strerror})", place=str(path)
+            f"the key cannot be read ({error.strerror})",
+            place=str(path),
+            remedy="the owner gets it with `tacit ledger key`",
         ) from None
     if not re.fullmatch(r"[0-9a-f]{64}", text):
         raise SettingError(

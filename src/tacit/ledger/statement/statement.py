@@ -125,6 +125,8 @@ class Statement(BaseModel):
     chain_epsilon: float | None = None
     """What this release and all that it builds on cost together, at `delta`, but for links
     that are not covered."""
+    likes: bool | None = None
+    """True where people like things and rate none: words say likes."""
     supported: str | None = None
     """Where people are not declared: whether the count that was released supports delta."""
     population: str | None = None
@@ -194,6 +196,19 @@ class Statement(BaseModel):
             found._checked = None
         return found
 
+    def __repr__(self) -> str:
+        from tacit.ledger.statement.story import title
+
+        size = ""
+        if self.epsilon is not None:
+            size = f", ({self.epsilon:g}, {self.delta:g}) for a {self.unit}"
+        return f"Statement({title(self)}{size}; print it for all of it)"
+
+    def _repr_html_(self) -> str:
+        from tacit.ledger.statement.render import short_html
+
+        return short_html(self)
+
     def __str__(self) -> str:
         from tacit.ledger.statement.story import tell
 
@@ -228,6 +243,7 @@ def build_statement(
     starts: Iterable[Link] = (),
     chain_epsilon: float | None = None,
     supported: str | None = None,
+    likes: bool = False,
 ) -> Statement:
     """The statement of a fit. `budget` is the (epsilon, delta) that was asked; `receipt`
     the reservation that paid, and `charged` what it reserved, if that is not `events`: an
@@ -287,6 +303,7 @@ def build_statement(
         starts=tuple(starts),
         chain_epsilon=chain_epsilon if sound else None,
         supported=supported if sound else None,
+        likes=True if likes else None,
         population=receipt.population if receipt else None,
         book_number=receipt.number if receipt else None,
         book_head=receipt.hash if receipt else None,

@@ -106,8 +106,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         "What was released, by which mechanism, on the inner scale of width 4:"
     )
     for heading, items in (
-        (title, tuple(_mechanisms(s))),
-        ("What one person can add at most:", tuple(_alike(s.per_person))),
+        (title, tuple(mechanisms(s))),
+        ("What one person can add at most:", tuple(bounds(s))),
         ("How settings were chosen:", s.settings),
         ("Assumed public:", s.public),
         (
@@ -132,6 +132,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
             ]
         )
     told.append([f"Made with tacit {s.software}."])
+    if s.likes:
+        return [[words.as_likes(each) for each in part] for part in told]
     return told
 
 
@@ -139,10 +141,17 @@ def _running(s: Statement) -> list[list[str]]:
     """This release among the others: its population, and what it builds on."""
     told = []
     if s.total is not None:
-        told.append([_total(s.total, s.relation or "")])
+        told.append([told_total(s)])
     if s.starts:
         told.append([_chain(s), *map(_link, s.starts)])
     return told
+
+
+def told_total(s: Statement) -> str:
+    """What the population has spent, this release included."""
+    if s.total is None:
+        return ""
+    return _total(s.total, s.relation or "")
 
 
 def _total(total: Total, relation: str) -> str:
@@ -184,9 +193,14 @@ def _link(link: Link) -> str:
     )
 
 
-def _mechanisms(s: Statement) -> list[str]:
+def mechanisms(s: Statement) -> list[str]:
     """One line for each event; equal ones are told once, with how many there are."""
     return _alike([words.mechanism(event) for event in s.events])
+
+
+def bounds(s: Statement) -> list[str]:
+    """What one person can add at most; equal limits are told once."""
+    return _alike(s.per_person)
 
 
 def _alike(lines: Sequence[str]) -> list[str]:

@@ -3,6 +3,8 @@ engine, unit and event."""
 
 from __future__ import annotations
 
+import re
+
 from tacit.ledger.account.cost import Tuned
 from tacit.ledger.account.event import (
     Event,
@@ -254,6 +256,27 @@ def _noise(event: Event) -> str:
             f"certified: {event.reason}"
         )
     return "raw ratings compared with predictions, for the owner only"
+
+
+_LIKES = {
+    "rating": "like",
+    "ratings": "likes",
+    "rated": "liked",
+    "Rating": "Like",
+    "Ratings": "Likes",
+}
+
+
+def as_likes(text: str) -> str:
+    """The same about people who like things and rate none. Names in `backticks` stay."""
+    parts = text.split("`")
+    parts[::2] = [
+        re.sub(
+            r"\b[Rr]at(?:ings?|ed)\b", lambda m: _LIKES.get(m[0], m[0]), part
+        )
+        for part in parts[::2]
+    ]
+    return "`".join(parts)
 
 
 def count(number: int, thing: str) -> str:

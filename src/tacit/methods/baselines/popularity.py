@@ -4,7 +4,7 @@ list must beat."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import numpy as np
@@ -77,7 +77,8 @@ class Popularity(Method):
 
         def absorb(state: Counts, released: Mapping[str, Released]) -> Counts:
             total = released["mean"].value[0, 0] / state.people
-            return state.after(
+            return replace(
+                state,
                 weights=released["weights"].value[:, 0],
                 mean=float(np.clip(total, -LIMIT, LIMIT)),
             )

@@ -6,7 +6,7 @@ What is made of the release: `tacit.methods.refine.likings`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -105,7 +105,7 @@ class LikingsRound:
         made = np.concatenate(
             [old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1
         )
-        return state.after(tastes=Tastes(np.ascontiguousarray(made), doubt))
+        return replace(state, tastes=Tastes(np.ascontiguousarray(made), doubt))
 
     def drown(self, state: BayesState, share_sd: float) -> bool:
         """Whether released weights say that the covariance would drown: then its share buys

@@ -9,14 +9,14 @@ between people.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.choice import Grouped, Groups, first_model
-from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.tastes import Axes, retaste, typical_axes
 from tacit.model.person.gaussian import GaussianModel
@@ -86,7 +86,7 @@ class SecondOrder:
                 self.axes(state, kept).vectors,
                 out,
             )
-            return {"moments": Rows.one_each(out / MOMENT_CLIP)}
+            return {"moments": person_rows(out / MOMENT_CLIP)}
 
         def absorb(
             state: BayesState, released: Mapping[str, Released]
@@ -100,7 +100,7 @@ class SecondOrder:
                 state.people,
             )
             found = Tastes(np.ascontiguousarray(better), self.doubt(state))
-            return state.after(tastes=found)
+            return replace(state, tastes=found)
 
         part = Part("moments", 1, RowClip(1.0), width=width, share=share)
         return Round("tastes", (part,), contribute, absorb)

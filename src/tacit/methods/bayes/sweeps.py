@@ -7,7 +7,7 @@ sweeps is pooled. What is made of it: `tacit.methods.refine.tastes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -122,7 +122,7 @@ class Sweeps:
             np.ascontiguousarray(loadings), before.base.doubt + unknown
         )
         swept = Swept(axes, before.base, evidence, change)
-        return state.after(swept=swept, tastes=found)
+        return replace(state, swept=swept, tastes=found)
 
     def _before(self, state: BayesState) -> Swept:
         """What earlier sweeps said: at the first, nothing."""

@@ -11,6 +11,7 @@ at most 1; her second moment uu' has Frobenius norm at most 1 (docs/proofs/mf.md
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -22,7 +23,12 @@ from tacit.methods.factorization.base import shares
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import LikesState
-from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
+from tacit.methods.first_order.rounds import (
+    TINY,
+    cell_rows,
+    person_rows,
+    person_weights,
+)
 from tacit.methods.refine.factors import clip_spectrum, item_factors, unpack
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
@@ -87,7 +93,7 @@ def weights_round(public: Public, share: float) -> Round:
             mean=state.people * TYPICAL / sqrt(EVEN) / items,
             doubt=1.0,
         )
-        return state.after(weight=weights.mean)
+        return replace(state, weight=weights.mean)
 
     part = Part("weights", items, RowClip(1.0), share=share)
     return Round("weights", (part,), contribute, absorb)
@@ -112,7 +118,7 @@ def likes_round(
         moment = own[:, rows] * own[:, columns] * double
         return {
             "sums": Rows(block.ptr, block.item, lines),
-            "everyone": Rows.one_each(moment),
+            "everyone": person_rows(moment),
         }
 
     def absorb(
@@ -125,7 +131,7 @@ def likes_round(
         factors = solve_items(state, sums, sd, moment)
         if how.nonnegative:
             factors = np.maximum(factors, 0.0)
-        return state.after(factors=factors)
+        return replace(state, factors=factors)
 
     bound = RowClip(1.0)
     parts = (

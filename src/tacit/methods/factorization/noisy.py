@@ -8,7 +8,7 @@ out of the noise, there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -211,11 +211,13 @@ def factors_from_noisy(
         len(made.own), 1
     )
     root = np.linalg.cholesky(moment)
-    state = state.after(factors=made.factors @ root)
+    state = replace(state, factors=made.factors @ root)
     if made.implicit is not None:
-        state = state.after(implicit=np.linalg.solve(root, made.implicit.T).T)
+        state = replace(
+            state, implicit=np.linalg.solve(root, made.implicit.T).T
+        )
     if trainer == "scalar":
-        state = state.after(lift=np.linalg.solve(root, np.ones(width)))
+        state = replace(state, lift=np.linalg.solve(root, np.ones(width)))
     return state
 
 

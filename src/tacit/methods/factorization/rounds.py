@@ -21,7 +21,7 @@ later rounds depend on earlier releases, which is composition (docs/proofs/mf.md
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -143,7 +143,7 @@ def learning_round(
         from tacit.kernels.factors import person_rows  # compiled on first use
 
         # The public side: what every person folds her ratings into.
-        seen = profiles(state.after(factors=shown(state)), features)
+        seen = profiles(replace(state, factors=shown(state)), features)
         implicit = np.zeros((0, seen.matrix.shape[1]))
         if how.implicit:
             implicit = widened(implicit_so_far(state, width), seen.settled)
@@ -189,7 +189,7 @@ def learning_round(
         # A chain is judged by the evidence of all its rounds, whose noise averages out.
         seen = 1.0
         if how.chain and not first:
-            state = state.after(chain=_longer(state, right))
+            state = replace(state, chain=_longer(state, right))
             right = state.chain.mean
             seen = state.chain.steps
         sides = NormalEquations(
@@ -197,10 +197,12 @@ def learning_round(
         )
         found = solve(state, sides, how, pays=PAYS if last else -inf)
         factors = np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
-        state = state.after(factors=factors, unknown=found.unknown)
+        state = replace(state, factors=factors, unknown=found.unknown)
         if how.implicit:
             told = implicit_factors(state, value[:, -width:], weight, sd, how)
-            state = state.after(implicit=implicit_so_far(state, width) + told)
+            state = replace(
+                state, implicit=implicit_so_far(state, width) + told
+            )
         return state
 
     part = Part(

@@ -13,7 +13,7 @@ is exact (docs/proofs/mf.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -109,7 +109,8 @@ class BothSides:
             vectors = found.mean[:, 1:]
             length = np.sqrt((vectors**2).sum(axis=1))
             vectors = vectors / max(float(length.max(initial=0.0)), TINY)
-            return state.after(
+            return replace(
+                state,
                 own=found.mean[:, 0] * LEVEL_COLUMN,
                 vectors=vectors,
                 left=self.left_of_items(vectors),
@@ -159,7 +160,8 @@ class BothSides:
             root = np.linalg.cholesky(moment + 1e-12 * np.eye(self.width))
             # What is unknown of v'p, for a person of typical length.
             scale = np.trace(moment) / self.width
-            return state.after(
+            return replace(
+                state,
                 factors=found.mean @ root,
                 unknown=found.unknown * scale,
                 root=root,

@@ -177,7 +177,7 @@ class SoundSVD(Form):
                 public, state, trainer, width, epochs, self.method.seed
             )
         if self.method.implicit_side == "learned":
-            return state.after(implicit=implicit_from_people(public, state))
+            return replace(state, implicit=implicit_from_people(public, state))
         return state
 
     def lift(self, state: FactorState) -> NDArray[np.float64] | None:

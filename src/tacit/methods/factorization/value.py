@@ -10,6 +10,7 @@ Residuals are from numbers released before, which is composition (docs/proofs/mf
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -85,7 +86,8 @@ def item_sums(public: Public, share: float) -> Round:
         found = item_effects(
             start, weights, sampling=RATING_VARIANCE, level_variance=variance
         )
-        return state.after(
+        return replace(
+            state,
             level=levels.Level(mean, variance, total / people_of(public)),
             weights=weights,
             effects=Effects(found.mean, found.variance, found.gain),
@@ -123,7 +125,7 @@ def own_averages(public: Public, share: float) -> Round:
         sd = max(released["own"].sd, TINY)
         # The noise is known and the prior public, so this is the best linear guess.
         gain = count * LEVEL / (count**2 * LEVEL + count * NOISE + sd**2)
-        return state.after(own=gain * released["own"].value[: len(count), 0])
+        return replace(state, own=gain * released["own"].value[: len(count), 0])
 
     bound = CellClip(MOST, apart=False)
     part = Part(
@@ -150,7 +152,7 @@ def input_round(public: Public, share: float, limit: float = MOST) -> Round:
         state: ValueState, released: Mapping[str, Released]
     ) -> ValueState:
         part = released["values"]
-        return state.after(values=Values(part.value[:, 0], part.sd))
+        return replace(state, values=Values(part.value[:, 0], part.sd))
 
     bound = CellClip(limit)
     part = Part("values", cells_of(public), bound, share=share, kind=Kind.INPUT)

@@ -10,7 +10,8 @@ hands its own model to the last two.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method
-from tacit.methods.first_order.rounds import FirstOrder, even_count
+from tacit.methods.first_order.rounds import FirstOrder, even_count, person_rows
 from tacit.methods.first_order.rule import (
     BaselineShares,
     baseline_shares,
@@ -102,6 +103,20 @@ def first_model(first: FirstOrder, state: FirstState) -> Grouped:
     )
 
 
+def once_for_each(model_of: ModelOf) -> ModelOf:
+    """The same model of the same state, made once: all blocks of a round ask for it."""
+    last: tuple[AnyState, Grouped] | None = None
+
+    def found_of(state: AnyState) -> Grouped:
+        nonlocal last
+        kept = last
+        if kept is None or kept[0] is not state:
+            last = kept = (state, model_of(state))
+        return kept[1]
+
+    return found_of
+
+
 def choice_round(
     first: FirstOrder,
     share: float,
@@ -115,10 +130,7 @@ def choice_round(
     """
     columns = len(candidates(first_groups(first) if groups is None else groups))
 
-    def found_of(state: FirstState) -> Grouped:
-        return (
-            first_model(first, state) if model_of is None else model_of(state)
-        )
+    found_of = once_for_each(model_of or partial(first_model, first))
 
     def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
         found = found_of(state)
@@ -136,7 +148,7 @@ def choice_round(
             state.effects.gain,
             weight,
         )
-        return {"gains": Rows.one_each(rows)}
+        return {"gains": person_rows(rows)}
 
     def absorb(
         state: FirstState, released: Mapping[str, Released]
@@ -150,11 +162,17 @@ def choice_round(
             found.groups,
             found.model.noise,
         )
-        return state.after(choice=choice)
+        return replace(state, choice=choice)
 
     bound = RowClip(ROW_CLIP, "l1" if first.pure else "l2")
     part = Part("gains", 1, bound, width=columns, share=share)
     return Round("choice", (part,), contribute, absorb)
+
+
+def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
+    """The same items for people who differ as widely as the choice says."""
+    loadings = np.ascontiguousarray(model.loadings * state.choice.scales)
+    return replace(model, loadings=loadings, noise=state.choice.noise)
 
 
 def published(
@@ -164,7 +182,7 @@ def published(
     start from."""
     public = first.public
     kept, numbers = keep(first, state)
-    model = model.chosen(state.choice.scales, state.choice.noise)
+    model = widened(model, state)
     arrays = {
         "baseline": model.baseline.astype(np.float32),
         "variance": model.variance.astype(np.float32),

@@ -12,7 +12,7 @@ What is known afterwards is a `FirstState`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import sqrt
 from typing import TypeVar
@@ -97,6 +97,12 @@ def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
     return Rows(block.ptr, block.item, values[:, None])
 
 
+def person_rows(values: NDArray[np.float64]) -> Rows:
+    """One line of numbers a person, all added to row 0."""
+    people = len(values)
+    return Rows(np.arange(people + 1), np.zeros(people, np.uint32), values)
+
+
 @dataclass(frozen=True)
 class FirstOrder:
     """The rounds for one plan."""
@@ -151,7 +157,7 @@ class FirstOrder:
                 levels.MEAN_WEIGHT * mean / 2,
                 levels.COUNT_WEIGHT * log_count / levels.LOG_COUNT_MIDDLE,
             ]
-            return {"level": Rows.one_each(np.where(counts > 0, row, 0.0).T)}
+            return {"level": person_rows(np.where(counts > 0, row, 0.0).T)}
 
         def absorb(
             state: FirstState, released: Mapping[str, Released]
@@ -161,7 +167,7 @@ class FirstOrder:
             if self.whole_person:
                 find = levels.level_of_users
             found = find(noisy.value[0], max(noisy.sd, TINY), state.people)
-            return state.after(level=found)
+            return replace(state, level=found)
 
         bound = self._whole if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
@@ -197,7 +203,7 @@ class FirstOrder:
                 mean=mean,
                 features=matrix,
             )
-            return state.after(weights=found)
+            return replace(state, weights=found)
 
         bound = self._whole if self.whole_person else CellClip(1.0)
         part = Part("weights", self.public.items, bound, share=share)
@@ -277,7 +283,7 @@ class FirstOrder:
             level_variance=state.level.variance,
         )
         effects = Effects(found.mean, found.variance, found.gain)
-        return state.after(evidence=evidence.filled(), effects=effects)
+        return replace(state, evidence=evidence.filled(), effects=effects)
 
     def effect(self, state: FirstState) -> NDArray[np.float64]:
         """The effects so far: none before the first sums."""

@@ -72,7 +72,7 @@ def first_rounds(
         state: FirstState, released: Mapping[str, Released]
     ) -> FirstState:
         state = people.absorb(state, released)
-        return state.after(level=earlier.better_level(state.level))
+        return replace(state, level=earlier.better_level(state.level))
 
     def absorb_weights(
         state: FirstState, released: Mapping[str, Released]
@@ -81,13 +81,13 @@ def first_rounds(
         weights = earlier.better_weights(
             state.weights, noisy.value[:, 0], noisy.sd
         )
-        state = state.after(weights=weights)
+        state = replace(state, weights=weights)
         evidence, shared = earlier.evidence(
             state.weights, state.level.mean, first.sampling(state)
         )
-        state = first.settle(state.after(shared_sampling=shared), evidence)
+        state = first.settle(replace(state, shared_sampling=shared), evidence)
         found = _tastes(first, state, old) if tastes else None
-        return state if found is None else state.after(tastes=found)
+        return state if found is None else replace(state, tastes=found)
 
     return [
         replace(people, absorb=absorb_level),

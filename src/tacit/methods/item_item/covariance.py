@@ -227,7 +227,7 @@ def covariance_round(
         variance = np.array(state.effects.variance)
         variance[head] += spread
         effects = replace(state.effects, variance=variance)
-        return state.after(learned=learned, effects=effects)
+        return replace(state, learned=learned, effects=effects)
 
     bound = _covariance_bound(public, size)
     part = Part("matrix", size, bound, share=share, form="gram")

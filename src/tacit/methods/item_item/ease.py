@@ -10,6 +10,7 @@ the noise, and a ridge of every item on all others (Steck 2019) in low rank.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
@@ -148,7 +149,7 @@ def popularity_round(
             mean=max(float(raw.mean()), one),
             doubt=1.0,
         )
-        return state.after(weight=found.mean)
+        return replace(state, weight=found.mean)
 
     bound: Bound = RowClip(1.0) if whole_person else CellClip(1.0)
     part = Part("weights", public.items, bound, share=share)
@@ -175,7 +176,7 @@ def gram_round(public: Public, settings: EaseSettings, size: int) -> Round:
             noisy.value, noisy.sd, settings.rank, margin=MARGIN
         )
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
-        return state.after(between=ease(found.loadings, ridge), head=head)
+        return replace(state, between=ease(found.loadings, ridge), head=head)
 
     bound: Bound = FactorGram()
     if not whole_person:

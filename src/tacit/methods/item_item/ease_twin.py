@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 MOST_ITEMS = 4000
 """The most liked items that speak for each other."""
+LEAST_LIKES = 10
+"""Of an item among these, beyond those that the settings are chosen on."""
 TRIED_ITEMS, TRIED_PEOPLE = 1000, 500
 """The same, and people held back at most, where the settings are chosen."""
 HIDDEN = 0.2
@@ -47,13 +49,24 @@ class Way:
     """Ridge of an item in units of its own likes, and"""
     mean: float
     """in units of the mean item's."""
+    rank: int = RANK
 
 
-WAYS = tuple(
-    Way(*each)
-    for each in product((0.0, 0.5, 1.0), (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))
+WAYS = (
+    *(
+        Way(*each)
+        for each in product((0.0, 0.5, 1.0), (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))
+    ),
+    *(
+        Way(power, 0.5, mean, rank)
+        for power, mean, rank in product(
+            (0.0, 0.5, 1.0), (0.6, 4.0), (2, 8, 30)
+        )
+    ),
 )
-"""Those that are tried."""
+"""Those that are tried; the last where likes are few, and most of a spectrum is chance."""
+POPULARITY = len(WAYS)
+"""Stands for lists of what is liked most, which is tried beside them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +87,12 @@ def fit_ease(
     likes = csr_array((ones, item, ptr), shape=(len(ptr) - 1, items))
     count = np.bincount(item, minlength=items)
     order = np.argsort(-count, kind="stable")
-    head = np.sort(order[:MOST_ITEMS])
+    known = max(int((count >= LEAST_LIKES).sum()), TRIED_ITEMS)
+    head = np.sort(order[: min(known, MOST_ITEMS)])
     way = _best(likes[:, np.sort(order[:TRIED_ITEMS])])
+    if way is None:
+        nothing = np.zeros((len(head), 0))
+        return EaseFit(head, LowRankEase(nothing, nothing))
     return EaseFit(head, _weights(_Gram.of(likes[:, head], way), way))
 
 
@@ -98,11 +115,13 @@ class _Gram:
 
 def _weights(gram: _Gram, way: Way) -> LowRankEase:
     own = np.maximum(gram.own, 1e-3 * max(float(gram.own.mean()), 1e-9))
-    return ease(gram.loadings, way.own * own + way.mean * own.mean())
+    loadings = np.ascontiguousarray(gram.loadings[:, : way.rank])
+    return ease(loadings, way.own * own + way.mean * own.mean())
 
 
-def _best(likes: Any) -> Way:
-    """The way that finds most of the likes that were hidden of people held back."""
+def _best(likes: Any) -> Way | None:
+    """The way that finds most of the likes that were hidden of people held back; None where
+    no weights find as much as popularity does."""
     rng = np.random.default_rng(SEED)
     length = np.asarray(likes.sum(axis=1)).ravel()
     able = rng.permutation(np.flatnonzero(length >= 2))
@@ -112,28 +131,36 @@ def _best(likes: Any) -> Way:
     if len(able) > FOLDS * TRIED_PEOPLE:
         folds = [able[:TRIED_PEOPLE]]
     found = np.sum([_recalls(likes, held, rng) for held in folds], axis=0)
-    return WAYS[int(np.argmax(found))]
+    best = int(np.argmax(found))
+    return None if best == POPULARITY else WAYS[best]
 
 
 def _recalls(
     likes: Any, held: NDArray[np.int64], rng: np.random.Generator
 ) -> list[float]:
-    """Of each way: how much it finds of what is hidden of people held back."""
+    """Of each way, and of popularity: how much it finds of what is hidden of people held
+    back."""
     kept = np.ones(likes.shape[0], bool)
     kept[held] = False
     seen = likes[held].toarray() > 0
     hidden = seen & (rng.random(seen.shape) < HIDDEN)
     given = (seen & ~hidden).astype(np.float32)
-    most = np.maximum(np.minimum(hidden.sum(axis=1), PLACES), 1)
     grams = dict[float, _Gram]()
     told = list[float]()
     for way in WAYS:
         if way.power not in grams:
             grams[way.power] = _Gram.of(likes[kept], way)
         made = _weights(grams[way.power], way)
-        score = (given @ made.left) @ made.right.T
-        score[given > 0] = -np.inf
-        best = np.argpartition(-score, min(PLACES, score.shape[1] - 1), axis=1)
-        listed = np.take_along_axis(hidden, best[:, :PLACES], axis=1)
-        told.append(float((listed.sum(axis=1) / most).sum()))
-    return told
+        told.append(_found((given @ made.left) @ made.right.T, given, hidden))
+    count = np.asarray(likes[kept].sum(axis=0), np.float64).ravel()
+    popular = np.tile(count, (len(held), 1))
+    return [*told, _found(popular, given, hidden)]
+
+
+def _found(score: Floats, given: Floats, hidden: NDArray[np.bool_]) -> float:
+    """The sum over people of what share of the hidden their lists hold."""
+    score[given > 0] = -np.inf
+    most = np.maximum(np.minimum(hidden.sum(axis=1), PLACES), 1)
+    best = np.argpartition(-score, min(PLACES, score.shape[1] - 1), axis=1)
+    listed = np.take_along_axis(hidden, best[:, :PLACES], axis=1)
+    return float((listed.sum(axis=1) / most).sum())

@@ -15,6 +15,7 @@ Read on in `plan` (how the budget is divided), `rows` (what one person adds) and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import ClassVar, Literal, cast
 
@@ -170,7 +171,7 @@ class GramForm(Form):
                 matrix, noisy.sd, self.settings.rank or RANK
             ).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
-            return state.after(near=strongest(alike, self.settings.keep))
+            return replace(state, near=strongest(alike, self.settings.keep))
 
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:

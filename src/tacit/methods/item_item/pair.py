@@ -10,6 +10,7 @@ and n. The shrinkage follows by rule from the noise on the weights.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def pair_round(public: Public, size: int, share: float) -> Round:
         )
         learned = np.zeros((public.items, found.shape[1]))
         learned[head] = found
-        return state.after(learned=learned)
+        return replace(state, learned=learned)
 
     ratings: Bound
     ones: Bound

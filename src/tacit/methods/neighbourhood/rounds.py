@@ -16,7 +16,7 @@ docs/proofs/pnbm.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.first_order.choice import first_model
-from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.choice import first_model, widened
+from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.state import FirstState, Floats
 from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine import similarity as similar
@@ -91,8 +91,7 @@ class Pairs:
 
     def model(self, state: PairState) -> GaussianModel:
         """The personal model under the neighbours: level, popularity, public features."""
-        base = first_model(self.first, state).model
-        return base.chosen(state.choice.scales, state.choice.noise)
+        return widened(first_model(self.first, state).model, state)
 
     def _residuals(
         self, block: Block, state: PairState
@@ -158,7 +157,8 @@ class Pairs:
             start = similar.scaled(
                 similar.powered(cosine, 1.0), chance, START_DIVISOR
             )
-            return state.after(
+            return replace(
+                state,
                 cosine=cosine,
                 start=start,
                 similarity=start,
@@ -209,7 +209,7 @@ class Pairs:
             moved = np.clip(moved, -top, top)
             np.fill_diagonal(moved, 0.0)
             iterates = np.concatenate([state.iterates, moved[None]])
-            return state.after(similarity=moved, iterates=iterates)
+            return replace(state, similarity=moved, iterates=iterates)
 
         part = Part("gradient", self.triangle, self._bound(CLIP), share=share)
         return Round(
@@ -250,7 +250,7 @@ class Pairs:
                 LIMIT,
                 out,
             )
-            return {"errors": Rows.one_each(out * _balance(count))}
+            return {"errors": person_rows(out * _balance(count))}
 
         def absorb(
             state: PairState, released: Mapping[str, Released]
@@ -268,7 +268,7 @@ class Pairs:
                 if best is None
                 else self.candidates(state, trained)[best]
             )
-            return state.after(chosen=chosen, around=noise)
+            return replace(state, chosen=chosen, around=noise)
 
         part = Part(
             "errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share

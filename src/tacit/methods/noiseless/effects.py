@@ -27,6 +27,11 @@ from tacit.methods.noiseless.variational import (
 
 PASSES = 15
 """Over all ratings: nothing moves by .0002 afterwards on ML-100K."""
+ENOUGH, MOST = 20.0, 10.0
+"""Ratings a person for which so many passes are enough. Where people have fewer, most of what
+is believed of a person is what was believed before, and so many times more passes are
+needed; at most so many times (100 Netflix films, 2 ratings each: .9778 after 15 passes,
+.9757 after 200)."""
 PRIOR_PEOPLE = 20.0
 """Fictitious people who differ as widely as was believed before: so that few people do not
 decide how widely all differ."""
@@ -53,7 +58,7 @@ def fit_effects(
     noise = NOISE
     if len(rest):
         people = People(ptr, item, rest, threads)
-        for _ in range(PASSES):
+        for _ in range(round(PASSES * patience(people))):
             noise = _pass(known, people, noise)
     return Fitted(
         level + known.mean[:, 0],
@@ -62,6 +67,12 @@ def fit_effects(
         np.zeros(loadings.shape[1]),
         noise,
     )
+
+
+def patience(people: People) -> float:
+    """How many times more passes where people have few ratings."""
+    each = len(people.value) / people.there
+    return min(max(ENOUGH / each, 1.0), MOST)
 
 
 def _pass(known: Items, people: People, noise: float) -> float:

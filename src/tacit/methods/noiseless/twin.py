@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.rounds import public_design
+from tacit.methods.first_order.rounds import person_rows, public_design
 from tacit.methods.noiseless.effects import fit_effects
 from tacit.methods.noiseless.variational import (
     PASSES,
@@ -78,13 +78,15 @@ class OnePiece(Form):
             with threadpool_limits(1):
                 made, numbers = self.train(block, public)
             rows = Rows(np.array([0, items]), np.arange(items), made)
-            return {ITEMS: rows, SHARED: Rows.one_each(numbers[None, :])}
+            return {ITEMS: rows, SHARED: person_rows(numbers[None, :])}
 
         def absorb(
             state: OnePieceState, released: Mapping[str, Released]
         ) -> OnePieceState:
-            return state.after(
-                items=released[ITEMS].value, shared=released[SHARED].value[0]
+            return replace(
+                state,
+                items=released[ITEMS].value,
+                shared=released[SHARED].value[0],
             )
 
         bound = CellClip(1.0)
@@ -163,7 +165,8 @@ class GaussianTwin(PersonalTwin):
         return PASSES
 
     def fitted(self, block: Block, public: Public) -> Fitted:
-        """`tacit.methods.noiseless.variational`, with the catalogue's features."""
+        """`tacit.methods.noiseless.variational`, with the catalogue's features: from effects
+        and tastes for what is known of items, to tastes that ratings tell of."""
         features = public_design(public)
         return fit_gaussian(
             block.ptr,
@@ -175,6 +178,7 @@ class GaussianTwin(PersonalTwin):
             seed=self.method.seed,
             threads=self.threads,
             passes=self.passes,
+            after=given_tastes(block, public, self.threads),
         )
 
 
@@ -188,15 +192,20 @@ class EffectsTwin(PersonalTwin):
 
     def fitted(self, block: Block, public: Public) -> Fitted:
         """`tacit.methods.noiseless.effects`."""
-        features = public_design(public)
-        popularity = np.log1p(np.bincount(block.item, minlength=public.items))
-        popularity -= popularity.mean()
-        popularity /= max(float(popularity.std()), LEAST)
-        return fit_effects(
-            block.ptr,
-            block.item,
-            block.value,
-            loadings(popularity, features)[0],
-            None if features is None else features.matrix,
-            threads=self.threads,
-        )
+        return given_tastes(block, public, self.threads)
+
+
+def given_tastes(block: Block, public: Public, threads: int) -> Fitted:
+    """Effects of all items, and tastes for popularity and public features."""
+    features = public_design(public)
+    popularity = np.log1p(np.bincount(block.item, minlength=public.items))
+    popularity -= popularity.mean()
+    popularity /= max(float(popularity.std()), LEAST)
+    return fit_effects(
+        block.ptr,
+        block.item,
+        block.value,
+        loadings(popularity, features)[0],
+        None if features is None else features.matrix,
+        threads=threads,
+    )

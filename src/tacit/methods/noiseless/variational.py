@@ -38,6 +38,10 @@ START_SD = 0.1
 """Of the other loadings, to begin with."""
 EFFECT_SPREAD, LOADING_SPREAD = 0.2, 0.02
 """Variance of effects and of loadings around their regression, to begin with."""
+FREE = 8
+"""Columns at least that begin at random, where the others begin with given tastes. With no
+such start tastes for features are not found where ratings are few (a fifth of ML-100K with
+genres: .9615, and .9448 with it)."""
 UNSURE = 0.01
 """Variance of everything about an item, to begin with."""
 SHRINK = 5.0
@@ -113,13 +117,22 @@ def fit_gaussian(
     seed: int = 0,
     threads: int = 1,
     passes: int = PASSES,
+    after: Fitted | None = None,
 ) -> Fitted:
-    """From ratings of one row a person (inner scale) and the items' public features."""
+    """From ratings of one row a person (inner scale) and the items' public features. `after`
+    is a fit of effects and given tastes (`tacit.methods.noiseless.effects`) to go on from."""
     level = mean_of(value)
     rest = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    known = begin(item, rest, count, features, random_start(items, width, seed))
+    first = random_start(items, width, seed)
     noise = NOISE
+    if after is None:
+        known = begin(item, rest, count, features, first)
+    else:
+        noise = after.noise
+        known = begin(item, rest, count, features, beside(after, first))
+        known.mean[:, 0] = after.baseline - level
+        known.regress()
     if len(rest):
         people = People(ptr, item, rest, threads)
         for _ in range(passes):
@@ -139,6 +152,13 @@ def random_start(items: int, width: int, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     first[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
     return first
+
+
+def beside(after: Fitted, first: Floats) -> Floats:
+    """The strongest of the given tastes, and random ones: as many columns as `first`."""
+    axes, sizes, _ = np.linalg.svd(after.loadings, full_matrices=False)
+    kept = min(len(sizes), max(first.shape[1] - FREE, 1))
+    return np.column_stack([(axes * sizes)[:, :kept], first[:, kept:]])
 
 
 def finished(known: Items, count: Floats, level: float, noise: float) -> Fitted:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import Rows
 from tacit.bound.report import Replaced, Report
+from tacit.methods.first_order.rounds import person_rows
 from tacit.methods.refine import reports
 from tacit.rounds.people import Participation, Slice
 from tacit.rounds.round import AnyState, Block, Kind, Part, Released, Round
@@ -75,7 +76,7 @@ class Carrier:
             favour(
                 block.people, rows.ptr, index, value, key, report.pairs, found
             )
-            return {"report": Rows.one_each(found)}
+            return {"report": person_rows(found)}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]

@@ -3,7 +3,7 @@ make of the public state."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +86,8 @@ class Questions:
         matrix, _ = loadings(
             found.popularity, self.features, level_variance=LEVEL_VARIANCE
         )
-        return state.after(
+        return replace(
+            state,
             weights=found,
             told=float(people),
             loadings=matrix,
@@ -108,7 +109,7 @@ class Questions:
         told = gathered(total, state.loadings.shape[1], self.spread)
         count = max(people, 1)
         common = common_tastes(REACH * told / count, REACH * sd / count)
-        return state.after(baseline=state.loadings @ common)
+        return replace(state, baseline=state.loadings @ common)
 
     def effects(self, block: Block, state: AnswersState) -> Rows:
         """How a person's ratings depart from what is expected of her, to norm 1."""
@@ -138,8 +139,8 @@ class Questions:
             None if self.features is None else self.features.matrix,
             sampling=SAMPLING,
         )
-        return state.after(
-            baseline=state.baseline + found.mean, variance=found.variance
+        return replace(
+            state, baseline=state.baseline + found.mean, variance=found.variance
         )
 
 

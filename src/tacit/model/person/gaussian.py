@@ -14,7 +14,8 @@ person's posterior and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class GaussianModel:
     """Precision that each rating adds to each column of z_u, telling nothing of it: the
     variance of a typical item's loadings over `noise`. None adds none."""
 
-    @property
+    @cached_property
     def precision(self) -> NDArray[np.float64]:
         """Of a rating around the personal model, by item."""
         return 1.0 / (self.noise + self.variance)
@@ -64,16 +65,6 @@ class GaussianModel:
         if self.per_rating is None:
             return np.zeros(self.loadings.shape[1])
         return self.per_rating
-
-    def chosen(
-        self, scales: NDArray[np.float64], noise: float
-    ) -> GaussianModel:
-        """The same items for people who differ as widely as `scales` of the loadings say."""
-        return replace(
-            self,
-            loadings=np.ascontiguousarray(self.loadings * scales),
-            noise=noise,
-        )
 
 
 @dataclass(frozen=True, eq=False)

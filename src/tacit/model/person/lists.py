@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,5 +90,6 @@ def write_lists(
             remedy="choose another --out",
         ) from None
     finally:
-        staging.unlink(missing_ok=True)
+        with suppress(OSError):  # where a folder on the way is a file
+            staging.unlink(missing_ok=True)
     return people.n_users

@@ -3,9 +3,10 @@ scale of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,10 +103,33 @@ def given_ratings(
     return Given(Own(rows, inner, stamped, asked), unknown)
 
 
-def _lines(ratings: OwnRatings) -> list[OwnLine]:
+def _lines(ratings: Any) -> list[OwnLine]:
+    """As lines; what is no line is refused, with what to give."""
     if isinstance(ratings, Mapping):
-        return [OwnLine(item, rating) for item, rating in ratings.items()]
-    return [OwnLine(*line) for line in ratings]
+        lines = [OwnLine(item, rating) for item, rating in ratings.items()]
+    elif isinstance(ratings, str) or not isinstance(ratings, Iterable):
+        raise _no_ratings(f"own ratings are no {type(ratings).__name__}")
+    else:
+        lines = []
+        for number, line in enumerate(ratings, 1):
+            if isinstance(line, str) or not isinstance(line, Sequence):
+                raise _no_ratings(f"own rating {number} is not (item, rating)")
+            if not 2 <= len(line) <= 4:
+                raise _no_ratings(f"own rating {number} is not (item, rating)")
+            lines.append(OwnLine(*line))
+    for line in lines:
+        rating: Any = line.rating
+        if rating is not None and (
+            isinstance(rating, bool) or not isinstance(rating, Real)
+        ):
+            raise _no_ratings(f"the rating of {line.item!r} is no number")
+    return lines
+
+
+def _no_ratings(why: str) -> DataError:
+    return DataError(
+        why, remedy='give a mapping, such as {"Alien": 5, "Heat": 4}'
+    )
 
 
 def likes(schema: Schema, own: Own) -> Own:

@@ -23,6 +23,10 @@ LIKED = 1.0
 scale that is 1."""
 
 
+SAME = 1e-9
+"""Scores that differ by less order nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Ordered:
     """All items, with what they are ordered by."""
@@ -53,13 +57,35 @@ def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
         return Ordered(chance_above(mean, sd, LIKED), mean, sd)
     # Optimism: what it might well be, where the model does not know yet.
     if chosen == "explore":
-        return Ordered(mean + sd, mean, sd)
+        hoped = mean + sd
+        if not np.ptp(hoped) > SAME:
+            hoped = _unfamiliar(model, own)
+        return Ordered(hoped, mean, sd)
     if chosen == model.ranks_by:  # popularity, or a score of likes
         return Ordered(model.scores(own), mean, sd)
     raise SettingError(
         f"--by {chosen} is unknown for this model",
         remedy="use rating, liked or explore",
     )
+
+
+def _unfamiliar(model: PersonalModel, own: Own) -> Floats:
+    """Where nothing is known about ratings and their errors: what the model ranks high and
+    few people know. Both are put on their own spread, so that neither drowns the other."""
+    scores = _spread(model.scores(own))
+    weight = model.arrays.get("weight")
+    if weight is None:
+        return scores
+    known = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
+    if model.ranks_by == "popularity":  # the score is how well known an item is
+        return -known
+    return scores - _spread(known)
+
+
+def _spread(values: Floats) -> Floats:
+    deviation = float(values.std())
+    centred: Floats = values - values.mean()
+    return centred / deviation if deviation > 0 else centred
 
 
 def chance_above(mean: Floats, sd: Floats, level: float) -> Floats:

@@ -6,8 +6,54 @@ released to nobody.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from tacit.page import table
+
+if TYPE_CHECKING:
+    import polars
+
+T = TypeVar("T")
+
+
+class Listed(list[T]):
+    """A list of answers that is a table too: `frame()` gives it to polars, a notebook shows
+    it as rows. Items that the model does not know are left out of both."""
+
+    def frame(self) -> polars.DataFrame:
+        """One row a line; reasons are a list in their cell."""
+        import polars as pl
+
+        return pl.DataFrame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        known = (each for each in self if not isinstance(each, UnknownItem))
+        return [_row(each) for each in known]
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        if not rows:
+            return "<p>nothing</p>"
+        return table(
+            tuple(rows[0]),
+            [[_cell(value) for value in row.values()] for row in rows],
+        )
+
+
+def _row(line: Any) -> dict[str, Any]:
+    """By name: lines are dataclasses or named tuples."""
+    if is_dataclass(line) and not isinstance(line, type):
+        return asdict(line)
+    return dict(line._asdict())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, tuple):
+        return ", ".join(str(each) for each in value)
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -22,7 +68,13 @@ class Recommendation:
     score: float
     """What the list is ordered by."""
     because: tuple[str, ...] = ()
-    """Own ratings that speak most for it."""
+    """Own ratings that speak most for it; empty where it is everybody's liking alone."""
+    moved: tuple[Share, ...] = ()
+    """The same, with by how much each has moved it: in rating points, or in the score of a
+    model of likes."""
+    everybody: float = 0.0
+    """How far everybody's expected rating of it lies above that of an average item, in rating
+    points: how much of its place it owes to being liked by many."""
 
 
 @dataclass(frozen=True)

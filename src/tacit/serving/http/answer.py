@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 
@@ -57,6 +57,8 @@ class Asset:
     cache: str = REVALIDATE
     bodies: Mapping[str, bytes] | None = None
     """By coding, `identity` first; made here unless they are known."""
+    more: tuple[tuple[bytes, bytes], ...] = ()
+    """Headers of its own."""
     digest: str = field(init=False)
     forms: Mapping[str, _Form] = field(init=False)
 
@@ -79,6 +81,7 @@ class Asset:
             (b"etag", etag),
             (b"cache-control", self.cache.encode()),
             (b"vary", b"accept-encoding, accept"),
+            *self.more,
         ]
         full: Headers = [
             *kept,
@@ -92,7 +95,7 @@ class Asset:
 
     def forever(self) -> Asset:
         """The same under an address that never changes its meaning."""
-        return Asset(self.label, self.kind, self.body, FOREVER, self.bodies)
+        return replace(self, cache=FOREVER)
 
     def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""

@@ -14,6 +14,8 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
+from tacit.serving.http.origins import asks_first, let, named, origin_of
+
 
 class Call:
     """One request. Header names are in lower case; the body is read by the gate, within its
@@ -75,10 +77,18 @@ class PlainRoutes(FastAPI):
         self._routes = routes
         self.watch_port: int | None = None
         """Where operators ask: `WATCHED` is answered there, and nothing else."""
+        self.origins: frozenset[str] = frozenset()
+        """Of pages that may take part: none unless the operator lists them."""
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        if self.origins and scope["type"] == "http":
+            origin = origin_of(scope, self.origins)
+            if origin is not None and asks_first(scope):
+                await let(send, origin)
+                return
+            send = send if origin is None else named(send, origin)
         if scope["type"] == "http" and not self._is_here(scope):
             reply = Reply.facts({"error": "not here"}, 404)
             await _send(reply, send)

@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '4f162228af6bedac';
+const VERSION = 'e27c3066166a5330';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',
@@ -19,7 +19,6 @@ const FILES = [
   'js/dom.js',
   'js/engine.js',
   'js/home.js',
-  'js/interval.js',
   'js/ledger.js',
   'js/model/catalogue.js',
   'js/model/centred.js',
@@ -50,7 +49,6 @@ const FILES = [
   'js/offline.js',
   'js/person/csv.js',
   'js/person/database.js',
-  'js/person/exporting.js',
   'js/person/importing.js',
   'js/person/matching.js',
   'js/person/store.js',
@@ -67,15 +65,13 @@ const FILES = [
   'js/view/header.js',
   'js/view/ledger.js',
   'js/view/map.js',
-  'js/view/modal.js',
   'js/view/odds.js',
+  'js/view/parts.js',
   'js/view/promise.js',
   'js/view/reasons.js',
   'js/view/recommendations.js',
-  'js/view/row.js',
   'js/view/search.js',
   'js/view/start.js',
-  'js/view/states.js',
   'js/view/yours.js',
   'js/worker.js',
   'manifest.webmanifest',

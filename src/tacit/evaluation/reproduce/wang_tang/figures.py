@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from tacit.evaluation.reproduce.experiment import (
     Curve,
@@ -140,16 +141,14 @@ def draw6(results: Results) -> Iterable[Panel]:
         )
 
 
-FIGURE3 = Experiment(
+fits = partial(Experiment, data=DATA, split=SPLIT, work=work, cells="fits")
+"""A figure made of fits on the paper's data."""
+FIGURE3 = fits(
     figure="3",
     title="DPSGD-PNBM, DPSGD-MF, PCC and COS",
-    data=DATA,
-    split=SPLIT,
     parameters=DESCENT,
     keys=sgd_keys,
-    work=work,
     draw=draw3,
-    cells="fits",
     findings=(
         Finding(
             "DPSGD-PNBM beats PCC and COS",
@@ -180,16 +179,12 @@ FIGURE3 = Experiment(
         ),
     ),
 )
-FIGURE4 = Experiment(
+FIGURE4 = fits(
     figure="4",
     title="DPPS-PNBM, DPPS-MF, PCC and COS",
-    data=DATA,
-    split=SPLIT,
     parameters=CHAIN,
     keys=chain_keys,
-    work=work,
     draw=draw4,
-    cells="fits",
     findings=(
         Finding(
             "DPPS-PNBM beats PCC and COS",
@@ -213,16 +208,12 @@ FIGURE4 = Experiment(
         ),
     ),
 )
-FIGURE5 = Experiment(
+FIGURE5 = fits(
     figure="5",
     title="accuracy by the number of neighbours",
-    data=DATA,
-    split=SPLIT,
     parameters=f"epsilon 1 (DPPS: 1 x 200); {DESCENT}",
     keys=size_keys,
-    work=work,
     draw=draw5,
-    cells="fits",
     findings=(
         Finding(
             "less sensitive to N",
@@ -240,16 +231,12 @@ FIGURE5 = Experiment(
         ),
     ),
 )
-FIGURE6 = Experiment(
+FIGURE6 = fits(
     figure="6",
     title="DPSGD-PNBM and DPPS-PNBM",
-    data=DATA,
-    split=SPLIT,
     parameters=f"{DESCENT}. {CHAIN}",
     keys=both_keys,
-    work=work,
     draw=draw6,
-    cells="fits",
     findings=(
         Finding(
             "DPPS more accurate",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class PrintedFactors(Form):
         def absorb(
             state: TableState, released: Mapping[str, Released]
         ) -> TableState:
-            return state.after(items=released["items"].value)
+            return replace(state, items=released["items"].value)
 
         claim = Claim(self.noise, 1.0, epsilon_of(public), 0.0, self.reason)
         part = Part(

@@ -4,6 +4,7 @@ that they rated, with pieces of noise (or, for the plain factorization, without)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -182,7 +183,7 @@ class VisibleGradients(Form):
                 given.rate,
                 given.ridge,
             )
-            return state.after(items=moved.astype(state.items.dtype))
+            return replace(state, items=moved.astype(state.items.dtype))
 
         profile = Personal(PROFILE, self.width)
         name = f"step {turn.index}"
@@ -264,8 +265,10 @@ class VisibleGradients(Form):
         before the first gradient is sent."""
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
-            nothing = np.zeros((len(block.item), self.width))
-            return {"gradient": Rows(block.ptr, block.item, nothing)}
+            empty = np.zeros(len(block.people) + 1, np.int64)
+            nobody = np.zeros(0, np.uint32)
+            nothing = np.zeros((0, self.width))
+            return {"gradient": Rows(empty, nobody, nothing)}
 
         def absorb(
             state: ProfileState, released: Mapping[str, Released]

@@ -13,7 +13,7 @@ second implementation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,7 +113,7 @@ class LangevinSample(Form):
         def absorb(
             state: TableState, released: Mapping[str, Released]
         ) -> TableState:
-            return state.after(items=released["items"].value)
+            return replace(state, items=released["items"].value)
 
         claim = Claim("gaussian", 1.0, public.budget.epsilon, 0.0, REASON)
         part = Part(

@@ -4,6 +4,7 @@ numbers as printed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import log, sqrt
 
 import numpy as np
@@ -140,7 +141,7 @@ class Measurements:
         def absorb(
             state: PrintedState, released: Mapping[str, Released]
         ) -> PrintedState:
-            return state.after(average=float(_mean(released, 0.0, 0.0)[0]))
+            return replace(state, average=float(_mean(released, 0.0, 0.0)[0]))
 
         return self._round("global", self._pair("global", 1), measure, absorb)
 
@@ -161,7 +162,9 @@ class Measurements:
         ) -> PrintedState:
             prior = self.settings.item_prior
             made = _mean(released, prior, state.average)
-            return state.after(item=made, count=released["count"].value[:, 0])
+            return replace(
+                state, item=made, count=released["count"].value[:, 0]
+            )
 
         parts = self._pair("items", self.items)
         return self._round("items", parts, measure, absorb)
@@ -175,7 +178,7 @@ class Measurements:
         def absorb(
             state: PrintedState, released: Mapping[str, Released]
         ) -> PrintedState:
-            return state.after(again=float(_mean(released, 0.0, 0.0)[0]))
+            return replace(state, again=float(_mean(released, 0.0, 0.0)[0]))
 
         parts = self._pair("global", 1, ALPHA)
         return self._round("recentred", parts, measure, absorb)
@@ -205,7 +208,8 @@ class Measurements:
         def absorb(
             state: PrintedState, released: Mapping[str, Released]
         ) -> PrintedState:
-            return state.after(
+            return replace(
+                state,
                 covariance=released["covariance"].value,
                 weights=released["weights"].value,
             )
@@ -238,7 +242,7 @@ class Measurements:
         def absorb(
             state: PrintedState, released: Mapping[str, Released]
         ) -> PrintedState:
-            return state.after(parameters=released["parameters"].value[:, 0])
+            return replace(state, parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, UNCHARGED, 0.0, PROBE)
         part = Part(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf, sqrt
 from typing import Any
 
@@ -246,7 +247,7 @@ class DescentForm(PrintedForm):
         """Of symmetric similarities, beta times the pull to zero as well."""
         value = (state.similarity + state.similarity.T) / 2
         slope = algorithm.published_gradient(
-            block, state.after(similarity=value), floor=self.floor
+            block, replace(state, similarity=value), floor=self.floor
         )
         settings = self.settings
         pull = settings.decay * value
@@ -349,7 +350,7 @@ class LangevinForm(PrintedForm):
         value = state.similarity + noise
         value = (value + value.T) / 2
         slope = algorithm.published_gradient(
-            block, state.after(similarity=value), floor=NO_FLOOR
+            block, replace(state, similarity=value), floor=NO_FLOOR
         )
         drift = slope + self.settings.decay * value
         times = float(state.counts.sum())

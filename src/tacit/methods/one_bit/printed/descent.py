@@ -15,6 +15,7 @@ a setting. `tests/printed/shin.py` is a second implementation.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
@@ -298,8 +299,8 @@ class PrintedDescent:
         moved = self._step(path[-1], told[0], turn)
         if known(state.gradients):
             told = np.concatenate([state.gradients, told])
-        return state.after(
-            gradients=told, path=np.concatenate([path, moved[None]])
+        return replace(
+            state, gradients=told, path=np.concatenate([path, moved[None]])
         )
 
     def path(self, state: DescentState) -> Factors:

@@ -18,7 +18,7 @@ import { promiseView } from './view/promise.js';
 import { recommendations } from './view/recommendations.js';
 import { searchField } from './view/search.js';
 import { start } from './view/start.js';
-import { trouble, skeleton } from './view/states.js';
+import { trouble, skeleton } from './view/parts.js';
 import { yours } from './view/yours.js';
 
 /** @typedef {import("./view/header.js").ViewName} ViewName */
@@ -30,7 +30,8 @@ const search = searchField();
 const top = header(search.element);
 const films = h('div', { class: 'films-view' }, hero(), skeleton());
 const ledger = ledgerView();
-const promise = promiseView(deviceRoom());
+const room = deviceRoom();
+const promise = promiseView(room.element);
 const atlas = h('div', { class: 'map-view' });
 /** @type {Record<ViewName, Pane>} */
 const panes = {
@@ -170,7 +171,9 @@ function fail(error) {
  * @param {string} folder
  */
 async function news(digest, folder) {
-  const { first, models } = await published().catch(() => ({ first: '', models: [] }));
+  const none = { first: '', models: [], federation: [] };
+  const { first, models, federation } = await published().catch(() => none);
+  void room.use(federation);
   const own = models.find((one) => (folder === '' ? one.name === first : one.base === folder));
   if (models.length > 1) footer.append(chooser(models, own?.base ?? ''));
   if (!own || own.digest === digest) return;

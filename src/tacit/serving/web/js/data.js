@@ -8,8 +8,10 @@ import { ask, DATA_CACHE, isCut } from './net.js';
 
 /** @typedef {import("./ledger.js").Entry} Entry */
 
-/** Models that one can choose among. */
+/** Models that one can choose among, and servers that one can take part with. */
 const MOST_MODELS = 50;
+const MOST_SERVERS = 10;
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
 /**
  * A `fetch` for data of the server: what was fetched once is not asked for again.
@@ -78,10 +80,10 @@ export function folderOf(folder) {
 
 /**
  * What the server publishes now; nothing while the network is cut.
- * @returns {Promise<{first: string, models: Listed[]}>}
+ * @returns {Promise<{first: string, models: Listed[], federation: string[]}>}
  */
 export async function published() {
-  if (await isCut()) return { first: '', models: [] };
+  if (await isCut()) return { first: '', models: [], federation: [] };
   const request = new Request(new URL(MODELS, BASE), {
     headers: { accept: 'application/json' },
     cache: 'no-cache',
@@ -92,5 +94,7 @@ export async function published() {
     (/** @type {any} */ one) =>
       FOLDER.test(one?.base) && [one.name, one.digest].every((word) => typeof word === 'string'),
   );
-  return { first: String(told?.default ?? ''), models: sound };
+  const named = Array.isArray(told?.federation) ? told.federation.slice(0, MOST_SERVERS) : [];
+  const federation = named.filter((/** @type {any} */ one) => ORIGIN.test(one));
+  return { first: String(told?.default ?? ''), models: sound, federation };
 }

@@ -7,9 +7,9 @@ import { within } from './person/database.js';
  * @typedef {object} Entry
  * @property {number} [number] its place, given by the database
  * @property {number} at when, in milliseconds
- * @property {"page" | "worker" | "service" | "browser"} by who asked
+ * @property {"page" | "worker" | "service" | "browser" | "device"} by who asked
  * @property {string} address relative to the page where it is the page's own server
- * @property {"page" | "data" | "check" | "worker" | "other"} why
+ * @property {"page" | "data" | "check" | "worker" | "other" | "task" | "enrol" | "join" | "answer"} why
  * @property {number} asked bytes of method and address, as the page wrote them
  * @property {number} body bytes of the body that was sent with it
  * @property {number | null} received bytes that came back, where that is known

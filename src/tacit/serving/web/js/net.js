@@ -1,9 +1,9 @@
 /**
  * The one way to the network, for the page, its worker and its service worker.
  *
- * It only ever asks: a request with a body, a query or an address off the page's own server is
- * refused here, so that nothing which depends on ratings has a way out. What it asks is in the
- * ledger first.
+ * The page only ever asks: a request with a body, a query or an address off the page's own server
+ * is refused here, so that nothing which depends on ratings has a way out. The device of a person
+ * who takes part has a door of its own, `send`. Whatever leaves is in the ledger first.
  */
 
 import { BASE, CATALOGUE, MODEL, MODELS, STATEMENT } from './base.js';
@@ -74,36 +74,67 @@ export async function ask(request, by, why) {
   if (request.method !== 'GET') throw new TypeError('this page only asks; it sends nothing');
   if (url.origin !== BASE.origin) throw new TypeError('this page asks its own server only');
   if (url.search) throw new TypeError('this page asks without a query');
+  return written(url, request.method, 0, by, why, () =>
+    fetch(request, { credentials: 'same-origin', referrerPolicy: 'no-referrer' }),
+  );
+}
+
+/**
+ * Makes a request, in the ledger before it leaves; refuses while the network is cut.
+ * @param {URL} url @param {string} method @param {number} body bytes of it
+ * @param {Entry["by"]} by @param {Entry["why"]} why @param {() => Promise<Response>} fetched
+ */
+async function written(url, method, body, by, why, fetched) {
   /** @type {Entry} */
   const entry = {
     at: Date.now(),
     by,
     why,
     address: shown(url),
-    asked: lineBytes(request.method, url),
-    body: 0,
+    asked: lineBytes(method, url),
+    body,
     received: null,
     status: null,
     cut: await isCut(),
   };
   if (entry.cut) {
-    await record({ ...entry, asked: 0, received: 0, status: 0 });
+    await record({ ...entry, asked: 0, body: 0, received: 0, status: 0 });
     throw new Cut('the network is cut');
   }
-  const written = record(entry);
+  const noted = record(entry);
   try {
-    const response = await fetch(request, {
-      credentials: 'same-origin',
-      referrerPolicy: 'no-referrer',
-    });
-    await written;
+    const response = await fetched();
+    await noted;
     void finish(entry, response);
     return response;
   } catch (error) {
-    await written;
+    await noted;
     await record({ ...entry, status: 0, received: 0 });
     throw error;
   }
+}
+
+/**
+ * Speaks to a server of the federation that this person has asked about, and writes it down. No
+ * other way leads off the page's own server, and none at all until `federation` names origins: the
+ * device sets it when the person asks, and leaving takes it away.
+ * @param {URL} url
+ * @param {RequestInit} options
+ * @param {Entry["why"]} why
+ * @returns {Promise<Response>}
+ */
+export async function send(url, options, why) {
+  const allowed = await setting('federation', /** @type {string[]} */ ([]));
+  if (!allowed.includes(url.origin)) throw new Error('this page was not let speak to that server');
+  const body = /** @type {Uint8Array | undefined} */ (options.body)?.length ?? 0;
+  return written(url, options.method ?? 'GET', body, 'device', why, () =>
+    fetch(url, {
+      ...options,
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'no-referrer',
+    }),
+  );
 }
 
 /** Adds to the entry what came back. @param {Entry} entry @param {Response} response */

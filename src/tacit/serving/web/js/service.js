@@ -9,7 +9,10 @@
 
 import { BASE } from './base.js';
 import { ask, isCut, isData } from './net.js';
+import { setting } from './person/database.js';
 
+/** What only who takes part in a training needs: copied when it is used. */
+const LATER = /\/js\/device\/\w+\.js$/;
 /** @type {any} */
 const worker = self;
 let cacheName = '';
@@ -28,7 +31,7 @@ export function serve(version, listed) {
   worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(settle()));
   worker.addEventListener('fetch', (/** @type {any} */ event) => {
     const url = new URL(event.request.url);
-    if (url.origin !== BASE.origin) return event.respondWith(Response.error());
+    if (url.origin !== BASE.origin) return event.respondWith(federation(event.request, url));
     return event.respondWith(isData(url) ? data(event.request) : answer(event.request, url));
   });
 }
@@ -66,6 +69,18 @@ async function data(request) {
   return (await isCut()) ? Response.error() : fetch(request);
 }
 
+/**
+ * Other servers than the page's own: those that the person asked about, while it is not cut. The
+ * device wrote it down.
+ * @param {Request} request @param {URL} url
+ */
+async function federation(request, url) {
+  /** @type {string[]} */
+  const allowed = await setting('federation', []).catch(() => []);
+  const may = allowed.includes(url.origin) && !(await isCut());
+  return may ? fetch(request) : Response.error();
+}
+
 /** @param {Request} request @param {URL} url */
 async function answer(request, url) {
   const cache = await caches.open(cacheName);
@@ -74,11 +89,14 @@ async function answer(request, url) {
   const kept = await cache.match(plain.href);
   if (kept) return kept;
   try {
-    return await ask(
+    const response = await ask(
       request.mode === 'navigate' ? new Request(url.href) : request,
       'service',
       'other',
     );
+    // Scripts that came later than the first copy are kept with it.
+    if (response.ok && LATER.test(url.pathname)) await cache.put(plain.href, response.clone());
+    return response;
   } catch {
     return (request.mode === 'navigate' && (await cache.match(BASE.href))) || Response.error();
   }

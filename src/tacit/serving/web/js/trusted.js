@@ -1,11 +1,11 @@
 /**
- * The only scripts that the page starts by address: its worker and its service worker, nothing
- * else.
+ * The only scripts that the page starts by address: its workers and its service worker,
+ * nothing else.
  */
 
 import { BASE } from './base.js';
 
-const ALLOWED = ['js/worker.js', 'sw.js'];
+const ALLOWED = ['js/worker.js', 'js/device/desk.js', 'sw.js'];
 
 /** @param {string} path */
 function address(path) {

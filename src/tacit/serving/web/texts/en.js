@@ -221,8 +221,8 @@ export const texts = {
     profileDelta: 'Remaining chance',
     you: 'And you?',
     youWords:
-      'You are not in this model because of this page. It sends no rating anywhere, so it ' +
-      'needs to promise you no epsilon: what you rate here is known to this device alone.',
+      'You are not in this model because of this page. Unless you choose to take part, it sends ' +
+      'nothing that follows from your ratings, so it needs to promise you no epsilon.',
     whole: 'The whole statement, word for word',
     unavailable: 'The statement could not be fetched.',
     demonstration: 'This one is a demonstration: its films are real, its people are invented.',
@@ -240,7 +240,7 @@ export const texts = {
     lead:
       'Every request of this page, written down before it is made: by the page, its worker and ' +
       'its service worker alike.',
-    ratings: 'of your ratings',
+    ratings: 'from your ratings',
     sent: 'sent in all',
     received: 'received',
     requests: 'requests',
@@ -251,13 +251,23 @@ export const texts = {
     who: 'Asked by',
     left: 'Left',
     came: 'Came back',
-    by: { page: 'page', worker: 'worker', service: 'service worker', browser: 'browser' },
+    by: {
+      page: 'page',
+      worker: 'worker',
+      service: 'service worker',
+      browser: 'browser',
+      device: 'device',
+    },
     why: {
       page: 'a file of the page',
       data: 'published data',
       check: 'is there a newer model?',
       worker: 'is there a newer page?',
       other: 'other',
+      task: 'terms of a training',
+      enrol: 'the key of this device',
+      join: 'is there a round?',
+      answer: 'an answer, masked',
     },
     cutState: 'refused: cut',
     failed: 'no answer',
@@ -322,8 +332,8 @@ export const texts = {
       `${count} ${plural(count, 'rating', 'ratings')} saved to a file`,
     wipeTitle: 'Wipe everything?',
     wipeWords:
-      'Your ratings, the films that you hid, the ledger and the stored copy of the page leave ' +
-      'this browser. There is no other copy: nobody can bring them back.',
+      'Your ratings, the films that you hid, the ledger, your book and key of taking part and the ' +
+      'stored copy of the page leave this browser. There is no other copy: nobody can bring them back.',
     wipe: 'Wipe everything',
     wiped: 'Everything is wiped',
     exportFirst: 'Export first',
@@ -331,11 +341,80 @@ export const texts = {
 
   device: {
     title: 'Taking part, by choice',
+    none:
+      'This page takes part in no training, and its server names none. It can only ask for ' +
+      'published files; it has no way to send anything.',
     words:
-      'This page takes part in no training. It can only ask for published files; it has no ' +
-      'way to send anything. A model can also learn from people who choose to take part: that ' +
-      'would be offered here, with its cost stated beforehand, and switched off unless you ' +
-      'switch it on.',
+      'A model can learn from people who choose to take part. Each sends numbers that hide among ' +
+      'those of others, with noise, to two servers that must not work together. It is off ' +
+      'unless you switch it on, and every cost is stated first.',
+    look: 'What is asked of me?',
+    looking: 'Asking',
+    lookNote: (/** @type {string} */ hosts) =>
+      `This asks ${hosts} for the terms. Nothing of yours goes with the question.`,
+    noOffer: (/** @type {string} */ why) => `There is nothing to take part in: ${why}.`,
+    left: 'You left, and the key of this device is deleted.',
+    book: (/** @type {string} */ spent, /** @type {string} */ cap) =>
+      `Your book: epsilon ${spent} of ${cap} was spent before. It stays spent.`,
+    broken: 'The device could not be started.',
+    offer: 'These are the terms. This browser has checked that the noise covers what it would add.',
+    purpose: 'What for',
+    noPurpose: 'Not said',
+    method: 'Method',
+    among: 'You hide among',
+    amongWords: (/** @type {string} */ least, /** @type {string} */ people) =>
+      `at least ${least} people in each round, of ${people}`,
+    noise: 'Noise',
+    noNoise: 'None at all: not private',
+    noiseFrom: {
+      servers: 'Each of both servers adds all of it. One of them must be honest',
+      devices: 'Every device adds a share. Most of the others must be honest',
+      both: 'Each server adds all of it, and every device a share',
+      own: 'This device adds all of it. Nobody else must be honest',
+    },
+    costs: 'All of it costs you epsilon',
+    nothing: 'There is no epsilon that holds',
+    rounds: 'What each round sends and costs',
+    round: 'Round',
+    sends: 'You send',
+    price: 'Epsilon by itself',
+    cap: 'For you as a whole person, never spend more than epsilon',
+    overCap: 'All of it would cost more than your cap.',
+    ticket: ['Ticket of the recommender', 'Ticket of the aggregator'],
+    accept: {
+      none: 'I know that nothing is promised: what I send can tell on me.',
+      strangers: 'I know that the promise rests on strangers alone.',
+    },
+    join: 'Take part',
+    notNow: 'Not now',
+    offerNote:
+      'What is sent in a round has the same length whatever you rated. You can switch it off at ' +
+      'any time; what was sent stays sent.',
+    switch: 'Taking part',
+    doing: {
+      waiting: 'Waiting for a round.',
+      answering: 'Computing an answer, here.',
+      answered: (/** @type {any} */ { bytes: count, counted }) =>
+        counted ? `Answered with ${count} bytes.` : 'The answer came too late and did not count.',
+      away: 'A server does not answer. Trying again.',
+      cut: 'The network is cut.',
+      off: 'Switched off. Nothing is sent.',
+      over: 'The training is over. Nothing more is sent.',
+      cap: 'Your cap is reached. Nothing more is sent.',
+      elsewhere: 'Another tab takes part for you.',
+    },
+    failed: (/** @type {string} */ why) => `It stopped: ${why}.`,
+    of: (/** @type {string} */ spent, /** @type {string} */ cap) => `${spent} of ${cap}`,
+    spent: 'epsilon in your book',
+    realised: 'your own loss',
+    next: 'one more round',
+    nextWords: (/** @type {string} */ more, /** @type {string} */ size) => `+${more} · ${size}`,
+    answers: 'answers',
+    memberNote:
+      'The book counts the most that anybody could have told. Your own loss is what your numbers ' +
+      'really told: it follows from your ratings, so it stays in this browser.',
+    leave: 'Leave, and delete the key',
+    leaveSure: 'Leave? The key of this device is deleted. What you spent stays in your book.',
   },
 
   state: {

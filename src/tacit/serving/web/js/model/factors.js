@@ -43,7 +43,8 @@ export class Factors extends Gaussian {
     const start = this.start(own.items);
     const system = identity(width, 1 + this.perRating * count);
     if (!this.unsure) system[0] = 1;
-    for (let a = 0; this.unsure && a < width; a++) system[a * width + a] = 1 + this.unsure[a] * count;
+    for (let a = 0; this.unsure && a < width; a++)
+      system[a * width + a] = 1 + this.unsure[a] * count;
     for (const item of own.items) this.added(system, item);
     const { covariance, spread } = spreads(system, width, loadings, this.items);
     /** Precision x what is left of each own rating. */

@@ -210,7 +210,8 @@ export class Gaussian {
     const width = this.width;
     const system = identity(width);
     for (const item of now) this.added(system, item);
-    for (let a = 0; this.unsure && a < width; a++) system[a * width + a] += now.size * this.unsure[a];
+    for (let a = 0; this.unsure && a < width; a++)
+      system[a * width + a] += now.size * this.unsure[a];
     return {
       items: now,
       ...spreads(system, width, this.loadings, this.items),

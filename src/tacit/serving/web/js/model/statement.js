@@ -1,7 +1,10 @@
 /** What a promise means for one person, and whether it is the signer's. */
 
+/** What stands before a statement where it is signed. */
+const DOMAIN = new TextEncoder().encode('tacit statement 1\0');
+
 /**
- * Whether an Ed25519 signature over exactly these bytes is of this key. False also where any of the
+ * Whether an Ed25519 signature over a statement of exactly these bytes is of this key. False also where any of the
  * three is malformed; throws only where the browser cannot check such signatures at all.
  * @param {Uint8Array} bytes  the statement as it was signed
  * @param {Uint8Array | string} signature  64 bytes, or their hex
@@ -11,11 +14,12 @@
 export async function verify(bytes, signature, key) {
   const [signed, raw] = [octets(signature), octets(key)];
   if (signed?.length !== 64 || raw?.length !== 32) return false;
+  const message = new Uint8Array([...DOMAIN, ...bytes]);
   const subtle = globalThis.crypto?.subtle;
   if (!subtle) throw new Error('this page cannot check signatures: it needs https or this machine');
   try {
     const given = await subtle.importKey('raw', copy(raw), { name: 'Ed25519' }, false, ['verify']);
-    return await subtle.verify({ name: 'Ed25519' }, given, copy(signed), copy(bytes));
+    return await subtle.verify({ name: 'Ed25519' }, given, copy(signed), message);
   } catch (fault) {
     if (fault instanceof DOMException && fault.name === 'DataError') return false; // no such key
     throw fault;

@@ -1,7 +1,10 @@
 /**
  * Comma-separated text to rows and back: quotes, line breaks within them, a byte-order mark,
- * semicolons.
+ * semicolons. A person's ratings as such a file, for her own disk: `tacit recommend --ratings` reads
+ * it.
  */
+
+import { h } from '../dom.js';
 
 /** The most rows that are read: nobody rated more. */
 const MOST = 200_000;
@@ -47,4 +50,23 @@ export function writeCsv(rows) {
     return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(cell).join(',')).join('\n') + '\n';
+}
+
+/** @typedef {import("./store.js").Rating} Rating */
+
+/** @param {Iterable<Rating>} ratings */
+export function exportText(ratings) {
+  return writeCsv([['item', 'rating'], ...[...ratings].map((row) => [row.item, row.rating])]);
+}
+
+/**
+ * Hands a text to the browser as a file to save. Nothing is asked of any server.
+ * @param {string} name
+ * @param {string} text
+ * @param {string} type
+ */
+export function saveFile(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  h('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

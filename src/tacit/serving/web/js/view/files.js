@@ -4,11 +4,11 @@ import { forget } from '../data.js';
 import { announce, clean, h, put } from '../dom.js';
 import { texts } from '../text.js';
 import { stars } from '../stars.js';
-import { exportText, saveFile } from '../person/exporting.js';
+import { exportText, saveFile } from '../person/csv.js';
 import { importText, UnknownFile } from '../person/importing.js';
 import { Matcher } from '../person/matching.js';
 import { nearest, likedFrom } from '../scale.js';
-import { modal } from './modal.js';
+import { modal } from './parts.js';
 
 /** @typedef {import("../home.js").Home} Home */
 /** @typedef {import("../person/importing.js").Imported} Imported */

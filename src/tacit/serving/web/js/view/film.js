@@ -1,10 +1,9 @@
 /** One film in full: what to expect, why, why it is not in the list, what is like it. */
 
 import { h, put, write } from '../dom.js';
-import { interval } from '../interval.js';
+import { interval, modal } from './parts.js';
 import { stars } from '../stars.js';
 import { number, signed, texts } from '../text.js';
-import { modal } from './modal.js';
 import { parts } from './reasons.js';
 
 /** @typedef {import("../home.js").Home} Home */

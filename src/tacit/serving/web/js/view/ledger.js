@@ -17,7 +17,7 @@ export function totals(all) {
   return {
     requests: all.filter((entry) => !entry.cut).length,
     refused: all.filter((entry) => entry.cut).length,
-    body: sum((entry) => entry.body),
+    body: sum((entry) => (entry.why === 'answer' ? entry.body : 0)),
     asked: sum((entry) => entry.asked + entry.body),
     received: sum((entry) => entry.received ?? 0),
   };

@@ -5,7 +5,7 @@
 import { attribute, clean, h, put, write } from '../dom.js';
 import { texts } from '../text.js';
 import { Drawing } from './drawing.js';
-import { filmRow } from './row.js';
+import { filmRow } from './parts.js';
 
 /** @typedef {import("../home.js").Home} Home */
 

@@ -15,6 +15,8 @@ import { oddsPanel } from './odds.js';
 /** Lines of one list, and letters of one text, that are shown of a statement. */
 const MOST_LINES = 30;
 const MOST_LETTERS = 600;
+/** As it was signed, with its signature beside it; plain where nobody signed it. */
+const AS_SIGNED = 'application/vnd.tacit.signed+json, application/json;q=0.5';
 const fetched = fetcher('page');
 /** Where the model in use lies. */
 let folder = '';
@@ -72,7 +74,7 @@ export function promiseView(room) {
       shown = false;
       if (front) return show();
       // Asked for while there is a network, so that it is here when there is none.
-      await Promise.all([answer('application/json'), answer('text/plain')]).catch(() => undefined);
+      await Promise.all([answer(AS_SIGNED), answer('text/plain')]).catch(() => undefined);
     },
   };
 }
@@ -85,7 +87,7 @@ async function answer(form) {
 }
 
 async function filled() {
-  const response = await answer('application/json');
+  const response = await answer(AS_SIGNED);
   const body = new Uint8Array(await response.clone().arrayBuffer());
   const statement = /** @type {Statement} */ (await response.json());
   return [

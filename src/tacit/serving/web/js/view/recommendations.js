@@ -5,7 +5,7 @@
 
 import { attribute, clean, h, write } from '../dom.js';
 import { PAGE } from '../home.js';
-import { interval } from '../interval.js';
+import { interval } from './parts.js';
 import { stars } from '../stars.js';
 import { number, texts } from '../text.js';
 import { inOneLine } from './reasons.js';

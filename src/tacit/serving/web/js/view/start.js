@@ -2,7 +2,7 @@
 
 import { h } from '../dom.js';
 import { texts } from '../text.js';
-import { filmRow } from './row.js';
+import { filmRow } from './parts.js';
 
 /** @typedef {import("../home.js").Home} Home */
 

@@ -3,7 +3,7 @@
 import { attribute, h, write } from '../dom.js';
 import { texts } from '../text.js';
 import { askWipe, exportRatings, importDialog } from './files.js';
-import { filmRow } from './row.js';
+import { filmRow } from './parts.js';
 
 /** @typedef {import("../home.js").Home} Home */
 

@@ -1,0 +1,45 @@
+"""Ratings and items as a caller has them: read already, or still to be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.data.read import read
+from tacit.errors import SettingError
+
+
+def as_ratings(
+    source: Any, *, items: Catalogue | None = None, **said: Any
+) -> Ratings:
+    """Ratings as they are, or read from what `read` takes. What is said about the reading of
+    ratings that were read already is refused."""
+    if not isinstance(source, Ratings):
+        return read(source, items=items, **said)
+    late = [name for name, value in said.items() if value is not None]
+    if late:
+        raise SettingError(
+            f"these ratings were read already: {', '.join(late)} would be passed over",
+            remedy=f"give {late[0]} to tacit.read, or give fit the file or frame itself",
+        )
+    return source
+
+
+def read_already(source: object) -> Ratings:
+    """Ratings, where a file or a frame is not taken."""
+    if isinstance(source, Ratings):
+        return source
+    raise SettingError(
+        f"this needs ratings that were read, not a {type(source).__name__}",
+        remedy="read them first: tacit.read(source, scale=(1, 5))",
+    )
+
+
+def as_catalogue(items: Any) -> Catalogue | None:
+    """A catalogue as it is, or read from what `read_items` takes."""
+    if items is None or isinstance(items, Catalogue):
+        return items
+    from tacit.data.reading.items import read_items
+
+    return read_items(items)

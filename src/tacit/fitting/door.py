@@ -1,0 +1,58 @@
+"""`Method.fit`: from what a caller has (a path, a frame, a matrix, ratings) to what a fit
+takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.asked import count, number
+from tacit.data.given import as_catalogue, as_ratings
+from tacit.errors import SettingError
+from tacit.fitting.run import fit
+
+if TYPE_CHECKING:
+    from tacit.methods.base import Method
+    from tacit.model.model import Model
+
+
+def fit_given(
+    method: Method,
+    ratings: Any,
+    y: object,
+    *,
+    items: Any,
+    users: int | None,
+    start: Model | str | Path | None,
+    keep_apart: float | None,
+    **reading: Any,
+) -> Model:
+    """Read what is not read yet, then fit. `reading` is said to `tacit.read`."""
+    if y is not None:
+        raise SettingError(
+            "a recommender takes no y: ratings are a column of the table",
+            remedy="call fit(ratings) with columns user, item and rating",
+        )
+    if keep_apart is not None:
+        number("keep_apart", keep_apart, "give a share, such as 0.1")
+    if users is not None:
+        count("users", users)
+    catalogue = as_catalogue(items)
+    said = {name: value for name, value in reading.items() if value is not None}
+    return fit(
+        method,
+        as_ratings(ratings, items=catalogue, **said),
+        items=catalogue,
+        users=users,
+        start=_start(start),
+        keep_apart=keep_apart,
+    )
+
+
+def _start(start: Model | str | Path | None) -> Model | None:
+    """A model as it is, or the one in a folder."""
+    from tacit.model.model import Model, load
+
+    if start is None or isinstance(start, Model):
+        return start
+    return load(start)

@@ -1,0 +1,102 @@
+"""What the owner says about a release and no program can know: who promises it, on which
+data, for what.
+
+Guarantee: nothing here is read from ratings. It is no part of the signed statement, and a
+document says so.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tacit.errors import SettingError
+from tacit.shown import one_line
+
+UNSAID = "not declared"
+
+
+class Declared(BaseModel):
+    """Each is a short text, as its owner writes it; empty where nothing was said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field("", description="of the deployment or product")
+    by: str = Field(
+        "", description="who promises: the organisation that holds the ratings"
+    )
+    contact: str = Field("", description="whom to ask")
+    date: str = Field("", description="of publication, YYYY-MM-DD")
+    data: str = Field("", description="what the ratings are, and whence")
+    period: str = Field("", description="of collection")
+    people: str = Field("", description="whose ratings they are")
+    use: str = Field("", description="what the model is for")
+    region: str = Field(
+        "", description="where these people are, or whose law applies"
+    )
+    collected: str = Field(
+        "", description="how ratings are collected, on which legal ground"
+    )
+    secured: str = Field(
+        "", description="how raw ratings are stored and who may read them"
+    )
+    deleted: str = Field(
+        "", description="when raw ratings are deleted, and how to ask for it"
+    )
+    decided: str = Field(
+        "", description="who chose epsilon and delta, and why these"
+    )
+    utility: str = Field(
+        "", description="how good the model is, and for whom it is worse"
+    )
+    authors: str = Field(
+        "", description="who fills in the registry record, with commas"
+    )
+
+
+def declare(*said: Mapping[str, Any]) -> Declared:
+    """What was declared; the last word holds."""
+    merged = {
+        str(name): one_line(str(value)).strip()
+        for each in said
+        for name, value in each.items()
+    }
+    try:
+        return Declared(**merged)
+    except ValidationError as error:
+        name = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise SettingError(
+            f"{name!r} is nothing that a statement asks its owner",
+            remedy=f"declare one of {', '.join(Declared.model_fields)}",
+        ) from None
+
+
+def read_declared(path: str) -> dict[str, Any]:
+    """A TOML file of `name = "text"`."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        found: dict[str, Any] = tomllib.loads(text)
+    except OSError as error:
+        raise SettingError(
+            f"it cannot be read ({error.strerror})",
+            place=path,
+            remedy='write lines such as by = "A library" into it',
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingError(
+            f"this is no TOML file ({error})",
+            place=path,
+            remedy='write lines such as: by = "A library"',
+        ) from None
+    for name, value in found.items():
+        if isinstance(value, dict | list):
+            raise SettingError(
+                f"{name!r} is not a text",
+                place=path,
+                remedy=f'write: {name} = "..."',
+            )
+    return found

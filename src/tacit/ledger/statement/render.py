@@ -1,0 +1,125 @@
+"""A document as a page that prints well, and as Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from tacit import page
+from tacit.ledger.statement.document import Block, Document, Grid, Section
+from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.story import _paragraphs, title
+from tacit.shown import one_line
+
+STYLE = """
+td:first-child { width: 15rem; color: var(--soft); }
+td { overflow-wrap: anywhere; }
+.annex h3 { margin-top: 1rem; }
+@media print {
+  html { font-size: 8.5pt; line-height: 1.35; }
+  p, ul { max-width: none; margin-bottom: .35rem; }
+  h2 { font-size: 1.2rem; margin-bottom: .3rem; }
+  section { margin-bottom: .7rem; }
+  table { break-inside: avoid; }
+  th, td { padding-top: .15rem; padding-bottom: .15rem; }
+  .annex h3 { margin: .5rem 0 .1rem; }
+  section:last-of-type { break-before: page; }
+}
+"""
+"""The plain words fit two sheets of paper; the annex begins on one of its own."""
+ANNEX = "Technical annex: the questions of NIST SP 800-226"
+
+
+def to_html(found: Document) -> str:
+    """One file that stands alone."""
+    cards = page.cards(page.card(*each) for each in found.cards)
+    parts = [("", cards)]
+    parts += [(head, _html_blocks(blocks)) for head, blocks in found.sections]
+    annexed = "\n".join(
+        f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}"
+        for head, blocks in found.annex
+    )
+    parts.append((ANNEX, f'<div class="annex">{annexed}</div>'))
+    return page.page(
+        found.title,
+        parts,
+        lead=found.lead,
+        notice=found.notice,
+        footer=found.footer.replace("`", ""),
+        style=STYLE,
+    )
+
+
+def short_html(statement: Statement) -> str:
+    """The numbered sentences, for a notebook."""
+    told = "".join(
+        f"<li>{_coded(first)}{_listed(items)}</li>"
+        for first, *items in _paragraphs(statement)
+    )
+    return f"<p><b>{page.escaped(title(statement))}</b></p><ol>{told}</ol>"
+
+
+def _listed(items: list[str]) -> str:
+    if not items:
+        return ""
+    return f"<ul>{''.join(f'<li>{_coded(item)}</li>' for item in items)}</ul>"
+
+
+def _html_blocks(blocks: tuple[Block, ...]) -> str:
+    return "\n".join(_html(each) for each in blocks)
+
+
+def _html(block: Block) -> str:
+    if isinstance(block, str):
+        return f"<p>{_coded(block)}</p>"
+    if isinstance(block, Grid):
+        return page.table(block.columns, block.rows)
+    items = "".join(f"<li>{_coded(item)}</li>" for item in block)
+    return f"<ul>{items}</ul>"
+
+
+def _coded(text: str) -> str:
+    """Escaped, with `backticks` as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", page.escaped(text))
+
+
+def to_markdown(found: Document) -> str:
+    """Plain Markdown, with tables."""
+    lines = [f"# {_plain(found.title)}", "", _plain(found.lead), ""]
+    if found.notice:
+        lines += [f"> **{_plain(found.notice)}**", ""]
+    lines += [
+        f"- **{_plain(figure)}** {_plain(said)}" for figure, said in found.cards
+    ]
+    lines.append("")
+    for section in found.sections:
+        lines += _markdown(section, "##")
+    lines += [f"## {ANNEX}", ""]
+    for section in found.annex:
+        lines += _markdown(section, "###")
+    lines.append(_plain(found.footer))
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(section: Section, mark: str) -> list[str]:
+    heading, blocks = section
+    lines = [f"{mark} {_plain(heading)}", ""]
+    for block in blocks:
+        if isinstance(block, str):
+            lines.append(_plain(block))
+        elif isinstance(block, Grid):
+            lines.append(_row(block.columns))
+            lines.append(_row(tuple("---" for _ in block.columns)))
+            lines += [_row(row) for row in block.rows]
+        else:
+            lines += [f"- {_plain(item)}" for item in block]
+        lines.append("")
+    return lines
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(_plain(cell).replace('|', '&#124;') for cell in cells)} |"
+
+
+def _plain(text: str) -> str:
+    """One line, in which nothing of a stranger is markup."""
+    return one_line(text).replace("<", "&lt;")

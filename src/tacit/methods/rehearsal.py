@@ -1,0 +1,265 @@
+"""A method tries itself on invented people, before anything is charged.
+
+They go through its whole plan to the finished model. Whatever would stop a fit half-way (a
+round that reads what no round released, rows that miss their array, a method with an error in
+it) stops it here, while it is free. And in every round each of them must add the same among
+the others, among others who rate otherwise, and by herself: a method that mixes people has no
+bound, and is refused.
+
+The people are made of public facts alone (the scale, the catalogue) and a fixed seed, so a
+refusal says something about the method and nothing about anybody. What they release is exact:
+noise protects nobody here. Who takes part is asked of a crowd, which an engine is; what an
+engine cannot run it refuses by itself (`Engine.check`), and in every round it looks at real
+people too (`tacit.engine.alone.Witness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.bound.base import Rows
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.data.schema import Schema
+from tacit.errors import SettingError
+from tacit.methods.base import Method, Public
+from tacit.methods.exact import summed
+from tacit.model.shared import Shared
+from tacit.rounds.loop import passed_over
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.people import EVERYONE, Crowd
+from tacit.rounds.round import AnyState, Block, Round
+
+PEOPLE = 12
+"""Invented: enough for every shape of a row, from one rating to all items."""
+ITEMS = 60
+"""Of the catalogue, at most: what a plan needs for more is checked from its sizes."""
+SAME = slice(0, None, 2)
+"""Those of them who stay as they are when the others change."""
+SEED = 13
+"""Of what the others change to."""
+MIXED = (
+    "the round {} does not compute each person alone: what somebody adds depends on who else "
+    "is there, so no sum over people has a bound"
+)
+REMEDY = (
+    "nothing was charged. A row may depend on one person and the public state only: "
+    "docs/adding-a-method.md says how to test it"
+)
+CrowdOf = Callable[[Ratings], Crowd]
+"""Makes a crowd of the invented people, as an engine knows them."""
+
+
+def few(public: Public) -> Public:
+    """The same public facts of fewer items, with all that is known about them; where who
+    rated what is public, with what the invented people have rated."""
+    catalogue = few_items(public.catalogue)
+    pattern = None
+    if public.pattern is not None:
+        people = invented(public.schema, catalogue)
+        pattern = Pattern(people.ptr, people.item)
+    return replace(public, catalogue=catalogue, pattern=pattern)
+
+
+def few_items(catalogue: Catalogue) -> Catalogue:
+    """The first items of a catalogue, with all that is known about them."""
+    if len(catalogue.ids) <= ITEMS:
+        return catalogue
+    titles, years = catalogue.titles, catalogue.years
+    tagged, numeric = catalogue.tagged, catalogue.numeric
+    return replace(
+        catalogue,
+        ids=catalogue.ids[:ITEMS],
+        titles=None if titles is None else titles[:ITEMS],
+        years=None if years is None else years[:ITEMS],
+        tagged=None if tagged is None else tagged[:ITEMS],
+        numeric=None if numeric is None else numeric[:ITEMS],
+    )
+
+
+def invented(schema: Schema, catalogue: Catalogue, seed: int = 0) -> Ratings:
+    """People who exist nowhere: the first rated one item, the last rated all of them, or as
+    many as the schema allows."""
+    rng = np.random.default_rng(seed)
+    items = len(catalogue.ids)
+    most = min(items, schema.max_ratings or items)
+    counts = np.linspace(1, most, PEOPLE).astype(np.int64)
+    rows = [
+        np.sort(rng.choice(items, count, replace=False)) for count in counts
+    ]
+    return Ratings(
+        schema,
+        [f"invented {number}" for number in range(PEOPLE)],
+        list(catalogue.ids),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.concatenate(rows).astype(np.uint32),
+        _values(schema, int(counts.sum()), rng),
+    )
+
+
+def changed(people: Ratings, *, items: bool) -> Ratings:
+    """The same people, but for those between: they have rated otherwise, and other `items`
+    where that is not public."""
+    rng = np.random.default_rng(SEED)
+    value = _values(people.schema, len(people.value), rng)
+    item = people.item.copy()
+    stays = set(range(len(people.users))[SAME])
+    for place in range(len(people.users)):
+        cells = slice(people.ptr[place], people.ptr[place + 1])
+        if place in stays:
+            value[cells] = people.value[cells]
+        elif items:
+            count = int(cells.stop - cells.start)
+            drawn = rng.permutation(len(people.items))[:count]
+            item[cells] = np.sort(drawn)
+    return replace(people, value=value, item=item)
+
+
+def _values(
+    schema: Schema, count: int, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    least = schema.low if schema.positive is None else schema.positive
+    return rng.uniform(least, schema.high, count).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Added:
+    """What some people add to a round, and what they keep after it."""
+
+    rows: Mapping[str, Rows]
+    kept: Mapping[str, NDArray[np.float64]]
+
+    def of(self, people: slice) -> list[NDArray[np.generic]]:
+        """All numbers of some of them."""
+        found: list[NDArray[np.generic]] = []
+        for rows in self.rows.values():
+            counts = np.diff(rows.ptr)
+            mine = np.zeros(len(counts), np.bool_)
+            mine[people] = True
+            lines = np.repeat(mine, counts)
+            found += [counts[people], rows.index[lines], rows.values[lines]]
+        return found + [kept[people] for kept in self.kept.values()]
+
+    def same(self, other: Added, people: slice = slice(None)) -> bool:
+        """Whether they add the very same; one NaN is like another, since a bound makes
+        nothing of either."""
+        pairs = zip(self.of(people), other.of(people), strict=True)
+        return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+class Gathering:
+    """The invented people in one company: all in a block, or each by herself. What they keep
+    between rounds moves on within it."""
+
+    def __init__(self, people: Ratings, pieces: Iterable[slice]) -> None:
+        schema = people.schema
+        value = people.value.astype(np.float64) - schema.middle
+        self._people = people
+        self._value = value / schema.unit_width
+        self._pieces = tuple(pieces)
+        self._kept: dict[str, NDArray[np.float64]] = {}
+
+    def add(self, round_: Round, state: AnyState) -> Added:
+        """What all of them add to a round."""
+        count = len(self._people.users)
+        for each in round_.personal:
+            self._kept.setdefault(each.name, np.zeros((count, each.width)))
+        given = []
+        for piece in self._pieces:
+            block = self._block(piece)
+            given.append(round_.contribute(block, state))
+            for each in round_.personal:
+                self._kept[each.name][piece] = block.personal[each.name]
+        rows = {
+            part.name: _joined([one[part.name] for one in given])
+            for part in round_.parts
+        }
+        kept = {e.name: self._kept[e.name].copy() for e in round_.personal}
+        return Added(rows, kept)
+
+    def _block(self, piece: slice) -> Block:
+        """In copies, through which nobody else can be reached."""
+        ptr = self._people.ptr[piece.start : piece.stop + 1]
+        cells = slice(int(ptr[0]), int(ptr[-1]))
+        return Block(
+            np.arange(piece.start, piece.stop, dtype=np.int64),
+            ptr - ptr[0],
+            self._people.item[cells].copy(),
+            self._value[cells].copy(),
+            first_cell=cells.start,
+            personal={n: own[piece].copy() for n, own in self._kept.items()},
+        )
+
+
+def _joined(rows: Sequence[Rows]) -> Rows:
+    """The rows of several blocks as those of one, in copies that no later call can reach."""
+    if len(rows) == 1:  # as they are, well listed or not
+        (one,) = rows
+        return Rows(one.ptr.copy(), one.index.copy(), one.values.copy())
+    counts = np.concatenate([np.diff(each.ptr) for each in rows])
+    return Rows(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([each.index for each in rows]),
+        np.concatenate([each.values for each in rows]),
+    )
+
+
+class Gatherings:
+    """The same people in three companies, through the rounds of one plan."""
+
+    def __init__(self, people: Ratings, *, items: bool) -> None:
+        count = len(people.users)
+        everybody = [slice(0, count)]
+        each = [slice(place, place + 1) for place in range(count)]
+        self._together = Gathering(people, everybody)
+        self._others = Gathering(changed(people, items=items), everybody)
+        self._singly = Gathering(people, each)
+
+    def add(self, round_: Round, state: AnyState) -> Added:
+        """What all of them add together; refused where it depends on the company."""
+        given = self._together.add(round_, state)
+        others = self._others.add(round_, state)
+        if not (given.same(others, SAME) and self._alone(given, round_, state)):
+            raise SettingError(MIXED.format(round_.name), remedy=REMEDY)
+        return given
+
+    def _alone(self, given: Added, round_: Round, state: AnyState) -> bool:
+        try:
+            return given.same(self._singly.add(round_, state))
+        except Exception:  # noqa: BLE001
+            return False  # nobody was computed alone who cannot be
+
+
+def rehearsed(
+    method: Method, public: Public, crowd_of: CrowdOf | None = None
+) -> Shared:
+    """The model that invented people make of `few` public facts. Where not everybody takes
+    part, or not with all ratings, `crowd_of` is asked who does; without it all do."""
+    public = few(public)
+    people = invented(public.schema, public.catalogue)
+    plan = method.plan(public)
+    state = method.first_state(public)
+    state = replace(state, people=float(len(people.users)))
+    whole = all(round_.takes_part is EVERYONE for round_ in plan.rounds)
+    crowd = None
+    if crowd_of and not (whole and public.schema.max_ratings is None):
+        crowd = crowd_of(people)
+    gatherings = Gatherings(people, items=public.pattern is None)
+    done: list[str] = []
+    for round_ in plan.rounds:
+        added = gatherings.add(round_, state)
+        if plan.rivals and passed_over(plan, round_, state, done):
+            continue
+        takes = np.ones(len(people.users), np.bool_)
+        if crowd is not None and round_.takes_part is not EVERYONE:
+            who = round_.takes_part.among(crowd)
+            if who is not None:
+                takes[:] = False
+                takes[who] = True
+        state = round_.absorb(state, summed(round_, added.rows, takes))
+        done.append(round_.name)
+    return method.finish(public, state)

@@ -1,0 +1,91 @@
+"""Two sides, two languages: an error that names `--scale 1,5` on the command line names
+`scale=(1, 5)` in Python.
+
+Errors are written once, in the words of the command line, and said in those of the side that
+asked. Python is the side unless `on_the_command_line` is entered, which the command line does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_COMMANDS: ContextVar[bool] = ContextVar("commands", default=False)
+
+FLAGS = (
+    *("overwrite", "accept_unbounded", "owner_only", "other_people"),
+    *("days", "positive"),
+)
+"""Options that are said without a value."""
+CHOICES = {
+    "unit": ("user", "rating", "value"),
+    "calibration": ("sound", "paper", "none"),
+    "engine": ("threads", "simulate", "federated", "local", "spark"),
+    "by": ("rating", "liked", "explore", "popularity"),
+    "duplicates": ("last", "mean", "error"),
+}
+"""Options whose value is a word of a few."""
+RENAMED = {"noise": "noise_from", "out": "path", "set": ""}
+"""Options that Python calls otherwise."""
+CALLS = {
+    "tacit fit --out": "save",
+    "tacit fit": "fit",
+    "tacit plan": "tacit.plan(...)",
+    "tacit choose": "tacit.choose(...)",
+    "tacit evaluate": "tacit.evaluate(...)",
+    "tacit ledger cap": "tacit.open_book(...).cap(...)",
+    "tacit ledger show": "tacit.open_book(...).entries()",
+    "tacit verify": "tacit.verify(...)",
+}
+"""Commands, longest first, and what does the same in Python."""
+_OPTION = re.compile(
+    r"--(?P<name>[a-z][a-z-]*[a-z])"
+    r"(?:[ =](?P<value>LOW,HIGH|-?[\d.]+,-?[\d.]+|-?\d[\d.e-]*%?(?![\w])|[A-Z_]{1,}\b"
+    r"|[a-z]+=\S+|[a-z]+\b))?"
+)
+
+
+@contextmanager
+def on_the_command_line() -> Iterator[None]:
+    """Errors speak of options inside."""
+    token = _COMMANDS.set(True)
+    try:
+        yield
+    finally:
+        _COMMANDS.reset(token)
+
+
+def said(text: str) -> str:
+    """The text in the words of the side that asked."""
+    return text if _COMMANDS.get() else in_python(text)
+
+
+def in_python(text: str) -> str:
+    """Options as keyword arguments, commands as calls."""
+    for command, call in CALLS.items():
+        text = text.replace(f"`{command}`", f"`{call}`")
+    return _OPTION.sub(_argument, text)
+
+
+def _argument(found: re.Match[str]) -> str:
+    name = found["name"].replace("-", "_")
+    value = found["value"]
+    known = RENAMED.get(name, name)
+    if value is None:
+        return f"{name}=True" if name in FLAGS else known
+    if not known:  # --set NAME=VALUE
+        return value
+    if "," in value:
+        low, high = value.lower().split(",")
+        return f"{known}=({low}, {high})"
+    if value.endswith("%"):
+        return f"{known}={float(value[:-1]) / 100:g}"
+    if value in CHOICES.get(name, ()):
+        return f'{known}="{value}"'
+    if value[0].isdigit() or value[0] == "-" or value.isupper():
+        return f"{known}={value}"
+    # A word of the sentence, not of the option.
+    alone = f"{name}=True" if name in FLAGS else known
+    return f"{alone} {value}"

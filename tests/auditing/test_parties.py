@@ -1,0 +1,57 @@
+"""What each party of a federation sees, and that a party which saw more would be caught."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.auditing import parties
+from tacit.auditing.verdict import NEVER, Target, Verdict
+from tacit.federation.device import device
+
+DEVICES = 120
+
+
+def views(unit, mistake=NEVER):
+    target = Target(parties.METHOD, unit, "sound", 5.0, mistake=mistake)
+    return parties.audit_parties(target, DEVICES)
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_neither_server_learns_more_than_is_claimed_and_both_learn_all(unit):
+    aggregator, recommender, both = views(unit)
+    assert not aggregator.fell
+    assert not recommender.fell
+    assert both.verdict is Verdict.LEAK
+    assert both.calibration == "none"
+
+
+def test_an_aggregator_that_sees_bare_words_is_caught(monkeypatch):
+    def no_mask(key, label, rows, width, bits):
+        return np.zeros((rows, width), f"<u{4 if bits <= 32 else 8}")
+
+    monkeypatch.setattr(device, "mask", no_mask)
+    monkeypatch.setattr(parties, "mask", no_mask)
+    # All of twelve guesses are right, as they are by chance once in 4,096.
+    assert views("user", 0.01)[0].measured > 0.5
+
+
+def test_a_sum_without_the_aggregators_noise_is_caught(monkeypatch):
+    from tacit.federation.agreed import scheme
+    from tacit.noise import whole
+
+    def nothing(spread, size, bits=None):
+        return np.zeros(size, np.int64)
+
+    for module in (whole, scheme):
+        if hasattr(module, "draw_whole"):
+            monkeypatch.setattr(module, "draw_whole", nothing)
+    assert views("rating", 0.05)[1].fell
+
+
+def test_what_is_stored_is_recorded_too():
+    done = parties.record("user", 1.0, 1e-6, 20)
+    assert len(done.recorder.of(parties.AGGREGATOR, "upload")) == 20
+    stored = done.recorder.of(parties.AGGREGATOR, "stored")
+    assert stored
+    assert any(len(each) > 20 * 100 for each in stored)

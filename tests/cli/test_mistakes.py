@@ -1,0 +1,338 @@
+"""Two hundred mistakes on the command line: each is answered with exit status 2, no traceback,
+what is wrong and what to do."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+import pytest
+
+from tacit.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Files that the mistakes name, and a model."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    rows = [
+        f"u{u},i{i},{1 + (u * i) % 5}"
+        for u in range(30)
+        for i in range(12)
+        if (u + i) % 3
+    ]
+    files = {
+        "ok.csv": "user,item,rating\n" + "\n".join(rows) + "\n",
+        "likes.csv": "user,item\na,x\nb,y\nc,x\n",
+        "empty.csv": "",
+        "blank.csv": "\n\n\n",
+        "header.csv": "user,item,rating\n",
+        "text.csv": "user,item,rating\na,b,good\n",
+        "off.csv": "user,item,rating\na,b,9\n",
+        "nan.csv": "user,item,rating\na,b,nan\n",
+        "short.csv": "user,item,rating\na,b,3\nc,d\n",
+        "nouser.csv": "colour,item,rating\nred,x,3\n",
+        "noitem.csv": "user,colour,rating\na,red,3\n",
+        "double.csv": "user,item,rating\na,b,3\na,b,4\n",
+        "noid.csv": "user,item,rating\n,b,3\nc,d,4\n",
+        "ms.csv": "user,item,rating,timestamp\na,b,3,1600000000000\n",
+        "badtime.csv": "user,item,rating,timestamp\na,b,3,yesterday\n",
+        "alone.csv": "user,item,rating\na,b,3\n",
+        "quote.csv": 'user,item,rating\n"a,b,3\nc,d,4\n',
+        "items.csv": "id,title\n"
+        + "\n".join(f"i{k},Film {k}" for k in range(12)),
+        "twice.csv": "id,title\ni1,A\ni1,B\n",
+        "noids.csv": "colour,title\nred,A\n",
+        "mine.csv": "item,rating\ni1,5\n",
+        "mineoff.csv": "item,rating\ni1,9\n",
+        "minetext.csv": "item,rating\ni1,good\n",
+        "minenone.csv": "item,rating\nnothing,3\n",
+        "names.txt": "nothing\n",
+        "bad.toml": "by = [",
+        "list.toml": 'by = ["a"]\n',
+        "other.toml": 'colour = "red"\n',
+        "bad.json": "{",
+        "file": "x",
+        "sheet.xls": "\xd0\xcf\x11\xe0",
+        "bad.parquet": "PAR1 no",
+        "bad.zip": "PK\x03\x04 no",
+        "bad.gz": "\x1f\x8b no",
+        "key": "short",
+    }
+    for name, text in files.items():
+        (folder / name).write_bytes(text.encode("latin-1"))
+    (folder / "bytes.csv").write_bytes(b"user,item,rating\n\xff\xfe\xfa,b,3\n")
+    (folder / "emptydir").mkdir()
+    (folder / "full").mkdir()
+    (folder / "full" / "x").write_text("x")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "model.json").write_text("{")
+    old = {name: os.environ.get(name) for name in ("TACIT_HOME",)}
+    os.environ["TACIT_HOME"] = str(folder / "home")
+    try:
+        import tacit
+
+        ratings = tacit.read(folder / "ok.csv", scale=(1, 5))
+        tacit.Bias(epsilon=5.0).fit(ratings, users=30).save(folder / "model")
+    finally:
+        for name, value in old.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
+    return folder
+
+
+FIT = "--scale 1,5 --epsilon 1 --users 30 --method bias --out m"
+MISTAKES = f"""
+fitt ok.csv
+fit
+fit ok.csv
+fit ok.csv --out m
+fit ok.csv --scale 1,5 --out m
+fit none.csv {FIT}
+fit emptydir {FIT}
+fit full {FIT}
+fit empty.csv {FIT}
+fit blank.csv {FIT}
+fit header.csv {FIT}
+fit text.csv {FIT}
+fit off.csv {FIT}
+fit nan.csv {FIT}
+fit short.csv {FIT}
+fit nouser.csv {FIT}
+fit noitem.csv {FIT}
+fit likes.csv {FIT}
+fit double.csv {FIT} --duplicates error
+fit noid.csv {FIT}
+fit ms.csv {FIT}
+fit badtime.csv {FIT}
+fit quote.csv {FIT}
+fit bytes.csv {FIT}
+fit sheet.xls {FIT}
+fit bad.parquet {FIT}
+fit bad.zip {FIT}
+fit bad.gz {FIT}
+fit alone.csv --scale 1,5 --epsilon 1 --method bias --out m
+fit ok.csv --epsilon 1 --method bias --out m
+fit ok.csv {FIT} extra
+fit ok.csv {FIT} --colour red
+fit ok.csv {FIT} --epsilon 0
+fit ok.csv {FIT} --epsilon -1
+fit ok.csv {FIT} --epsilon nan
+fit ok.csv {FIT} --epsilon inf
+fit ok.csv {FIT} --epsilon one
+fit ok.csv {FIT} --epsilon
+fit ok.csv {FIT} --delta 1
+fit ok.csv {FIT} --delta 2
+fit ok.csv {FIT} --delta -1
+fit ok.csv {FIT} --delta .1
+fit ok.csv {FIT} --delta small
+fit ok.csv {FIT} --delta 0 --method ease
+fit ok.csv {FIT} --unit person
+fit ok.csv {FIT} --unit value
+fit ok.csv {FIT} --unit
+fit ok.csv {FIT} --method byes
+fit ok.csv {FIT} --method none
+fit ok.csv {FIT} --method one-bit --unit rating
+fit ok.csv {FIT} --engine gpu
+fit ok.csv {FIT} --engine local
+fit ok.csv {FIT} --engine federated --unit value
+fit ok.csv {FIT} --noise both
+fit ok.csv {FIT} --noise all --engine federated
+fit ok.csv {FIT} --calibration strict
+fit ok.csv {FIT} --calibration paper
+fit ok.csv {FIT} --calibration paper --method mf-sgd --unit rating
+fit ok.csv {FIT} --threads 0
+fit ok.csv {FIT} --threads -2
+fit ok.csv {FIT} --threads many
+fit ok.csv {FIT} --users 0
+fit ok.csv {FIT} --users -3
+fit ok.csv {FIT} --users some
+fit ok.csv {FIT} --users 2.5
+fit ok.csv {FIT} --scale 5,1
+fit ok.csv {FIT} --scale 5
+fit ok.csv {FIT} --scale a,b
+fit ok.csv {FIT} --scale 1,2,3
+fit ok.csv {FIT} --scale 1,nan
+fit ok.csv {FIT} --scale 3,3
+fit ok.csv {FIT} --max-ratings 0
+fit ok.csv {FIT} --max-ratings few
+fit ok.csv {FIT} --items none.csv
+fit ok.csv {FIT} --items twice.csv
+fit ok.csv {FIT} --items noids.csv
+fit ok.csv {FIT} --items empty.csv
+fit ok.csv {FIT} --items file
+fit ok.csv {FIT} --layout ml-9m
+fit ok.csv {FIT} --layout netflix
+fit ok.csv {FIT} --duplicates first
+fit ok.csv {FIT} --columns user
+fit ok.csv {FIT} --columns who=user
+fit ok.csv {FIT} --columns user=9
+fit ok.csv {FIT} --columns user=person
+fit ok.csv {FIT} --columns =user
+fit ok.csv {FIT} --positive 9
+fit ok.csv {FIT} --positive four
+fit ok.csv {FIT} --positive
+fit likes.csv --epsilon 1 --users 3 --out m
+fit ok.csv {FIT} --set even
+fit ok.csv {FIT} --set colour=red
+fit ok.csv {FIT} --set =3
+fit ok.csv {FIT} --start none
+fit ok.csv {FIT} --start broken
+fit ok.csv {FIT} --start file
+fit ok.csv {FIT} --keep-apart 0
+fit ok.csv {FIT} --keep-apart 100%
+fit ok.csv {FIT} --keep-apart some
+fit ok.csv {FIT} --without none.txt
+fit ok.csv {FIT} --without empty.csv
+fit ok.csv {FIT} --devices drop_out=.1
+fit ok.csv {FIT} --devices nonsense
+fit ok.csv {FIT} --population ""
+fit ok.csv {FIT} --population " x "
+fit ok.csv {FIT} --ledger file
+fit ok.csv {FIT} --ledger mysql://x
+fit ok.csv {FIT} --ledger emptydir
+fit ok.csv {FIT} --out model
+fit ok.csv {FIT} --out full
+fit ok.csv {FIT} --out file
+fit ok.csv {FIT} --out file/m
+recommend
+recommend none
+recommend broken
+recommend file
+recommend ok.csv
+recommend model --ratings none.csv
+recommend model --ratings empty.csv
+recommend model --ratings mineoff.csv
+recommend model --ratings minetext.csv
+recommend model --ratings minenone.csv
+recommend model --ratings mine.csv -n 0
+recommend model --ratings mine.csv -n -1
+recommend model --ratings mine.csv -n ten
+recommend model --ratings mine.csv --by colour
+recommend model --ratings mine.csv --only names.txt
+recommend model --ratings mine.csv --only none.txt
+recommend model --ratings mine.csv --exclude none.txt
+recommend model --ratings mine.csv --explain nothing
+recommend model --ratings mine.csv --out x.csv
+recommend model --ratings mine.csv --scale 1,5
+recommend model --people ok.csv
+recommend model --people ok.csv --out x.txt
+recommend model --people ok.csv --out ok.csv
+recommend model --people none.csv --out x.csv
+recommend model --people ok.csv --ratings mine.csv --out x.csv
+recommend model --people off.csv --out x.csv
+similar
+similar model
+similar model nothing
+similar none i1
+similar model i1 -n 0
+add-items
+add-items model
+add-items model none.csv --out m
+add-items model twice.csv --out m
+add-items none items.csv --out m
+add-items model items.csv
+export
+export model
+export model --to csv --out x.csv
+export model --to npz --out x.parquet
+export model --to npz --out file/x.npz
+export model --to parquet --out ok.csv
+export none --to npz --out x.npz
+export model --to npz --out x.npz --similarities
+statement
+statement none
+statement broken
+statement model --out s.pdf
+statement model --out s
+statement model --out s.md --declare by
+statement model --out s.md --declare colour=red
+statement model --out s.md --about none.toml
+statement model --out s.md --about bad.toml
+statement model --out s.md --about list.toml
+statement model --out s.md --about other.toml
+statement model --out s.md --audit none.json
+statement model --out s.md --audit bad.json
+statement model --out s.md --json
+statement model --declare by=me
+statement model --audit bad.json
+statement model --registry
+statement model --registry --declare name=a --declare by=b --declare region=c --declare date=soon
+statement model --key none
+statement model --key key
+statement model --ledger file
+verify
+verify none
+verify broken
+verify model --key key
+verify model --ledger file
+plan
+plan --epsilon 1
+plan --epsilon 1 --users 10
+plan --epsilon 0 --users 10 --items 5
+plan --epsilon x --users 10 --items 5
+plan --epsilon 1 --users 0 --items 5
+plan --epsilon 1 --users 10 --items 0
+plan --epsilon 1 --users 10 --items none.csv
+plan --epsilon 1 --users 10 --items 5 --method byes
+plan --epsilon 1 --users 10 --items 5 --scale 5,1
+plan --epsilon 1 --users 10 --items 5 --unit person
+choose
+choose --users 10 --items 5
+choose --rmse 9 --users 1000 --items 500
+choose --rmse .9 --recall .1 --users 1000 --items 500
+choose --rmse x --users 1000 --items 500
+evaluate
+evaluate none.csv --scale 1,5 --epsilon 1
+evaluate ok.csv --epsilon 1
+evaluate ok.csv --scale 1,5 --epsilon x
+evaluate ok.csv --scale 1,5 --epsilon 0
+evaluate ok.csv --scale 1,5 --epsilon 1 --method byes
+evaluate ok.csv --scale 1,5 --epsilon 1 --split most
+evaluate ok.csv --scale 1,5 --epsilon 1 --split 90/20
+evaluate ok.csv --scale 1,5 --epsilon 1 --seeds 0
+evaluate ok.csv --scale 1,5 --epsilon 1 --folds 1
+ledger
+ledger colour
+ledger cap
+ledger cap --epsilon 0
+ledger cap --epsilon x
+ledger cap --epsilon 1 --unit person
+ledger show --ledger file
+ledger verify --ledger file
+reproduce
+reproduce nobody2099
+reproduce mcsherry2009 --data none
+demo --epsilon 0
+demo --epsilon x
+demo --out full
+serve
+serve none
+serve model --port x
+serve model --tls-cert key
+doctor --colour
+tune
+""".strip().splitlines()
+
+
+def test_there_are_two_hundred_of_them():
+    assert len(set(MISTAKES)) == len(MISTAKES) >= 200
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_answered(place, monkeypatch, capsys, mistake):
+    monkeypatch.chdir(place)
+    before = sorted(each for each in place.iterdir())
+    monkeypatch.setattr(sys, "argv", ["tacit", *shlex.split(mistake)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    told = capsys.readouterr().err
+    assert stop.value.code == 2, told
+    assert "Traceback" not in told
+    ours = "error:" in told and "remedy:" in told
+    usage = "Usage: tacit" in told or "Try 'tacit" in told
+    assert ours or usage, told
+    assert sorted(each for each in place.iterdir()) == before

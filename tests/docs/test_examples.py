@@ -1,0 +1,23 @@
+"""Every example runs, in a folder of its own."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+    assert list(tmp_path.glob("*.sqlite"))
+    if example.stem == "shop":
+        page = (tmp_path / "statement.html").read_text("utf-8")
+        assert "A shop" in page
+        assert "No evaluation on these ratings stands in the book" in page
+        assert (tmp_path / "model" / "model.json").is_file()

@@ -1,0 +1,306 @@
+"""The statement as a document and as a registry record."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from typing import Literal
+
+import pytest
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from tacit.errors import SettingError
+from tacit.ledger.statement.declared import Declared, declare
+from tacit.ledger.statement.document import believed, document
+from tacit.ledger.statement.registry import registry_record
+from tacit.ledger.statement.render import to_html, to_markdown
+from tacit.ledger.statement.words import as_likes
+from tacit.ledger.statement.yaml import to_yaml
+
+SAID = {
+    "name": "Films of a library",
+    "by": "A library",
+    "contact": "privacy@library.example",
+    "date": "2030-01-31",
+    "data": "stars given to lent films",
+    "period": "2025 to 2029",
+    "people": "everybody with a card",
+    "use": "lists on the library's own page",
+    "region": "Norway",
+    "collected": "by the form under each film, with consent",
+    "secured": "one machine, two readers",
+    "deleted": "a year after the last loan",
+    "decided": "the board, on 2030-01-10, after reading docs/plan.md",
+    "utility": "worse for films that few have seen",
+    "authors": "Ada, Ben",
+}
+# One for each question of NIST SP 800-226 that the issue names: words that answer it.
+CHECKLIST = {
+    "unit": "a whole person",
+    "neighbouring relation": "is added or removed",
+    "parameters": "hold at once",
+    "meaning": "times in a hundred",
+    "odds": "grow by a factor of",
+    "variant": "Approximate DP",
+    "why this variant": "Laplace noise of the same promise",
+    "trust model": "trusted curator",
+    "mechanism": "discrete Gaussian noise",
+    "floating point": "floating point",
+    "generator": "AES in counter mode",
+    "timing": "timing and memory",
+    "composition": "Accountant",
+    "over time": "running total",
+    "collected": "with consent",
+    "secured": "two readers",
+    "deleted": "a year after",
+    "utility": "worse for films",
+    "bias": "small groups",
+    "who decided": "the board",
+    "who": "A library",
+    "to whom": "everybody with a card",
+    "when": "2030-01-31",
+    "contact": "privacy@library.example",
+    "data": "lent films",
+    "period": "2025 to 2029",
+    "how choices were made": "No evaluation on these ratings",
+    "noise": "There is no seed",
+    "public": "Taken as public",
+    "not protected": "Not protected",
+    "verify": "tacit verify MODEL",
+    "audit": "Attacks that were tried",
+    "declared": "as declared",
+}
+
+
+class Strict(BaseModel):
+    """A part of the registry's schema: no field more, none less."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Basic(Strict):
+    name: str
+    data_curators: list[str]
+    intended_use: str
+    data_product_type: Literal[
+        "Summary statistics", "Machine learning model", "Dataset"
+    ]
+    data_product_region: str
+    description: str
+    publication_date: str
+
+
+class Variant(Strict):
+    name: Literal[
+        "Pure DP",
+        "Approximate DP",
+        "Zero-concentrated DP",
+        "Renyi DP",
+        "Custom",
+    ]
+    data_domain: str
+    unprotected_quantities: str
+
+
+class Parameters(Strict):
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+class Loss(Strict):
+    privacy_unit: str
+    privacy_unit_description: str
+    privacy_parameters: Parameters
+    privacy_parameters_description: str
+
+
+class Model(Strict):
+    model_name: Literal["Central", "Local", "Federated"]
+    model_name_description: str
+    actors: str
+    release_type: Literal["One release", "Many releases"]
+    release_type_description: str
+    data_source_type: Literal["Static", "Dynamic"]
+    access_type: Literal["Interactive", "Non-interactive"]
+
+
+class Accounting(Strict):
+    post_processing: str
+    composition: str
+
+
+class Implementation(Strict):
+    pre_processing_eda_hyperparameter_tuning: str
+    mechanisms: str
+    justification: str
+
+
+class Administrative(Strict):
+    registry_authors: list[str]
+
+
+class Deployment(Strict):
+    basic: Basic
+    dp_variant: Variant
+    privacy_loss: Loss
+    deployment_model: Model
+    accounting: Accounting
+    implementation: Implementation
+    administrative: Administrative
+
+
+class Record(Strict):
+    url_slug: str
+    status: Literal["Draft"]
+    tier: Literal[1, 2, 3]
+    deployment: Deployment
+
+
+@pytest.fixture(scope="module")
+def statement(tmp_path_factory):
+    """Of a small certified fit, checked against its book."""
+    import tacit
+    from tacit.ledger.book.book import open_book
+    from tacit.model.verify import verify_with_book
+
+    book = str(tmp_path_factory.mktemp("book") / "ledger.sqlite")
+    fitted = tacit.Bias(epsilon=1.0, ledger=book).fit(
+        tacit.sample(200), items=tacit.sample_catalogue(), users=200
+    )
+    verdict = verify_with_book(fitted.model_, open_book(book, "default"))
+    assert verdict.holds
+    return verdict.statement
+
+
+@pytest.mark.parametrize("question", CHECKLIST)
+def test_the_document_answers_the_checklist(statement, question):
+    found = document(statement, declare(SAID), evaluations=0)
+    for text in (to_markdown(found), to_html(found)):
+        assert CHECKLIST[question] in re.sub(r"\s+", " ", text)
+
+
+def test_plain_words_come_before_the_annex(statement):
+    text = to_markdown(document(statement, declare(SAID), evaluations=0))
+    assert text.index("What that means") < text.index("Technical annex")
+    assert text.index("Technical annex") < text.index("discrete Gaussian")
+
+
+def test_what_was_not_declared_is_said(statement):
+    text = to_markdown(document(statement, declare({})))
+    assert text.count("not declared") >= 6
+    assert "was not at hand" in text
+
+
+def test_an_evaluation_is_told(statement):
+    text = to_markdown(document(statement, declare({}), evaluations=2))
+    assert "entries of the book: 2" in text
+    assert "not covered by this promise" in text
+
+
+def test_an_unchecked_promise_is_not_forwarded_as_certified(statement):
+    folder = statement.with_check(None)
+    page = to_html(document(folder, declare(SAID)))
+    assert "Not checked" in page
+
+
+def test_what_an_audit_found_is_listed(statement):
+    audit = [
+        {
+            "attack": "one run",
+            "claimed": 1.0,
+            "measured": 0.8123,
+            "verdict": "not refuted",
+        }
+    ]
+    text = to_markdown(document(statement, declare({}), audit=audit))
+    assert "| one run | 1 | 0.812 | not refuted |" in text
+
+
+def test_the_page_stands_alone_and_shows_no_markup_of_strangers(statement):
+    page = to_html(
+        document(statement, declare({"by": "<script>alert(1)</script>"}))
+    )
+    assert "<script" not in page
+    assert "http-equiv" in page
+    assert "@media print" in page
+    text = to_markdown(
+        document(statement, declare({"by": "<script>alert(1)</script>"}))
+    )
+    assert "<script" not in text
+
+
+def test_likes_are_called_likes(statement):
+    liked = statement.model_copy(update={"likes": True})
+    text = to_markdown(document(liked, declare({})))
+    assert not re.search(r"(?<!`)\bratings?\b", text)
+    assert "likes" in text
+    assert "`rating`" not in str(liked)
+
+
+def test_names_of_options_stay_when_likes_are_told():
+    assert (
+        as_likes("the unit `rating` of ratings") == "the unit `rating` of likes"
+    )
+
+
+def test_a_belief_grows_with_its_odds():
+    assert believed(0.5, 1.0) == 0.5
+    assert believed(0.5, 3.0) == pytest.approx(0.75)
+    assert believed(0.1, 9.0) == pytest.approx(0.5)
+
+
+def test_the_registry_record_validates(statement):
+    record = registry_record(statement, declare(SAID))
+    Record.model_validate(record)
+    date.fromisoformat(record["deployment"]["basic"]["publication_date"])
+    assert re.fullmatch(r"[a-z0-9-]+", record["url_slug"])
+    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+    }
+    assert record["deployment"]["administrative"]["registry_authors"] == [
+        "Ada",
+        "Ben",
+    ]
+
+
+def test_the_schema_can_refuse(statement):
+    record = registry_record(statement, declare(SAID))
+    record["deployment"]["more"] = 1
+    with pytest.raises(ValueError, match="more"):
+        Record.model_validate(record)
+
+
+def test_yaml_is_read_back_as_it_was(statement):
+    record = registry_record(
+        statement, declare(SAID | {"by": 'a "b": \\ # c é\u2028'})
+    )
+    assert yaml.safe_load(to_yaml(record)) == json.loads(json.dumps(record))
+
+
+@pytest.mark.parametrize("name", ["name", "by", "region", "date"])
+def test_a_record_without_what_only_the_owner_knows_is_refused(statement, name):
+    with pytest.raises(SettingError, match=name) as seen:
+        registry_record(statement, declare(SAID | {name: ""}))
+    assert f"--declare {name}=" in seen.value.remedy
+
+
+def test_a_date_is_a_date(statement):
+    with pytest.raises(SettingError, match="YYYY-MM-DD"):
+        registry_record(statement, declare(SAID | {"date": "soon"}))
+
+
+def test_only_what_a_statement_asks_can_be_declared():
+    with pytest.raises(SettingError, match="colour") as seen:
+        declare({"colour": "red"})
+    assert "contact" in seen.value.remedy
+
+
+def test_every_field_of_the_owner_is_used(statement):
+    marks = {name: f"mark-{name}" for name in Declared.model_fields}
+    marks |= {"date": "2030-01-31"}
+    shown = to_markdown(document(statement, declare(marks)))
+    shown += to_yaml(registry_record(statement, declare(marks)))
+    assert [name for name in marks if marks[name] not in shown] == []

@@ -1,0 +1,209 @@
+"""Python is as good as the command line: what fit takes, how things are shown, which verbs
+there are."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import tacit
+from tacit.methods import find, names
+from tacit.spoken import in_python, on_the_command_line, said
+
+VERBS = ("recommend", "predict", "explain", "similar", "find", "save")
+SECRET = "very-secret-person"
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pl.DataFrame(
+        {
+            "user": [
+                SECRET if u == 3 else f"u{u}"
+                for u in range(40)
+                for _ in range(6)
+            ],
+            "item": [f"i{(u + k) % 9}" for u in range(40) for k in range(6)],
+            "rating": [1.0 + (u * k) % 5 for u in range(40) for k in range(6)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("same") / "ledger.sqlite")
+
+
+def source(kind, table, folder):
+    if kind in ("path", "text"):
+        path = folder / "ratings.csv"
+        table.write_csv(path)
+        return str(path) if kind == "text" else path
+    if kind == "sparse":
+        return sparse.csr_matrix(1 + np.arange(12).reshape(4, 3) % 5)
+    return {
+        "ratings": lambda: tacit.read(table, scale=(1, 5)),
+        "polars": lambda: table,
+        "lazy": table.lazy,
+        "pandas": lambda: pd.DataFrame(table.to_dict(as_series=False)),
+        "arrow": table.to_arrow,
+    }[kind]()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["ratings", "polars", "lazy", "pandas", "arrow", "path", "text", "sparse"],
+)
+def test_fit_takes_what_read_takes(kind, table, tmp_path):
+    given = source(kind, table, tmp_path)
+    said = {} if kind == "ratings" else {"scale": (1, 5)}
+    model = tacit.Bias(epsilon=1.0, ledger=str(tmp_path / "own.sqlite")).fit(
+        given, users=40, **said
+    )
+    assert model.statement_.certified == "certified"
+
+
+def test_a_catalogue_and_a_start_may_be_paths(table, book, tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text(
+        "id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(9))
+    )
+    first = tacit.Bias(epsilon=1.0, ledger=book).fit(
+        table, scale=(1, 5), items=path, users=40
+    )
+    assert first.recommend({"Film 1": 5})[0].title.startswith("Film")
+    first.save(tmp_path / "model")
+    second = tacit.Bias(epsilon=1.0, ledger=book).fit(
+        table, scale=(1, 5), items=path, users=40, start=tmp_path / "model"
+    )
+    assert second.statement_.starts
+
+
+@pytest.fixture(scope="module")
+def fitted(table, book):
+    return tacit.Bias(epsilon=5.0, ledger=book).fit(
+        table, scale=(1, 5), users=40
+    )
+
+
+def test_a_loaded_model_has_the_verbs_of_a_fitted_one(fitted, tmp_path):
+    fitted.save(tmp_path / "m")
+    loaded = tacit.load(tmp_path / "m")
+    mine = {"i1": 5.0, "i2": 1.0}
+    for verb in VERBS:
+        one = inspect.signature(getattr(fitted, verb)).parameters
+        other = inspect.signature(getattr(loaded, verb)).parameters
+        assert set(one) <= set(other)
+    assert fitted.recommend(mine) == loaded.recommend(mine)
+    assert fitted.explain(mine, "i3") == loaded.explain(mine, "i3")
+    assert loaded.statement_.method == fitted.statement_.method
+    assert tacit.verify(loaded, ledger=fitted.ledger).holds
+
+
+def test_lists_are_frames(fitted):
+    mine = {"i1": 5.0}
+    lists = fitted.recommend(mine, 3)
+    frame = lists.frame()
+    assert frame.columns[:3] == ["item", "title", "rating"]
+    assert frame.height == 3
+    assert fitted.predict(mine, ["i1", "nothing"]).frame().height == 1
+    assert fitted.similar("i1", 2).frame().height == 2
+    assert "<table>" in lists._repr_html_()
+    assert isinstance(lists, list)
+
+
+def test_nothing_that_is_shown_has_a_cell_in_it(table, fitted):
+    ratings = tacit.read(table, scale=(1, 5))
+    shown = [
+        ratings,
+        fitted,
+        fitted.model_,
+        fitted.statement_,
+        tacit.sample_catalogue(),
+        tacit.plan(epsilon=1, users=100, items=10, method="bias"),
+        fitted.recommend({"i1": 5.0}),
+    ]
+    for each in shown:
+        for text in (repr(each), each._repr_html_()):
+            assert SECRET not in text
+            assert "<script" not in text
+        assert "array(" not in repr(each)
+    for each in shown[:6]:
+        assert len(repr(each)) < 300
+
+
+def test_a_plan_is_shown_by_its_rounds():
+    from tacit.methods.base import Public
+
+    method = tacit.Bias(epsilon=1.0)
+    schema = tacit.Schema(1, 5, users=100)
+    from tacit.rounds.plan import Budget
+
+    plan = method.plan(
+        Public(schema, tacit.Catalogue(["a", "b"]), "user", budget=Budget(1, 0))
+    )
+    assert repr(plan).startswith("Plan(user;")
+    assert "<ul>" in plan._repr_html_()
+
+
+def test_an_estimator_can_be_cloned_and_end_a_pipeline(table, book):
+    """What scikit-learn asks of the last step: parameters that make an equal one, and
+    fit(X, y)."""
+    sklearn = pytest.importorskip("sklearn", reason="only if it is installed")
+    from sklearn.base import clone
+    from sklearn.pipeline import Pipeline
+
+    assert sklearn
+    model = clone(tacit.Bias(epsilon=1.0, ledger=book))
+    pipe = Pipeline([("bias", model)])
+    pipe.fit(table, bias__scale=(1, 5), bias__users=40)
+    assert pipe[-1].recommend({"i1": 5.0})
+
+
+@pytest.mark.parametrize("name", names())
+def test_parameters_make_an_equal_estimator(name):
+    made = find(name)(epsilon=1.0, population="x")
+    again = type(made)(**made.get_params())
+    assert again.get_params() == made.get_params()
+    assert list(inspect.signature(made.fit).parameters)[:2] == ["ratings", "y"]
+
+
+def test_doors_are_functions():
+    for name in (
+        *("read", "read_items", "load", "plan", "choose", "evaluate"),
+        *("open_book", "verify", "tune", "release", "sample"),
+    ):
+        door = getattr(tacit, name)
+        assert callable(door)
+        assert door.__doc__
+        assert (
+            inspect.signature(door).return_annotation
+            is not inspect.Signature.empty
+        )
+
+
+@pytest.mark.parametrize(
+    ("told", "python"),
+    [
+        ("such as --scale 1,5", "such as scale=(1, 5)"),
+        ("add --overwrite", "add overwrite=True"),
+        ("choose another --out", "choose another path"),
+        ("--set even=30", "even=30"),
+        ("--keep-apart 10%", "keep_apart=0.1"),
+        ("--unit value is", 'unit="value" is'),
+        ("--users is missing", "users is missing"),
+        ("--max-ratings K", "max_ratings=K"),
+        ("`tacit plan` shows", "`tacit.plan(...)` shows"),
+        ("a - b -- c", "a - b -- c"),
+    ],
+)
+def test_each_side_has_its_words(told, python):
+    assert in_python(told) == python
+    assert said(told) == python
+    with on_the_command_line():
+        assert said(told) == told
