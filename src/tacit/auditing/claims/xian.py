@@ -100,9 +100,12 @@ def last_item(
         there = other(here, cell, 1.0)
         item = int(here.item[cell])
         spread = scale(claim, here)
+        runs = RUNS[force.quick]
+        if settings.get("epochs", 1) > 1:  # as many seconds
+            runs //= 3
 
         def ratios(ratings: Ratings) -> Iterator[float]:
-            for _ in range(RUNS[force.quick]):
+            for _ in range(runs):
                 made = printed(claim, ratings, **settings)
                 ones = noise(last_solve(made, here, item))
                 others = noise(last_solve(made, there, item))
