@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.auditing.hunt import gram_contribution, hunt
 from tacit.bound import RowClip, Rows
+from tacit.bound.centre import CentredCells
+from tacit.bound.gram import EntryGram
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.data.schema import Schema
@@ -76,6 +79,23 @@ def test_a_float_that_rounds_up_is_pulled_back(norm: str) -> None:
     factor = 64 * (limit / values)
     assert (values * factor >= 10).any()  # so that the float clip is not enough
     assert RowClip(limit, norm, 64).apply(rows).max() == 9
+
+
+def test_rounding_every_entry_of_a_matrix_is_charged() -> None:
+    """On a coarse grid one rating moves entries by their rounding alone, far beyond what it
+    moves them by before they are rounded."""
+    size = 30
+    bound = EntryGram(size, CentredCells(size, steps=64), grid=1)
+    found = hunt(
+        gram_contribution(bound, size),
+        "rating",
+        items=size,
+        sizes=(20, size - 2),
+        starts=4,
+        climbs=20,
+    )
+    before = bound.cells.sensitivity("rating").l2 / bound.cells.steps
+    assert 2 * before < found.l2 <= bound.sensitivity("rating").l2
 
 
 def test_a_coin_is_tossed_anew_in_every_round() -> None:
