@@ -370,4 +370,8 @@ def shared_secrets(private: bytes, public: bytes) -> Secrets:
 
 def _joined(parts: tuple[bytes, ...]) -> bytes:
     """The parts, each after its length: no two lists of parts give the same bytes."""
-    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    out = list[bytes]()
+    for part in parts:
+        out.append(len(part).to_bytes(8, "little"))
+        out.append(part)
+    return b"".join(out)

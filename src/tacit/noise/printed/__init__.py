@@ -135,13 +135,10 @@ def looks_exponential(values: NDArray[np.float64]) -> bool:
     count = values.size
     if count < FEWEST:
         return bool((values >= 0).all())
-    ordered = -np.expm1(-np.sort(values.ravel()))
-    steps = np.arange(1, count + 1) / count
-    distance = max(
-        float((steps - ordered).max()),
-        float((ordered - steps + 1 / count).max()),
-    )
-    return distance * sqrt(count) < KOLMOGOROV
+    from tacit.noise.printed.kernels import distance_from_exponential
+
+    distance = distance_from_exponential(np.sort(values, axis=None))
+    return bool(distance * sqrt(count) < KOLMOGOROV)
 
 
 def _uniform(

@@ -24,3 +24,17 @@ def mix_cells(
                 * np.sqrt(2.0 * mixed[row, column] * radius / people[row])
                 * turn
             )
+
+
+@njit(cache=True, nogil=True)
+def distance_from_exponential(ordered: Any) -> float:
+    """The largest gap between ascending numbers' share so far and what Exponential(1) has
+    below them."""
+    count = len(ordered)
+    farthest = 0.0
+    for place in range(count):
+        below = -np.expm1(-ordered[place])
+        farthest = max(
+            farthest, (place + 1) / count - below, below - place / count
+        )
+    return farthest
