@@ -76,7 +76,26 @@ def _signature(thing: Callable[..., Any]) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return "(...)"
-    return str(found).replace("'", "")
+    bare = [
+        one.replace(annotation=_bare(one.annotation))
+        for one in found.parameters.values()
+    ]
+    return str(
+        found.replace(
+            parameters=bare, return_annotation=_bare(found.return_annotation)
+        )
+    )
+
+
+class _Bare(str):
+    """An annotation that is kept as text, shown without its quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _bare(annotation: Any) -> Any:
+    return _Bare(annotation) if isinstance(annotation, str) else annotation
 
 
 def _told(thing: object) -> str:

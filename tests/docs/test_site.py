@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,27 @@ def test_every_setting_of_every_method_is_told():
     for name in METHODS:
         for each in part("settings").settings(find(name).Settings):
             assert each.told, f"{name}: {each.name} has no docstring"
+
+
+def test_the_page_on_trust_names_the_methods_of_each_model():
+    from tacit.methods import METHODS, find
+
+    def run_on(engine: str) -> set[str]:
+        return {name for name in METHODS if engine in find(name).engines}
+
+    page = (ROOT / "docs" / "trust.md").read_text("utf-8")
+    row = next(
+        line for line in page.splitlines() if line.startswith("| methods |")
+    )
+    _, curator, servers, nobody = (
+        {
+            method
+            for word in re.findall(r"`([^`]+)`", cell)
+            for method in METHODS
+            if fnmatch(method, word)
+        }
+        for cell in row.strip("|").split("|")
+    )
+    assert set(METHODS) - curator == run_on("threads")
+    assert servers == run_on("federated")
+    assert nobody == run_on("local")
