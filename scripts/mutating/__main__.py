@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -22,22 +23,51 @@ def main() -> int:
     asked = _asked()
     chosen = [bug for bug in BUGS if not asked.names or bug.name in asked.names]
     if unknown := set(asked.names) - {bug.name for bug in BUGS}:
-        print(f"no such bug: {', '.join(sorted(unknown))}", file=sys.stderr)
+        sys.stderr.write(f"no such bug: {', '.join(sorted(unknown))}\n")
         return 2
     if asked.list:
         for bug in chosen:
-            print(f"{bug.name:34} {bug.file:44} {bug.words}")
+            _say(f"{bug.name:38} {bug.file:44} {bug.words}")
         return 0
     start = time.monotonic()
     found = _all(chosen, asked.jobs)
     survived = [each for each in found if not each.by]
-    print(
+    _say(
         f"\n{len(found) - len(survived)} of {len(found)} bugs caught, "
         f"{time.monotonic() - start:.0f} seconds in all"
     )
     if asked.json:
         Path(asked.json).write_text(json.dumps(_plain(found), indent=1) + "\n")
+    if asked.page:
+        Path(asked.page).write_text(page(found))
     return 1 if survived else 0
+
+
+def page(found: list[Caught]) -> str:
+    """The table as a page."""
+    today = datetime.now(UTC).date().isoformat()
+    caught = sum(bool(each.by) for each in found)
+    rows = [
+        f"| {each.bug.name} | {each.bug.words} | `{each.bug.file}` | "
+        f"{f'`{each.by}`' if each.by else 'SURVIVED'} | {each.seconds:.1f} |"
+        for each in found
+    ]
+    return "\n".join(
+        [
+            "# Planted bugs",
+            "",
+            (
+                f"By `scripts/mutate --page docs/results/mutation.md`, {today}: {caught} of "
+                f"{len(found)} caught. Each is planted alone in a copy of the tree, and the tests "
+                "that are named for it are run until one fails."
+            ),
+            "",
+            "| bug | what goes wrong | in | caught by | seconds |",
+            "| --- | --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _asked() -> argparse.Namespace:
@@ -46,6 +76,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--jobs", type=int, default=2, help="bugs at a time")
     parser.add_argument("--json", help="write the table to a file as well")
+    parser.add_argument("--page", help="write it as a page, in Markdown")
     return parser.parse_args()
 
 
@@ -74,7 +105,12 @@ def _all(bugs: list[Bug], jobs: int) -> list[Caught]:
 
 def _show(caught: Caught) -> None:
     by = caught.by or f"SURVIVED {caught.why}".strip()
-    print(f"{caught.bug.name:34} {caught.seconds:6.1f} s  {by}", flush=True)
+    _say(f"{caught.bug.name:38} {caught.seconds:6.1f} s  {by}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _plain(found: list[Caught]) -> list[dict[str, object]]:

@@ -150,7 +150,9 @@ def test_a_fresh_population_lies_inside():
         shape = Shape(2500 + 700 * seed, 600 + 200 * seed, 40)
         ratings, _ = invent(shape, nature, seed)
         split = per_rating(ratings, 0.1, seed)
-        people = PublicShape("bayes", "user", shape.people, shape.items, 40.0)
+        people = PublicShape(
+            "bayes", "user", shape.people, shape.items, 40.0, invented=True
+        )
         twin = trial(tacit.Bayes(calibration="none"), split.train)
         base = measure(twin, split, lists=False)["rmse"]
         for epsilon in (0.5, 2.0, 5.0, 20.0):

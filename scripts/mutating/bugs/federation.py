@@ -12,7 +12,7 @@ FEDERATION = (
         '        variance = nextafter(event.variance / enough, float("inf")) * devices\n',
         '        variance = nextafter(event.variance / enough, float("inf")) * devices / 2\n',
         (
-            "federation/test_federated.py::test_enough_portions_make_the_variance_that_was_charged",
+            "federation/test_shares.py::test_enough_portions_make_the_variance_that_was_charged",
         ),
     ),
     Bug(
@@ -21,7 +21,9 @@ FEDERATION = (
         "federation/agreed/scheme.py",
         "            return portion(event, count, self.made.task.enough)\n",
         "            return portion(event, count, 2 * self.made.task.enough)\n",
-        ("federation/test_federated_privacy.py",),
+        (
+            "federation/test_federated_privacy.py::test_a_device_adds_its_share_whatever_is_announced",
+        ),
     ),
     Bug(
         "mask reused for another state",
@@ -40,7 +42,7 @@ FEDERATION = (
         "    own = derived(key, label)\n",
         '    own = derived(key, "")\n',
         (
-            "federation/test_federated.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",
+            "federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",
         ),
     ),
     Bug(
@@ -59,7 +61,9 @@ FEDERATION = (
         "federation/device/device.py",
         "        if told.least != task.least or (shared and told.enough > enough):\n",
         "        if told.least != task.least:\n",
-        ("federation/test_rogue_servers.py", "federation/test_federated.py"),
+        (
+            "federation/test_rogue_servers.py::test_announced_noise_that_is_too_small_is_seen",
+        ),
     ),
     Bug(
         "device without a cap",
@@ -97,7 +101,10 @@ FEDERATION = (
         "federation/agreed/scheme.py",
         "        return with_noise(layout, sum_)\n",
         "        return sum_\n",
-        ("attack/test_server_noise.py",),
+        (
+            "attack/test_server_noise.py::test_an_aggregator_that_invented_all_others_faces_a_whole_noise",
+            "attack/test_server_noise.py::test_a_recommender_that_invented_all_others_faces_a_whole_noise",
+        ),
     ),
     Bug(
         "contribution not bounded on the device",
@@ -105,7 +112,9 @@ FEDERATION = (
         "federation/device/device.py",
         "        add_rows(given.index, part.bound.apply(given), total)\n",
         "        add_rows(given.index, np.int64(given.values * part.bound.steps), total)\n",
-        ("federation/test_federated_wire.py", "federation/test_realised.py"),
+        (
+            "federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",
+        ),
     ),
     Bug(
         "own noise of a device shared",
@@ -123,6 +132,8 @@ FEDERATION = (
         "engine/local.py",
         "                paid = books.pay(answer.event, paid)\n",
         "                books.pay(answer.event, paid)\n",
-        ("engine/test_local.py",),
+        (
+            "engine/test_local.py::test_devices_refuse_past_their_own_cap_whatever_is_asked",
+        ),
     ),
 )

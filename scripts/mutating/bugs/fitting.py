@@ -11,7 +11,9 @@ FITTING = (
         "fitting/run.py",
         "    payment = pay(\n",
         "    run.go()\n    payment = pay(\n",
-        ("fitting/test_values.py", "cli/test_promise.py"),
+        (
+            "attack/test_planted.py::test_nothing_is_drawn_before_the_book_is_charged",
+        ),
     ),
     Bug(
         "one event missing",
@@ -19,7 +21,9 @@ FITTING = (
         "fitting/run.py",
         "        tuple(run.charged),\n",
         "        tuple(run.charged)[:-1],\n",
-        ("cli/test_plan_equals_fit.py", "ledger/test_promises.py"),
+        (
+            "attack/test_planted.py::test_the_book_is_charged_for_all_that_is_drawn",
+        ),
     ),
     Bug(
         "value threshold before the pattern",
@@ -35,7 +39,9 @@ FITTING = (
         "fitting/check.py",
         "    if budget.delta > most:\n",
         "    if budget.delta > 1:\n",
-        ("cli/test_commands.py", "ledger/test_promises.py"),
+        (
+            "attack/test_planted.py::test_a_delta_above_one_in_the_people_is_refused",
+        ),
     ),
     Bug(
         "people counted exactly",
@@ -43,15 +49,17 @@ FITTING = (
         "fitting/count.py",
         '    if order.unit == "value" or order.method.local:\n',
         "    if order.unit:\n",
-        ("fitting/test_count.py",),
+        (
+            "fitting/test_count.py::test_the_statement_tells_the_plan_that_was_chosen",
+        ),
     ),
     Bug(
         "raw count in the statement",
         "a statement tells how many people there are",
-        "fitting/publish.py",
-        '            yield "the declared number of people"\n',
-        '            yield f"{self.public.people} people"\n',
-        ("crossing/test_matrix.py", "ledger/test_statement.py"),
+        "fitting/run.py",
+        "            used=self.method.used(self.settled.public),\n",
+        "            used={'people': self.engine.people},\n",
+        ("attack/test_planted.py::test_neighbours_have_the_same_statement",),
     ),
     Bug(
         "block mean",
@@ -59,7 +67,7 @@ FITTING = (
         "methods/first_order/rounds.py",
         "            rest -= np.repeat(own, np.diff(block.ptr))\n",
         "            rest -= rest.mean()\n",
-        ("methods/test_bias.py", "attack/test_neighbours.py"),
+        ("methods/test_bias.py::TestBias",),
     ),
     Bug(
         "maximum of the data as scale",
@@ -68,7 +76,7 @@ FITTING = (
         '                "mean": Rows(block.ptr, block.item * 0, block.value[:, None]),\n',
         '                "mean": Rows(block.ptr, block.item * 0,\n'
         "                    2 * block.value[:, None] / np.abs(block.value).max()),\n",
-        ("methods/test_popularity.py",),
+        ("methods/test_popularity.py::TestPopularity",),
     ),
     Bug(
         "personal state saved with the model",
@@ -78,7 +86,7 @@ FITTING = (
         "        kept = getattr(self.engine, '_personal', {})\n"
         "        return replace(shared, schema=self.public.schema,\n"
         "                       arrays={**shared.arrays, **kept})\n",
-        ("methods/test_mf.py", "methods/test_others.py"),
+        ("attack/test_planted.py::test_no_published_array_has_a_row_a_person",),
     ),
     Bug(
         "no noise and no word of it",
@@ -86,7 +94,9 @@ FITTING = (
         "rounds/loop.py",
         "        self.private &= all(part.private for part in released.values())\n",
         "        self.private = True\n",
-        ("rounds/test_round.py", "methods/test_claims.py"),
+        (
+            "attack/test_planted.py::test_a_round_without_noise_makes_a_run_not_private",
+        ),
     ),
     Bug(
         "items in the order of their ratings",
@@ -94,23 +104,25 @@ FITTING = (
         "data/reading/cells.py",
         "    return sorted(range(len(names)), key=names.__getitem__)\n",
         "    return list(range(len(names)))\n",
-        ("data/test_order.py", "data/test_ids.py"),
+        ("data/test_ids.py::test_one_person_in_two_writings_is_one_person",),
     ),
     Bug(
         "mixed people pass",
         "nobody looks whether each person is computed alone",
-        "rounds/alone.py",
+        "engine/alone.py",
         "            if again is None or not told.same(again):\n",
         "            if again is None:\n",
-        ("testing/test_alone.py",),
+        ("testing/test_alone.py::test_the_engine_stops_a_leak",),
     ),
     Bug(
         "not tried before it is paid",
         "a method that mixes people is found after the charge",
         "fitting/run.py",
-        "    run.check_alone()\n    run.rehearse()\n",
-        "    run.rehearse()\n",
-        ("testing/test_alone.py",),
+        "    run.rehearse()\n    payment = pay(\n",
+        "    payment = pay(\n",
+        (
+            "testing/test_alone.py::test_a_leak_is_refused_before_anything_is_charged",
+        ),
     ),
     Bug(
         "share larger than the whole",
@@ -118,7 +130,9 @@ FITTING = (
         "rounds/price.py",
         "        share = part.share / self.whole\n",
         "        share = 1.0\n",
-        ("rounds/test_round.py", "fitting/test_count.py"),
+        (
+            "attack/test_planted.py::test_all_parts_of_a_plan_cost_its_budget_together",
+        ),
     ),
     Bug(
         "turns not priced",
@@ -126,7 +140,9 @@ FITTING = (
         "rounds/price.py",
         "            if times > 1:\n",
         "            if times > 10**9:\n",
-        ("federation/test_federated.py",),
+        (
+            "federation/test_shares.py::test_turns_charge_one_device_for_the_turns_it_may_take",
+        ),
     ),
     Bug(
         "slices overlap",
@@ -134,7 +150,7 @@ FITTING = (
         "rounds/people.py",
         "            (place >= self.index) & (place < self.index + self.width)\n",
         "            place >= self.index\n",
-        ("rounds/test_round.py", "methods/test_one_bit.py"),
+        ("attack/test_planted.py::test_nobody_is_in_two_slices",),
     ),
     Bug(
         "ratings shown by their repr",
@@ -151,6 +167,9 @@ FITTING = (
         "    sums = run.released(entry=payment.receipt.hash)\n",
         "    run.noiseless = True\n"
         "    sums = run.released(entry=payment.receipt.hash)\n",
-        ("evaluation/test_release.py",),
+        (
+            "evaluation/test_release.py::test_a_release_is_charged_and_adds_to_the_fit",
+            "evaluation/test_release.py::test_noise_that_drowns_everything_gives_no_figure",
+        ),
     ),
 )

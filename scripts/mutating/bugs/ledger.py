@@ -11,7 +11,7 @@ LEDGER = (
         "ledger/book/rules.py",
         "        after = epsilon_of(before + replace(price, unbounded=0), delta)\n",
         "        after = epsilon_of(before, delta)\n",
-        ("ledger/test_postgres.py", "ledger/test_promises.py"),
+        ("ledger/test_book.py::TestSQLiteBook",),
     ),
     Bug(
         "no cap for what nothing bounds",
@@ -19,7 +19,7 @@ LEDGER = (
         "ledger/book/rules.py",
         "        if price.unbounded and not accept_unbounded:\n",
         "        if price.unbounded and accept_unbounded is None:\n",
-        ("ledger/test_promises.py",),
+        ("ledger/test_book.py::TestSQLiteBook",),
     ),
     Bug(
         "rollback unnoticed",
@@ -53,7 +53,9 @@ LEDGER = (
         "ledger/book/book.py",
         "                if (made.events, made.unit) != (asked, unit):\n",
         "                if made.unit != unit:\n",
-        ("ledger/test_promises.py", "federation/test_charge.py"),
+        (
+            "attack/test_planted.py::test_a_request_stands_for_its_own_events_alone",
+        ),
     ),
     Bug(
         "wrong delta conversion",
@@ -129,7 +131,7 @@ LEDGER = (
         "ledger/book/rules.py",
         "        and not owner_only\n",
         "        and owner_only is None\n",
-        ("ledger/test_promises.py",),
+        ("ledger/test_book.py::TestSQLiteBook",),
     ),
     Bug(
         "device book forgets",

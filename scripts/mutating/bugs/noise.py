@@ -11,7 +11,7 @@ NOISE = (
         "noise/release.py",
         "    scale = law.spread\n",
         "    scale = law.spread / 2\n",
-        ("rounds/test_round.py", "engine/test_threads.py"),
+        ("engine/test_threads.py::test_noise_has_the_scale_of_the_event",),
     ),
     Bug(
         "float noise",
@@ -53,7 +53,7 @@ NOISE = (
         "noise/release.py",
         "        event = self._open.pop(name, None)\n",
         "        event = self._open.get(name, None)\n",
-        ("rounds/test_round.py", "rounds/test_instead.py"),
+        ("attack/test_planted.py::test_a_paid_event_is_drawn_once",),
     ),
     Bug(
         "one draw for a matrix",
@@ -61,7 +61,9 @@ NOISE = (
         "noise/release.py",
         "            else draw_noise(self._event, (count,)).steps\n",
         "            else np.resize(draw_noise(self._event, (1,)).steps, count)\n",
-        ("engine/test_threads.py", "methods/test_covariance.py"),
+        (
+            "attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",
+        ),
     ),
     Bug(
         "matrix without its first noise",
@@ -69,7 +71,9 @@ NOISE = (
         "noise/kernels.py",
         "            if noise.size:\n",
         "            if noise.size and column > start:\n",
-        ("engine/test_threads.py", "methods/test_covariance.py"),
+        (
+            "attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",
+        ),
     ),
     Bug(
         "response twice as telling",
@@ -95,7 +99,7 @@ NOISE = (
         "noise/selection.py",
         "    rate = Fraction(epsilon) / (2 * Fraction(sensitivity))\n",
         "    rate = Fraction(epsilon) / Fraction(sensitivity)\n",
-        ("statistical/test_others.py",),
+        ("statistical/test_others.py::test_permute_and_flip_has_its_law",),
     ),
     Bug(
         "K-norm without rejection",
@@ -103,7 +107,7 @@ NOISE = (
         "noise/knorm.py",
         "    x = length - np.sum(np.abs(values), axis=1) / wide\n",
         "    x = 0.0 * length\n",
-        ("statistical/test_others.py",),
+        ("statistical/test_others.py::test_knorm_on_small_lattices",),
     ),
     Bug(
         "number of trials not secret",
@@ -111,7 +115,7 @@ NOISE = (
         "noise/trials.py",
         "    return number\n",
         "    return 3\n",
-        ("statistical/test_trials.py",),
+        ("statistical/test_trials.py::test_the_number_of_trials_has_its_law",),
     ),
     Bug(
         "coin shared by rounds",
@@ -119,6 +123,6 @@ NOISE = (
         "engine/memory.py",
         "        return bits.fresh().words(self.people)\n\n    def places",
         "        return self.places()\n\n    def places",
-        ("engine/test_threads.py",),
+        ("attack/test_planted.py::test_a_coin_is_tossed_anew_in_every_round",),
     ),
 )

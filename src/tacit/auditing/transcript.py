@@ -92,11 +92,15 @@ def _added(
 ) -> Transcript:
     """All releases together, by the weights that the plan gives them."""
     scores, moves = np.zeros(people), np.zeros(people)
+    seen = np.ones(people, np.bool_)
     whole = 0.0
     for told in found:
+        # Whose coin moves nothing in some release has less noise than others: left out.
+        seen &= (told.moves > 0) | told.pure
         scores += told.weight * told.scores
         moves += told.weight * told.moves
         whole += told.weight**2
+    scores, moves = np.where(seen, scores, 0.0), np.where(seen, moves, 0.0)
     pure = bool(found) and all(told.pure for told in found)
     if not pure and whole:
         scores, moves = scores / sqrt(whole), moves / sqrt(whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,11 +160,11 @@ def audit(
     """
     check_out(out)
     asked["command"] = _command()
-    if gauntlet:
-        _gauntlet(what, asked, out, as_json)
-        return
-    if claims:
-        _claims(what, asked, out, as_json)
+    if gauntlet or claims:
+        from tacit.cli.audit_tables import show_claims, show_gauntlet
+
+        shown = show_claims if claims else show_gauntlet
+        _table(shown, what, asked, out, as_json)
         return
     if lists is not None or canaries is not None:
         done = theirs(lists, canaries, asked)
@@ -180,46 +181,17 @@ def audit(
         sys.exit(1)
 
 
-def _gauntlet(
+def _table(
+    shown: Callable[..., bool],
     what: str | None,
     asked: dict[str, Any],
     out: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Published attacks at every calibration."""
-    from tacit.auditing.audit import Audit
-    from tacit.auditing.gauntlet.run import facts, is_sound
-    from tacit.auditing.verdict import Finding
-    from tacit.cli.audit_gauntlet import run_gauntlet, show_gauntlet
-
-    cells = run_gauntlet(what, asked)
-    made = tuple(cell for cell in cells if isinstance(cell, Finding))
-    write(Audit(made, asked["mistake"], asked["quick"], asked["command"]), out)
-    if as_json:
-        print_json({"cells": facts(cells)})
-    else:
-        show_gauntlet(cells)
-    if not is_sound(cells):
+    """Published attacks at every calibration; or what papers claim, each by the attack that
+    it has to stand. Status 1 where something fell that must not, or stood that must."""
+    if not shown(what, asked["quick"], asked["mistake"], out, as_json):
         sys.exit(1)
-
-
-def _claims(
-    what: str | None,
-    asked: dict[str, Any],
-    out: tuple[Path, ...],
-    as_json: bool,
-) -> None:
-    """What papers claim, each by the attack that it has to stand."""
-    from tacit.auditing.audit import Audit
-    from tacit.cli.audit_gauntlet import run_claims, show_claims
-
-    cells = run_claims(what, asked)
-    made = tuple(each.finding for each in cells)
-    write(Audit(made, asked["mistake"], asked["quick"], asked["command"]), out)
-    if as_json:
-        print_json({"claims": [each.facts() for each in cells]})
-    else:
-        show_claims(cells)
 
 
 def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:

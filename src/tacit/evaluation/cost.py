@@ -39,24 +39,34 @@ OFFSET = 0.01
 below it, because a measured cost may be a little below 0."""
 SURE = 1.645
 """Standard deviations either side that hold 90 % of a Gaussian."""
-TAIL = 0.04
-"""Beyond each end of an interval lie so many of the points left out: somewhat less than a
-twentieth, because the sets that were left out are few."""
+LIST_OFFSET = 0.03
+"""Shares of recall are kriged likewise, by what is missing to 1: near 1 they are surest."""
+TAIL = 0.05
+"""Beyond each end of an interval lie so many of the points left out."""
+NO_BETTER = 0.001
+"""A private fit is not better than its twin by more (tests/methods/test_twins.py): no
+interval of a cost reaches further below 0."""
+NO_MORE = 0.02
+"""The same for a share of recall, above 1: lists of a few hundred people differ by so much."""
 NEAR = 0.4
 """How near what was foretold must be to count, in standard deviations of it over all runs."""
-AROUND = 1.5
+AROUND = 3.0
 """How near the shape must be to count, in the units of `place`."""
 ANYWHERE = 0.002
-"""What runs count that are neither: an interval never rests on a handful of them. These three
-were chosen on the runs of `covariance-svd` and `als`."""
+"""What runs count that are neither: an interval never rests on a handful of them. Widths and
+shares inside hardly depend on these three (every set but the six left out in turn)."""
+LEAST_SEEN = 1e-3
+"""Of recall, where a log is taken: it may be 0."""
 LEAST_COST = 0.003
 LEAST_SHARE = 0.015
 """Half-widths of an interval at least: two runs of the same population differ by so much."""
-LARGER = (1.0, 1.5, 2.25, 3.4, 5.1, 7.6)
-"""Budgets that a forecast is compared with, in times of its own (as mu)."""
-CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0)
-WIDTHS = (1.0, 0.6, 0.5, 0.7, 1.0)
-"""Of the columns of `place`: they make them of about unit spread over all runs."""
+LARGER = (1.0, 1.5, 2.25)
+"""Budgets that a forecast is compared with, in times of its own (as mu): not far beyond the
+largest that was run, where nothing is known."""
+CENTRES = (1.0, 1.5, 3.0, 3.7, 0.0, 0.0)
+WIDTHS = (1.0, 0.6, 0.5, 0.7, 3.0, 8.0)
+"""Of the columns of `place`: they make them of about unit spread over all runs. The last two
+are narrower, because what features and real people change is known to be small."""
 
 Kind = Literal["cost", "error", "plain"]
 Matrix = NDArray[np.float64]
@@ -92,6 +102,9 @@ class PublicShape:
     """Mean number of ratings a person; of likes, where only likes count."""
     features: bool = False
     """Whether genres, years or numbers of the items are known."""
+    invented: bool = False
+    """Whether the people are invented: their tastes are weaker than those of real people, so
+    that the model tells the two apart."""
 
 
 def forecasts(asked: PublicShape) -> bool:
@@ -130,7 +143,7 @@ def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:
 
 def place(asked: PublicShape, mu: float) -> Matrix:
     """Where a run lies: how far an average item stands out of the noise, ratings a person,
-    items, people (all as logs), and whether features are known."""
+    items, people (all as logs), whether features are known, and whether people are real."""
     weight = asked.each if asked.unit == "rating" else sqrt(asked.each)
     heard = mu * asked.people * weight / asked.items
     raw = (
@@ -139,6 +152,7 @@ def place(asked: PublicShape, mu: float) -> Matrix:
         log10(asked.items),
         log10(asked.people),
         float(asked.features),
+        float(not asked.invented),
     )
     return (np.array(raw) - CENTRES) / WIDTHS
 
@@ -147,11 +161,12 @@ def seen(method: str, kind: Kind, run: dict[str, Any]) -> list[float]:
     """What was measured in a run, on the scale on which it is kriged."""
     measured = np.array(run["measured"])
     if kind == "plain":
-        found = np.log(measured)
+        found = np.log(np.maximum(measured, LEAST_SEEN))
     elif kind == "error":
         found = np.log(measured / run["own_mean"])
     elif method in LISTS:
-        found = measured / run["twin"]
+        missing = 1 - measured / run["twin"]
+        found = -np.arcsinh(missing / LIST_OFFSET)
     else:
         found = np.arcsinh((measured - run["twin"]) / OFFSET)
     return [float(value) for value in found]
@@ -163,11 +178,16 @@ def as_read(method: str, kind: Kind, ends: Matrix) -> NineInTen:
     if kind != "cost":
         return NineInTen(*(float(end) for end in np.exp(ends)))
     lists = method in LISTS
-    low, middle, high = ends if lists else OFFSET * np.sinh(ends)
+    offset, nothing = (LIST_OFFSET, 1.0) if lists else (OFFSET, 0.0)
+    low, middle, high = (float(end) for end in nothing + offset * np.sinh(ends))
     least = LEAST_SHARE if lists else LEAST_COST
-    low = min(float(low), float(middle) - least)
-    high = max(float(high), float(middle) + least)
-    return NineInTen(max(low, 0.0) if lists else low, float(middle), high)
+    low = min(low, middle - least)
+    high = max(high, middle + least)
+    if lists:
+        high = min(high, max(1 + NO_MORE, middle + least))
+        return NineInTen(max(low, 0.0), max(middle, 0.0), high)
+    low = max(low, min(-NO_BETTER, middle - least))
+    return NineInTen(low, middle, high)
 
 
 def _ends(asked: PublicShape, mu: float, kind: Kind) -> Matrix:
@@ -276,11 +296,17 @@ def points_of(
             run["items"],
             run["each"],
             run["features"],
+            is_invented(run),
         )
         places += [place(asked, mu) for mu in mus]
         values += seen(method, kind, run)
         groups += [group] * len(mus)
     return np.array(places), np.array(values), np.array(groups)
+
+
+def is_invented(run: dict[str, Any]) -> bool:
+    """Whether a run was on invented people."""
+    return str(run["set"]).startswith(("invented", "six"))
 
 
 @cache

@@ -1,13 +1,14 @@
 """Langevin chains at the size of real data: what one sample of them tells of many people.
 
-Canaries each rate two hundred items, half of which are hers and a few others', all with 5 or
-all with 1, and are there by a fair coin. What is published beside the raw means is projected
-on the move that she alone makes without noise: the best linear guess, one fit for all coins.
+Canaries each rate a few items that hardly anybody else rates, 5 and 1 in turn, and are there
+by a fair coin. What was learned beside the raw means tells whether these items go together
+as she rates them: one fit for all coins. At `user` a paper's raw means tell more, exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +27,15 @@ OWN = 8
 SHARE = 0.005
 
 
-def over_a_chain(what: str) -> Callable[[Claim, Force], Seen]:
+def over_a_chain(what: str, **short: int) -> Callable[[Claim, Force], Seen]:
     """An attack on all coins of one chain. `what` is published: similarities of all pairs,
-    or factors."""
+    or factors; `short` is a shorter chain, for a quick look."""
 
     def attack(claim: Claim, force: Force) -> Seen:
         rng = np.random.default_rng(11)
         coins = rng.random(CANARIES) < 0.5
-        made = printed(claim, crowd(rng, coins))
+        settings: dict[str, Any] = dict(short) if force.quick else {}
+        made = printed(claim, crowd(rng, coins), **settings)
         scores = together(made, what)
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
         return Seen(

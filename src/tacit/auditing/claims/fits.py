@@ -95,15 +95,19 @@ def rated_once() -> tuple[Ratings, int, int]:
     return ratings, int(ratings.ptr[1]) - 1, item
 
 
-def tells_exactly(number: Callable[[Made], float]) -> Callable[..., Seen]:
+def tells_exactly(
+    number: Callable[[Made], float], **settings: Any
+) -> Callable[[Claim, Force], Seen]:
     """An attack by one published number that has no noise: equal in all fits of one
     neighbour, another one in all fits of the other."""
 
     def attack(claim: Claim, force: Force) -> Seen:
         here, cell, _ = rated_once()
         there = other(here, cell, 1.0)
-        ones = {number(printed(claim, here)) for _ in range(REPEATS)}
-        others = {number(printed(claim, there)) for _ in range(REPEATS)}
+        ones, others = (
+            {number(printed(claim, each, **settings)) for _ in range(REPEATS)}
+            for each in (here, there)
+        )
         exact = len(ones) == len(others) == 1 and ones != others
         note = "the number differs from fit to fit: it has noise"
         if exact:

@@ -110,7 +110,10 @@ def sides(ratings: Ratings, own: Floats) -> Sides:
     rating = ratings.value.astype(np.float64)
     left = np.bincount(ratings.item, u * u, ratings.n_items)
     right = np.bincount(ratings.item, u * rating, ratings.n_items)
-    return Sides(left + RIDGE * len(ratings), right)
+    ridge = RIDGE * len(ratings)
+    return Sides(
+        np.asarray(left + ridge, np.float64), np.asarray(right, np.float64)
+    )
 
 
 def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:

@@ -23,7 +23,7 @@ GAUSSIAN = (1 + 2 * np.sqrt(2)) * CLAMP**2
 def centred(values: Floats) -> Floats:
     """A person's row: less her mean with `SHRINK` fictitious ratings at 0, clamped."""
     mean = values.sum() / (len(values) + SHRINK)
-    return np.clip(values - mean, -CLAMP, CLAMP)
+    return np.asarray(np.clip(values - mean, -CLAMP, CLAMP))
 
 
 def shifted(power: float) -> tuple[float, float]:

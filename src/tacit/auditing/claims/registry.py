@@ -16,7 +16,7 @@ CLAIMS: tuple[Claim, ...] = (
     *xian.CLAIMS,
     *shin.CLAIMS,
 )
-Progress = Callable[[str], None]
+Progress = Callable[[int, int, str], None]
 
 
 class Audited(NamedTuple):
@@ -49,9 +49,9 @@ def audit_claims(
     wanted = set(names)
     chosen = [each for each in CLAIMS if not wanted or each.name in wanted]
     done = []
-    for claim in chosen:
+    for place, claim in enumerate(chosen):
         if progress is not None:
-            progress(claim.name)
+            progress(place, len(chosen), claim.name)
         found = claim.audit(mistake / len(CLAIMS), quick)
         done.append(Audited(claim, found))
     return done

@@ -22,8 +22,9 @@ from tacit.methods.neighbourhood.printed.forms import FLOOR, RATE
 PAPER = "Wang & Tang"
 RATED = 100
 """Ratings of the person whose rating changes."""
-RESCALE = 10.0
-"""beta, the default."""
+RESCALE = 2.0
+"""beta: with the random start of the authors' program all similarities of this person then
+add up to about C, where the paper has them and where a step is largest."""
 RUNS = 4000
 """Of each neighbour."""
 CHUNK = 200
@@ -75,7 +76,7 @@ def alternating() -> Ratings:
 
 def _entries(claim: Claim, ratings: Ratings) -> Floats:
     """All similarities after the step, from the public random start, without noise."""
-    made = printed(claim, ratings, noise_off=True, rounds=1)
+    made = printed(claim, ratings, noise_off=True, rounds=1, rescale=RESCALE)
     return np.asarray(made.state.similarity, np.float64).ravel()
 
 
@@ -101,7 +102,7 @@ CLAIMS = (
         "pnbm-langevin",
         "user",
         1.0,
-        tells_exactly(level_of_last),
+        tells_exactly(level_of_last, rounds=2),
         "false",
     ),
     Claim(
@@ -123,7 +124,7 @@ CLAIMS = (
         "pnbm-langevin",
         "user",
         1.0,
-        over_a_chain("pairs"),
+        over_a_chain("pairs", rounds=40),
         "open",
     ),
     Claim(
@@ -134,7 +135,7 @@ CLAIMS = (
         "mf-langevin",
         "user",
         1.0,
-        over_a_chain("factors"),
+        over_a_chain("factors", epochs=40),
         "open",
     ),
 )

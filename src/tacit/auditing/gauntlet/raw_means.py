@@ -1,7 +1,7 @@
 """Raw means: an item that one person rates tells her rating by its own mean.
 
-MECHANISMS calls this infinite for PNBM (exact item means) and for SVD and SVD++ (exact
-biases). Black box: what the model tells somebody of whom it knows nothing.
+PNBM predicts with exact item means, SVD and SVD++ of Xian et al. with exact biases: no finite
+epsilon covers those. Black box: what the model tells somebody of whom it knows nothing.
 """
 
 from __future__ import annotations

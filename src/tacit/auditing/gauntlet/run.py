@@ -16,7 +16,7 @@ EPSILON, DELTA = 1.0, 1e-6
 QUICK = ("bias", "bayes", "ease", "svd-gradient", "pnbm-sgd", "one-bit")
 """One of each family: those that are run in a minute."""
 CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
-Progress = Callable[[str], None]
+Progress = Callable[[int, int, str], None]
 
 
 def run(
@@ -39,9 +39,9 @@ def run(
     rows = list(targets(chosen, calibrations))
     each = mistake / max(1, len(rows) * len(names))
     cells: list[Cell] = []
-    for name, unit, calibration in rows:
+    for place, (name, unit, calibration) in enumerate(rows):
         if progress is not None:
-            progress(f"{name} {calibration}")
+            progress(place, len(rows), f"{name} {calibration}")
         shown = Exhibit(Target(name, unit, calibration, EPSILON, DELTA, each))
         cells += [ATTACKS[attack](shown) for attack in names]
     return cells
