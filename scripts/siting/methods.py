@@ -60,7 +60,7 @@ def page(name: str, facts: dict[str, Any]) -> str:
         f"**Verdict.** {facts['verdict']}",
         (
             f"**More.** Results: {_links(facts['results'])}. "
-            f"Proofs: {_links(facts['proofs'])}."
+            f"Proofs: {_links(facts['proofs'])}. [Audit](../results/audit.md)."
         ),
         "## Settings",
         _table(settings(method.Settings)),
