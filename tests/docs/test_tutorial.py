@@ -22,7 +22,7 @@ PEOPLE = 300
 def commands(page: str) -> list[list[str]]:
     """The lines of a page's shell blocks, as words, for fewer people."""
     text = (ROOT / "docs" / page).read_text("utf-8")
-    lines = "\n".join(SHELL.findall(text)).splitlines()
+    lines = "".join(SHELL.findall(text)).splitlines()
     return [
         shlex.split(line.replace("20000", str(PEOPLE)), comments=True)
         for line in lines
