@@ -354,3 +354,18 @@ def test_gaussian_plans_start_without_heavy_imports() -> None:
         "assert not {'numpy', 'scipy', 'dp_accounting', 'numba', 'polars'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_second_opinion_without_its_package_says_how_to_get_it(monkeypatch):
+    """dp-accounting is an extra: nothing else may need it."""
+    import sys
+
+    from tacit.errors import SettingError
+    from tacit.ledger.account.account import epsilon_of
+    from tacit.ledger.account.cost import Cost
+
+    monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
+    assert epsilon_of(Cost(mu2=0.04), 1e-6) > 0
+    with pytest.raises(SettingError, match="dp-accounting") as told:
+        epsilon_of(Cost(mu2=0.04), 1e-6, verify=True)
+    assert "tacit[oracle]" in str(told.value)

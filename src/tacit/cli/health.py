@@ -16,7 +16,6 @@ PACKAGES = (
     "narwhals",
     "pydantic",
     "cryptography",
-    "dp-accounting",
     "safetensors",
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import exp, expm1, fsum, lgamma, log1p, pi, sqrt
 from typing import Any, Protocol
 
+from tacit.errors import SettingError
 from tacit.ledger.account.cost import Cost
 from tacit.ledger.account.gaussian import SMALLEST, delta_at, epsilon_at
 from tacit.ledger.account.renyi import renyi
@@ -181,8 +182,14 @@ def _delta(
 
 def _loss_distribution(total: Cost) -> Any:
     """dp-accounting's privacy loss distribution, rounded up on a grid of 1e-4."""
-    from dp_accounting.pld import common
-    from dp_accounting.pld import privacy_loss_distribution as pld
+    try:
+        from dp_accounting.pld import common
+        from dp_accounting.pld import privacy_loss_distribution as pld
+    except ImportError:
+        raise SettingError(
+            "a second opinion needs dp-accounting, which is not installed",
+            remedy="pip install 'tacit[oracle]'",
+        ) from None
 
     parts = []
     if total.mu2 > 0:
