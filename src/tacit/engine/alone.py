@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
 from tacit.errors import Failure
+from tacit.hidden import shapes
 from tacit.rounds.round import AnyState, Block, Round
 
 STOPPED = (
@@ -36,6 +37,8 @@ class OnesShare:
 
     rows: Mapping[str, Rows]
     kept: Mapping[str, NDArray[np.float64]]
+
+    __repr__ = shapes
 
     def same(self, other: OnesShare) -> bool:
         """Bit for bit; one NaN is like another, since a bound makes nothing of either."""
