@@ -89,7 +89,7 @@ class SoundBayes(Form):
 
 
 class Bayes(FirstForms):
-    """Item effects, learned tastes and personal levels: the most accurate at every budget."""
+    """Item effects, learned tastes and personal levels: the default for ratings."""
 
     name = "bayes"
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
