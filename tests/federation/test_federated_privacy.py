@@ -16,7 +16,7 @@ from tacit.data.sample import sample
 from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.device.device import Device, compact
+from tacit.federation.device.device import Device
 from tacit.federation.device.person import forgot
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, masks, wire
@@ -31,6 +31,14 @@ POLICY = Policy(
     accept_unbounded=True,
     noise=("both", "servers", "devices"),
 )
+
+
+def compact(device: Device) -> Device:
+    """The same device without what it sent, as after a loss of its memory."""
+    device.sent = (
+        None if device.sent is None else replace(device.sent, asked="")
+    )
+    return device
 
 
 def task(**changes) -> Task:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import note, parse_settings
+from tacit.cli.options import note
+from tacit.cli.parse import parse_settings
 from tacit.errors import SettingError
 from tacit.units import Unit
 
@@ -96,7 +97,7 @@ def ground_of(
 
         model = load(what)
     if taken["ratings"] is not None:
-        from tacit.cli.options import parse_scale
+        from tacit.cli.parse import parse_scale
         from tacit.data.read import read
         from tacit.fitting.publish import book_evaluation
 

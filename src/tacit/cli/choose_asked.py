@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import (
-    method_options,
-    parse_scale,
-    parse_settings,
-    read_data,
-)
+from tacit.cli.options import method_options, read_data
+from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import progress
 from tacit.errors import SettingError
 

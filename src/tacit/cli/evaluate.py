@@ -14,10 +14,10 @@ from tacit.cli.options import (
     may_write,
     method_options,
     note,
-    parse_settings,
     read_data,
     run_options,
 )
+from tacit.cli.parse import parse_settings
 from tacit.cli.release import release_options, run_release
 from tacit.cli.repeat import repeat
 from tacit.cli.show import counted, say

@@ -17,11 +17,11 @@ from tacit.cli.options import (
     ledger_options,
     method_options,
     note,
-    parse_settings,
     promise_options,
     read_data,
     run_options,
 )
+from tacit.cli.parse import parse_settings
 from tacit.cli.show import say
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.errors import SettingError
+from tacit.cli.parse import parse_columns, parse_scale, parse_settings
 from tacit.rounds.options import NAMES, How, What, said
 from tacit.shown import one_line
 
@@ -223,70 +223,6 @@ def method_options(options: dict[str, Any]) -> dict[str, Any]:
         if told.many and name in found:
             found[name] = parse_settings(found[name], f"--{name}") or None
     return found
-
-
-def parse_scale(text: str | None) -> tuple[float, float] | None:
-    """`LOW,HIGH` as two numbers."""
-    if text is None:
-        return None
-    try:
-        low, high = (float(part) for part in text.replace(":", ",").split(","))
-    except ValueError:
-        raise SettingError(
-            f"--scale {text} is not LOW,HIGH",
-            remedy="for stars from 1 to 5: --scale 1,5",
-        ) from None
-    return low, high
-
-
-def parse_settings(
-    pairs: tuple[str, ...], option: str = "--set"
-) -> dict[str, Any]:
-    """`--set name=value`: numbers where they look like numbers."""
-    import json
-
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, value = pair.split("=", 1) if "=" in pair else ("", "")
-        if not name.strip():
-            raise SettingError(
-                f"{option} {pair} is not NAME=VALUE",
-                remedy="for example: --set even=30",
-            )
-        try:
-            found[name.strip()] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name.strip()] = value.strip()
-    return found
-
-
-def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
-    """`NAME=TEXT`, as it is written."""
-    found = {}
-    for pair in pairs:
-        name, mark, text = pair.partition("=")
-        if not mark or not name.strip():
-            raise SettingError(
-                f"{option} {pair} is not NAME=TEXT",
-                remedy=f'for example: {option} by="A library"',
-            )
-        found[name.strip()] = text.strip()
-    return found
-
-
-def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int] | None:
-    """`--columns user=customer,rating=4`: names, or numbers counted from 1."""
-    found: dict[str, str | int] = {}
-    for pair in (each for text in pairs for each in text.split(",")):
-        role, mark, name = pair.partition("=")
-        if not mark or not role.strip() or not name.strip():
-            raise SettingError(
-                f"--columns {pair} is not ROLE=NAME",
-                remedy="for example: --columns user=customer,rating=stars",
-            )
-        name = name.strip()
-        found[role.strip()] = int(name) if name.isdigit() else name
-    return found or None
 
 
 def check_data(order: Order, path: str, options: dict[str, Any]) -> None:

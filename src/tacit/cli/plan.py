@@ -149,7 +149,7 @@ def parse_row(text: str) -> tuple[float, ...]:
 
 def _public(order: Order, asked: dict[str, Any]) -> Facts:
     """What a fit with these options would know before it draws, as a fit finds it."""
-    from tacit.cli.options import parse_scale
+    from tacit.cli.parse import parse_scale
     from tacit.data.schema import Schema
     from tacit.errors import SettingError
     from tacit.fitting.check import check_values

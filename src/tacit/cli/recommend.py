@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, may_write, note, parse_scale
+from tacit.cli.options import json_option, may_write, note
+from tacit.cli.parse import parse_scale
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:

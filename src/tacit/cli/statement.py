@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, may_write, note, parse_texts
+from tacit.cli.options import json_option, may_write, note
+from tacit.cli.parse import parse_texts
 from tacit.cli.promise import check_options
 from tacit.cli.show import print_json, say
 

@@ -16,11 +16,11 @@ from tacit.cli.options import (
     ledger_options,
     method_options,
     note,
-    parse_settings,
     promise_options,
     read_data,
     run_options,
 )
+from tacit.cli.parse import parse_settings
 from tacit.cli.show import print_json, say, table
 from tacit.errors import SettingError
 

@@ -14,7 +14,8 @@ from tacit.cli.federate.secret import (
     papers_options,
     token_file_option,
 )
-from tacit.cli.options import F, json_option, note, parse_scale, several
+from tacit.cli.options import F, json_option, note, several
+from tacit.cli.parse import parse_scale
 from tacit.cli.show import say
 from tacit.units import UNITS
 

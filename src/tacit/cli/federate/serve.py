@@ -16,7 +16,7 @@ from tacit.cli.federate.server import (
     server_options,
     terms_of,
 )
-from tacit.cli.options import parse_scale, parse_settings
+from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
 from tacit.rounds.options import NOISE_FROM
 

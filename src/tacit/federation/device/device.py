@@ -15,7 +15,7 @@ printed scheme shows its people's items, the rows of its rated items are visible
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor
 
 import numpy as np
@@ -393,11 +393,3 @@ class Device:
         total = np.zeros((size, part.width), np.int64)
         add_rows(given.index, part.bound.apply(given), total)
         return total
-
-
-def compact(device: Device) -> Device:
-    """The same device without what it sent, as after a loss of its memory."""
-    device.sent = (
-        None if device.sent is None else replace(device.sent, asked="")
-    )
-    return device
