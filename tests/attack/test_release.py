@@ -90,7 +90,8 @@ def test_a_bound_that_says_less_would_be_found(
         method, Catalogue(data.items), data, users=PEOPLE, crowds=CROWDS
     )
     if unit == "user":
-        assert set(found) == {"figures/errors", "figures/hits", "figures/lists"}
+        # Whether hits are at stake depends on what a noisy model lists.
+        assert {"figures/errors", "figures/lists"} <= set(found)
     else:  # one rating alone seldom changes the whole of a list
         assert {"figures/errors", "figures/hits"} <= set(found)
 

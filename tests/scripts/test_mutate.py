@@ -39,7 +39,9 @@ def test_there_are_enough_of_them_and_each_names_a_test() -> None:
             assert f"def {name}" in text or f"class {name}" in text
 
 
-def test_some_are_planted_and_caught(tmp_path: Path) -> None:
+def test_some_are_planted_and_caught(tmp_path: Path, full: bool) -> None:
+    if not full:
+        pytest.skip("a quarter of a minute: only with scripts/test --full")
     tree = Tree(tmp_path)
     for bug in BUGS:
         if bug.name in SOME:

@@ -254,8 +254,10 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
 
 
 def test_a_cap_holds_and_leaving_deletes_the_key_but_not_the_book(
-    visitor: Visitor, place: Place, found: Found
+    visitor: Visitor, place: Place, found: Found, full: bool
 ) -> None:
+    if not full:
+        pytest.skip("a quarter of a minute: only with scripts/test --full")
     ratings = sample(people=3, ratings=60, seed=8)
     f = found(
         ratings,
