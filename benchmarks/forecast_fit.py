@@ -24,11 +24,10 @@ from tacit.evaluation.choose import expected, solve
 from tacit.evaluation.cost import (
     LISTS,
     Kind,
-    PublicShape,
     ToldCost,
     as_read,
-    is_invented,
     points_of,
+    shape_of,
     told,
 )
 from tacit.evaluation.forecast import forecast
@@ -273,15 +272,7 @@ def _named(
     lists = method in LISTS
     hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
     cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
-    asked = PublicShape(
-        method,
-        unit,
-        run["people"],
-        run["items"],
-        run["each"],
-        run["features"],
-        is_invented(run),
-    )
+    asked = shape_of(method, unit, run)
     measured = np.array(run["measured"])
     for how in hows:
         spread = run["own_mean"] if how == "spread" else None

@@ -11,7 +11,8 @@ const { epsilonOf } = await import(`${at}account.js`);
 const { State } = await import(`${at}rounds.js`);
 const keys = await import(`${at}keys.js`);
 const wire = await import(`${at}wire.js`);
-const { choiceBound, Inversion } = await import(`${at}noise.js`);
+const { choiceBound } = await import(`${at}choice.js`);
+const { Inversion } = await import(`${at}noise.js`);
 const { fixed, ratio } = await import(`${at}exact.js`);
 
 const read = (name) =>

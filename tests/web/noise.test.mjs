@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 const at = '../../src/tacit/serving/web/js/device/';
 const { Bits } = await import(`${at}coins.js`);
+const { choose } = await import(`${at}choice.js`);
 const noise = await import(`${at}noise.js`);
 
 const DRAWS = 100_000;
@@ -135,7 +136,7 @@ test('favoured answers are likelier by e^epsilon, and all others alike', () => {
   const event = { epsilon: 1, choices: 8, favoured: 2 };
   const counts = new Array(8).fill(0);
   const bits = new Bits();
-  for (let i = 0; i < DRAWS; i++) counts[noise.choose(event, [5, 1], bits)]++;
+  for (let i = 0; i < DRAWS; i++) counts[choose(event, [5, 1], bits)]++;
   const chances = (epsilon) => {
     const own = 2 / (2 + 6 * Math.exp(-epsilon));
     return counts.map((_, k) => ([1, 5].includes(k) ? own / 2 : (1 - own) / 6));
@@ -150,5 +151,5 @@ test('a row that favours too many is taken as the first ones', () => {
   const event = { epsilon: 40, choices: 8, favoured: 2 };
   const bits = new Bits();
   for (const row of [[1, 1], [0.5], [NaN, 3], [7, 8], [-1, 2]])
-    assert.ok([0, 1].includes(noise.choose(event, row, bits)));
+    assert.ok([0, 1].includes(choose(event, row, bits)));
 });

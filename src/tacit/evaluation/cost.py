@@ -289,19 +289,24 @@ def points_of(
     values: list[float] = []
     groups = []
     for group, run in enumerate(runs):
-        asked = PublicShape(
-            method,
-            unit,
-            run["people"],
-            run["items"],
-            run["each"],
-            run["features"],
-            is_invented(run),
-        )
+        asked = shape_of(method, unit, run)
         places += [place(asked, mu) for mu in mus]
         values += seen(method, kind, run)
         groups += [group] * len(mus)
     return np.array(places), np.array(values), np.array(groups)
+
+
+def shape_of(method: str, unit: str, run: dict[str, Any]) -> PublicShape:
+    """The public shape of the people that a run was on."""
+    return PublicShape(
+        method,
+        unit,
+        run["people"],
+        run["items"],
+        run["each"],
+        run["features"],
+        is_invented(run),
+    )
 
 
 def is_invented(run: dict[str, Any]) -> bool:

@@ -2,8 +2,9 @@
 
 import { NOTHING, plus, price, realised } from './account.js';
 import { integers } from './bound.js';
+import { choose } from './choice.js';
 import { mask, roundKey, sha } from './keys.js';
-import { choose, ownGaussian, ownLaplace, polya, skellam } from './noise.js';
+import { ownGaussian, ownLaplace, polya, skellam } from './noise.js';
 import { State } from './rounds.js';
 import { chained, frame, packed, tensors } from './wire.js';
 

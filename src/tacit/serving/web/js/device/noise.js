@@ -1,6 +1,6 @@
 /**
- * What a device draws: its share of a sum's noise, all the noise of its own vector, or a randomized
- * choice. Exact given ideal bits, like `tacit.noise`, whose proofs these samplers share.
+ * What a device adds: its share of a sum's noise, or all the noise of its own vector. Exact given
+ * ideal bits, like `tacit.noise`, whose proofs these samplers share.
  */
 
 import { below, Bits, coin, geometric, laplace } from './coins.js';
@@ -376,32 +376,4 @@ export function ownLaplace(count, scale, bits) {
   const b = Math.ceil(scale * FINE);
   if (b > MOST_SCALE) throw new Error('noise out of range');
   return Float64Array.from({ length: count }, () => laplace(FINE, b, bits));
-}
-
-/**
- * floor(2^63 P), P = favoured/(favoured + (choices - favoured) exp(-epsilon)), never above.
- * @param {{epsilon: number, choices: number, favoured: number}} event
- */
-export function choiceBound({ epsilon, choices, favoured }) {
-  const high = expMinusRatio(ratio(epsilon), 128n)[1];
-  const own = BigInt(favoured) << 128n;
-  return (own << 63n) / (own + BigInt(choices - favoured) * high);
-}
-
-/**
- * One answer of all, the favoured ones likelier by e^epsilon. Any row that is not as many different
- * answers as the event says counts as favouring the first ones.
- * @param {{epsilon: number, choices: number, favoured: number}} event
- * @param {ArrayLike<number>} given @param {Bits} bits
- */
-export function choose(event, given, bits) {
-  const { choices, favoured } = event;
-  const asked = [...new Set(Array.from(given, Math.floor))].sort((a, b) => a - b);
-  const fine = asked.length === favoured && asked.every((one) => one >= 0 && one < choices);
-  const row = fine ? asked : Array.from({ length: favoured }, (_, k) => k);
-  const truly = bits.word() >> 1n < choiceBound(event);
-  const inside = /** @type {number} */ (row[bits.below(favoured)]);
-  let outside = bits.below(choices - favoured);
-  for (const one of row) if (outside >= one) outside++;
-  return truly ? inside : outside;
 }
