@@ -32,6 +32,11 @@ FORMS = {
 """By name, the class whose plan is for a calendar."""
 COUNT_SHARE = 0.01
 """Of the budget: how many people were counted so far."""
+ONCE = (
+    "A person's numbers are added up once, from what was public in her week: there are no "
+    "sweeps, later weeks build on what earlier ones released."
+)
+COUNTED = "1 % of the budget says how many people were counted so far."
 LEAST_PEOPLE = 0.05
 """Of what was expected by now: fewer are not believed, whatever the noise says."""
 

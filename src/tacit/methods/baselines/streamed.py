@@ -15,17 +15,11 @@ from tacit.methods.first_order.choice import (
 )
 from tacit.methods.first_order.rule import baseline_shares, strength
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.streamed import COUNT_SHARE, count_round
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
-
-ONCE = (
-    "A person's numbers are added up once, from what was public in her week: there are no "
-    "sweeps, later weeks build on what earlier ones released."
-)
-COUNTED = "1 % of the budget says how many people were counted so far."
 
 
 @dataclass(frozen=True)
@@ -72,8 +66,7 @@ class StreamedBias(Bias):
         story = (
             COUNTED,
             f"The level of all ratings takes {level} of the rest: by rule from people x noise.",
-            "Of what is left, item weights take 22 %, item sums 73 %, and 5 % choose how "
-            "widely people differ.",
+            "Of what is left, weights take 22 %, sums 73 %, the choice of spreads 5 %.",
             ONCE,
         )
         return Plan(

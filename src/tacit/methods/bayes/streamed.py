@@ -19,7 +19,6 @@ import numpy as np
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
-from tacit.methods.baselines.streamed import COUNTED, ONCE
 from tacit.methods.bayes.bayes import Bayes
 from tacit.methods.bayes.plan import BudgetSplit, split
 from tacit.methods.bayes.rounds import MOMENT_CLIP, SecondOrder
@@ -34,7 +33,7 @@ from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
 from tacit.methods.refine.tastes import retaste
-from tacit.methods.streamed import COUNT_SHARE, count_round
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Block, Part, Released, Round

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from tacit.bound import FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.baselines.streamed import COUNTED, ONCE
 from tacit.methods.item_item.ease import (
     EASE,
     GRAM_SHARE,
@@ -37,7 +36,7 @@ from tacit.methods.item_item.rows import counted, places
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.streamed import COUNT_SHARE, count_round
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET, State
