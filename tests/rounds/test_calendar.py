@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import sqrt
 
 import numpy as np
@@ -46,7 +46,7 @@ def test_coefficients_never_rise_and_are_never_negative() -> None:
     c = Calendar(1000).coefficients
     assert c[0] == GRID
     assert min(c) >= 0
-    assert all(a >= b for a, b in zip(c, c[1:], strict=False))
+    assert all(a >= b for a, b in pairwise(c))
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -60,7 +60,7 @@ def test_no_weeks_of_one_person_are_worse_than_the_norm(
         int((c[:, list(weeks)].sum(axis=1) ** 2).sum())
         for count in range(1, most + 1)
         for weeks in combinations(range(9), count)
-        if all(b - a >= gap for a, b in zip(weeks, weeks[1:], strict=False))
+        if all(b - a >= gap for a, b in pairwise(weeks))
     )
     assert worst == calendar.squared
     assert calendar.norm**2 >= worst

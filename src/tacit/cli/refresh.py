@@ -143,8 +143,6 @@ def refresh(
 
 def periods_of(begins: str | None, days: int | None) -> Periods | None:
     """The calendar's days, if it goes by days."""
-    from datetime import date
-
     from tacit.errors import SettingError
     from tacit.fitting.fixed import Periods
 
@@ -155,12 +153,4 @@ def periods_of(begins: str | None, days: int | None) -> Periods | None:
             "a calendar of days has a first day and a length",
             remedy="give both --begins DATE and --days N, or neither",
         )
-    try:
-        return Periods(date.fromisoformat(begins), days)
-    except ValueError as error:
-        if isinstance(error, SettingError):
-            raise
-        raise SettingError(
-            f"{begins!r} is not a day",
-            remedy="give a date such as 2026-01-05",
-        ) from None
+    return Periods.of(begins, days)

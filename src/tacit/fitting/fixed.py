@@ -50,6 +50,18 @@ class Periods:
                 "a period has at least one day", remedy="give --days a count"
             )
 
+    @staticmethod
+    def of(begins: str, days: int) -> Periods:
+        """From a date as people write it."""
+        try:
+            first = date.fromisoformat(begins)
+        except ValueError:
+            raise SettingError(
+                f"{begins!r} is not a day",
+                remedy="give a date such as 2026-01-05",
+            ) from None
+        return Periods(first, days)
+
     def end(self, week: int) -> int:
         """The last second of a period, since 1970."""
         day = self.begins + timedelta(days=self.days * week)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import aligned, fingerprint
 from tacit.engine.exact import ExactSums
@@ -105,27 +106,37 @@ def check_calendar(method: Method, people: int | None) -> Order:
 
 def refresh(
     method: Method,
-    ratings: Ratings,
+    ratings: Any,
     *,
     out: str | Path,
     horizon: int,
-    items: Catalogue | None,
+    items: Any,
     users: int | None = None,
     times: int = 1,
     gap: int = 1,
-    periods: Periods | None = None,
+    periods: Periods | tuple[str, int] | None = None,
     week: int | None = None,
     progress: Progress | None = None,
     order: Order | None = None,
 ) -> Refreshed:
     """The next release of the calendar in `out`, which is begun and paid for if there is none
-    yet. `week` says which one is expected: one that was made is given again."""
+    yet. `ratings` and `items` are what `tacit.read` and `tacit.read_items` give or take.
+
+    `horizon` releases are made in all. Each person is counted at most `times` in them, `gap`
+    releases apart. `periods` says which days belong to which release, as ("2026-01-05", 7):
+    the first day, and days of each; without it each table is a period. `week` says which
+    release is expected: one that was made is given again.
+    """
     if items is None:
         raise SettingError(
             "a calendar needs a public catalogue: the items of later releases are not in "
             "the first table",
             remedy="give --items FILE",
         )
+    items = as_catalogue(items)
+    ratings = as_ratings(ratings, items=items)
+    if isinstance(periods, tuple):
+        periods = Periods.of(*periods)
     schema = ratings.schema.declare(users)
     order = order or check_calendar(method, schema.users)
     ratings = replace(aligned(ratings, items), schema=schema)
