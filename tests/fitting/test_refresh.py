@@ -20,11 +20,12 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import BookError, DataError, Failure, ModelError, SettingError
-from tacit.fitting import refresh as conductor
+from tacit.fitting import releases as conductor
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.diary import Diary
 from tacit.fitting.fixed import Periods
-from tacit.fitting.refresh import Refreshed, refresh
+from tacit.fitting.refresh import refresh
+from tacit.fitting.releases import Refreshed
 from tacit.ledger.book.book import open_book
 from tacit.model.verify import verify
 from tacit.rounds.calendar import Calendar
@@ -158,7 +159,14 @@ def test_each_person_is_counted_in_the_week_of_her_first_rating(
         owner.next()
     counted = [len(owner.names(week)) for week in (1, 2, 3)]
     assert counted == [7, 5, 4]
-    assert len(set(functools.reduce(operator.iadd, map(owner.names, (1, 2, 3)), []))) == 16
+    assert (
+        len(
+            set(
+                functools.reduce(operator.iadd, map(owner.names, (1, 2, 3)), [])
+            )
+        )
+        == 16
+    )
 
 
 def test_the_list_of_the_counted_shows_no_id(owner: Owner) -> None:
