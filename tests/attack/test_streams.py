@@ -65,3 +65,16 @@ def test_who_is_counted_twice_moves_no_more_than_twice_is_charged() -> None:
 
 def test_without_the_list_the_hunt_finds_the_break() -> None:
     assert max(hunted("popularity", Calendar(WEEKS), enforced=False)) > 1.5
+
+
+def test_the_audit_hunts_through_calendars() -> None:
+    from tacit.auditing.audit import audit
+
+    found = audit(
+        ["popularity", "als"], unit="user", quick=True, attacks=["calendar"]
+    )
+    ours, other = found.findings
+    assert not found.fell
+    assert ours.attack == "worst streams"
+    assert 0.5 < ours.measured <= ours.claimed
+    assert other.attack == "none applies"

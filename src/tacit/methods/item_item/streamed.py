@@ -70,7 +70,9 @@ class StreamedEase(EASE):
         reach = people_by_noise(public)
         size = min(settings.items or gram_size(public, reach), public.items)
         if reach < LEAST[public.unit] or size < 2:
-            rounds = (popularity_round(public, settings, 1.0),)
+            rounds: tuple[Round, ...] = (
+                popularity_round(public, settings, 1.0),
+            )
             told = (
                 "People x noise is too little for pairs of items to stand out: "
                 "popularity takes the rest of the budget."
