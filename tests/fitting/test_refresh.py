@@ -19,7 +19,14 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
-from tacit.errors import BookError, DataError, Failure, ModelError, SettingError
+from tacit.errors import (
+    BookError,
+    BudgetError,
+    DataError,
+    Failure,
+    ModelError,
+    SettingError,
+)
 from tacit.fitting import releases as conductor
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.diary import Diary
@@ -29,6 +36,7 @@ from tacit.fitting.releases import Refreshed
 from tacit.ledger.book.book import open_book
 from tacit.model.verify import verify
 from tacit.rounds.calendar import Calendar
+from tacit.testing import inject_bits
 
 ITEMS = Catalogue([f"i{k}" for k in range(12)])
 DAY = 86_400
@@ -444,6 +452,19 @@ def test_time_that_runs_backwards_is_refused(
     monkeypatch.setattr(conductor, "datetime", Past)
     with pytest.raises(SettingError, match="clock"):
         owner.next()
+
+
+def test_a_charge_that_a_cap_refuses_begins_nothing(owner: Owner) -> None:
+    open_book(owner.ledger).cap(1.0, 1e-6, "user")
+    with pytest.raises(BudgetError):
+        owner.next()
+    assert owner.next(epsilon=0.5).week == 1
+
+
+def test_injected_bits_are_never_called_private(owner: Owner) -> None:
+    with inject_bits(bytes):
+        assert owner.next().model.statement.certified == "not private"
+    assert owner.next().model.statement.certified == "not private"
 
 
 def test_a_calendar_needs_a_catalogue(owner: Owner) -> None:

@@ -10,6 +10,7 @@ drawn and not stored has been seen by nobody, and nothing is charged but once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from tacit.data.ratings import Ratings
 from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
 from tacit.engine.gram import off_grid
-from tacit.errors import Failure, SettingError
+from tacit.errors import BudgetError, Failure, SettingError
 from tacit.fitting.counted import Turn, calendar_key, names_of, sealed
 from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import (
@@ -54,6 +55,11 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
     from tacit.model.shared import Shared
     from tacit.rounds.options import Progress
+
+
+INJECTED = "injected.json"
+"""Marks a week some of whose noise came from bits that a test injected: it, and every later
+release, is NOT PRIVATE."""
 
 
 @dataclass(frozen=True)
@@ -109,16 +115,21 @@ class Releases:
         self.progress = progress
         place = self.diary.folder / CALENDAR
         known = self.diary.read(place)
+        paid = self.diary.private / "receipt.json"
+        receipt = self.diary.read(paid)
         if known is None:
             rehearse(self.order, self.rule, drawn=False)
+            ExactSums(self.ratings, 1).check(self.plan)
             known = {**self.fixed, "request": fresh_token()}
             self.diary.write(place, known)
             place.chmod(0o644)
         check_same(known, self.fixed)
-        paid = self.diary.private / "receipt.json"
-        receipt = self.diary.read(paid)
         if receipt is None:
-            made = self._pay(known["request"])
+            try:
+                made = self._pay(known["request"])
+            except (BudgetError, SettingError):
+                place.unlink()  # refused: nothing was begun
+                raise
             receipt = {
                 "population": made.population,
                 "number": made.number,
@@ -208,6 +219,7 @@ class Releases:
                     remedy="give the table that it was begun with",
                 )
         else:
+            self._mark(turn)
             self.diary.write(place / "people.json", listed)
         left = {}
         if week > 1:
@@ -217,6 +229,14 @@ class Releases:
             self.order.book, self.receipt, week, seal, self.calendar.horizon
         )
         self.diary.write(place / "begun.json", {"entry": entry.hash})
+
+    def _mark(self, turn: Turn) -> None:
+        """The book warns, or refuses, where these people are known under another name."""
+        warning = self.order.book.fingerprint(
+            fingerprint(turn.ratings), other_people=self.order.how.other_people
+        )
+        if warning:
+            warnings.warn(warning, stacklevel=4)
 
     def _run(self, week: int, turn: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
@@ -235,7 +255,6 @@ class Releases:
             )
         place = self.diary.week(week)
         self.diary.put_arrays(place / "state.npz", loop.state.packed())
-        self.diary.write(place / "private.json", {"noise": loop.private})
         self.diary.write(place / "digests.json", self.diary.digests(week))
 
     def _ask(
@@ -256,6 +275,8 @@ class Releases:
                     sums = engine.sums(round_, state)
                 own = diary.week(week) / f"{stem}.sums.npy"
                 diary.put_array(own, sums[part.name])
+                if not weeks.private:
+                    diary.write(diary.week(week) / INJECTED, True)
                 past = past_arrays(diary, week, stem, "sums")
                 noisy = weeks.noised(name, [*past, sums[part.name]])
                 diary.put_array(place, noisy)
@@ -308,7 +329,10 @@ class Releases:
         spent = running_total(
             order.book, self.receipt, order.unit, budget.delta
         )
-        private = self.diary.read(self.diary.week(week) / "private.json")
+        injected = any(
+            self.diary.read(self.diary.week(each) / INJECTED)
+            for each in range(1, week + 1)
+        )
         said = Said(
             order,
             self.public,
@@ -321,7 +345,7 @@ class Releases:
         return said.statement(
             ExactSums(self.ratings, 1),
             Payment(self.receipt, spent),
-            private=bool(private["noise"]),
+            private=not injected,
             charged=self.events.values(),
         )
 

@@ -44,7 +44,7 @@ from tacit.rounds.state import NOT_YET, State
 PLACES = 4
 """Places of the Gram for each item that it covers: an item that the first weeks missed may
 still be among them."""
-MOST_PLACES = 2000
+MOST_PLACES = 1000
 """The owner keeps two numbers for each pair of them and each release."""
 
 Floats = NDArray[np.float64]
