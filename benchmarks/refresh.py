@@ -26,6 +26,7 @@ from tacit.data import splits
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.splits import Split
+from tacit.engine.blocks import aligned
 from tacit.evaluation.sweep import measure
 from tacit.fitting.fixed import Periods
 from tacit.fitting.refresh import refresh
@@ -47,6 +48,7 @@ def main() -> None:
     items = tacit.read_items(given.items)
     if not given.features:
         items = Catalogue(items.ids, titles=items.titles)
+    ratings = aligned(ratings, items)
     found: dict[str, list[float]] = {}
     for seed in range(given.first_seed, given.first_seed + given.seeds):
         part = splits.per_rating(ratings, 0.1, seed)

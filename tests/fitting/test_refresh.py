@@ -284,9 +284,10 @@ def test_a_book_from_a_backup_is_refused(owner: Owner) -> None:
 
 
 def test_a_book_from_before_the_charge_is_refused(owner: Owner) -> None:
-    owner.next()
-    owner.ledger.unlink()
     open_book(owner.ledger).cap(5.0, 1e-6, "user")
+    shutil.copy(owner.ledger, owner.folder / "old")
+    owner.next()
+    shutil.copy(owner.folder / "old", owner.ledger)
     with pytest.raises(BookError, match="not in the book"):
         owner.next()
 
