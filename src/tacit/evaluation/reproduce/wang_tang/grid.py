@@ -1,0 +1,237 @@
+"""Section 5.1: the paper takes the best of a grid of values at each epsilon. Here that grid at
+epsilon 1, so that no verdict rests on one point of it.
+
+The best is chosen on the held-back ratings, which flatters it: what does not hold even so,
+does not hold by a better choice of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice, product
+
+from tacit.evaluation.reproduce.experiment import (
+    Experiment,
+    Finding,
+    Key,
+    PaperTable,
+    Results,
+    Values,
+    Verdict,
+    Wanted,
+)
+from tacit.evaluation.reproduce.sources import Sources
+from tacit.evaluation.reproduce.wang_tang.fits import (
+    ALL,
+    BASE_NEAR,
+    BASES,
+    BIASES,
+    FOLDS,
+    METHODS,
+    OWN_NEAR,
+    READINGS,
+    TAU,
+    error,
+    nearest,
+    ranked,
+)
+
+RATES = (0.1, 0.4)
+STEPS = (1, 2, 5, 10, 20)
+"""Of the printed range from 1 to 20."""
+SCALES = (10.0, 20.0)
+FLOOR = 15.0
+"""C: the larger of the two, which has less noise, as the paper takes for a small epsilon."""
+CHAIN_RATES = (2e-9, 2e-8, 8e-7, 8e-6)
+SHARES = (0.1, 1.0)
+CLOSE = 0.02
+"""So much behind PCC still counts as accurate: chosen here."""
+READ = {
+    "printed": "the printed formulas",
+    "code": "the authors' published program",
+}
+
+
+def keys(asked: Wanted) -> Iterable[Key]:
+    """One fold: PCC and COS, DPSGD-PNBM at epsilon 1, and the steps of DPPS-MF."""
+    data = asked.data[0]
+    yield from ({"data": data, "model": model} for model in BASES)
+    for reading in READINGS:
+        for rate, steps, scale in product(RATES, STEPS, SCALES):
+            if asked.quick and steps > 1:
+                continue
+            yield {
+                "data": data,
+                "model": "DPSGD-PNBM",
+                "reading": reading,
+                "rate": rate,
+                "rounds": steps,
+                "rescale": scale,
+            }
+    for biases, share, rate in product(BIASES, SHARES, CHAIN_RATES):
+        yield {
+            "data": data,
+            "model": "DPPS-MF",
+            "biases": biases,
+            "share": share,
+            "rate": rate,
+        }
+
+
+def work(sources: Sources, key: Key) -> Values:
+    """RMSE on the first fold."""
+    from tacit.data import splits
+    from tacit.fitting.run import trial
+    from tacit.methods import find
+
+    folds = splits.k_fold(sources.ratings(key["data"]), FOLDS)
+    part = next(islice(folds, 1))
+    name = key["model"]
+    if name in BASES:
+        model = trial(
+            find(BASES[name])(calibration="none", neighbours=ALL), part.train
+        )
+        near = BASE_NEAR.get(key["data"], 900)
+        kept = ranked(model, by_size=True)
+        return {"rmse": error(nearest(model, kept, near), part)}
+    told = {k: v for k, v in key.items() if k not in ("data", "model", "share")}
+    common = {"calibration": "paper", "seed": 0, "threads": 1}
+    if name == "DPPS-MF":
+        method = find(METHODS[name])(
+            epsilon=key["share"] * TAU, **common, **told
+        )
+        return {"rmse": error(trial(method, part.train), part)}
+    method = find(METHODS[name])(
+        epsilon=1.0, neighbours=ALL, floor=FLOOR, **common, **told
+    )
+    model = trial(method, part.train)
+    kept = ranked(model, by_size=False)
+    return {"rmse": error(nearest(model, kept, OWN_NEAR), part)}
+
+
+def best(results: Results, **same: object) -> tuple[float, str]:
+    """The least error, and with which values."""
+    rows = results.where(**same).rows
+    if not rows:
+        return float("nan"), ""
+    row = min(rows, key=lambda each: each.values["rmse"])
+    names = (("rate", "eta"), ("rounds", "K"), ("rescale", "beta"))
+    words = ", ".join(
+        f"{word} {row.key[name]:g}" for name, word in names if name in row.key
+    )
+    return float(row.values["rmse"]), words
+
+
+def tables(results: Results) -> Iterable[PaperTable]:
+    """Of each model the best of the grid and the worst."""
+    rows: list[tuple[object, ...]] = []
+    for model in BASES:
+        level = results.mean("rmse", model=model)
+        if level is not None:
+            rows.append((model, "", f"{level:.4f}", ""))
+    ways: list[tuple[str, dict[str, object]]] = [
+        (
+            f"DPSGD-PNBM, {each}, epsilon 1",
+            {"model": "DPSGD-PNBM", "reading": each},
+        )
+        for each in READINGS
+    ]
+    ways += [
+        (
+            f"DPPS-MF, biases {biases}, epsilon {share:g} x 200",
+            {"model": "DPPS-MF", "biases": biases, "share": share},
+        )
+        for biases in BIASES
+        for share in SHARES
+    ]
+    for title, same in ways:
+        found = results.values("rmse", **same)
+        if found:
+            least, words = best(results, **same)
+            rows.append((title, words, f"{least:.4f}", f"{max(found):.4f}"))
+    yield PaperTable(
+        "RMSE over the grid, first fold",
+        ("", "best values", "best", "worst"),
+        tuple(rows),
+    )
+
+
+def judge_descent(results: Results) -> Verdict:
+    """The best of the grid at epsilon 1 against PCC and COS."""
+    base = {each: results.mean("rmse", model=each) or 0.0 for each in BASES}
+    good, words, numbers = list[str](), list[str](), dict[str, float]()
+    for reading in READINGS:
+        least, which = best(results, model="DPSGD-PNBM", reading=reading)
+        numbers[reading] = least
+        words.append(f"{READ[reading]} {least:.3f} ({which})")
+        if least < min(base.values()):
+            good.append(READ[reading])
+    levels = ", ".join(f"{name} {level:.3f}" for name, level in base.items())
+    said = (
+        f"best of the grid at epsilon 1, chosen on the held-back ratings: {'; '.join(words)}; "
+        f"{levels}. One fold; C {FLOOR:g}, lambda .005"
+    )
+    if len(good) == len(READINGS):
+        return Verdict("holds", said, numbers)
+    if good:
+        said = f"{' and '.join(good)}. {said}"
+        return Verdict("holds in one reading", said, numbers)
+    return Verdict("does not hold", said, numbers)
+
+
+def judge_chain(results: Results) -> Verdict:
+    """DPPS-MF with the best of its steps at each epsilon, hardly behind PCC."""
+    limit = (results.mean("rmse", model="PCC") or 0.0) + CLOSE
+    good, words, numbers = list[str](), list[str](), dict[str, float]()
+    for biases in BIASES:
+        found = [
+            best(results, model="DPPS-MF", biases=biases, share=share)
+            for share in SHARES
+        ]
+        told = ", ".join(
+            f"{least:.3f} at {share:g} x 200 ({which})"
+            for share, (least, which) in zip(SHARES, found, strict=True)
+        )
+        words.append(f"biases {biases}: {told}")
+        numbers[biases] = max(least for least, _ in found)
+        if numbers[biases] <= limit:
+            good.append(f"biases {biases}")
+    said = (
+        f"{'; '.join(words)}. At most {limit:.3f}, the error of PCC and {CLOSE} more, counts as "
+        "accurate: chosen here. The best of four printed steps, chosen on the held-back "
+        "ratings; whether biases are taken out first is not printed"
+    )
+    if len(good) == len(BIASES):
+        return Verdict("holds", said, numbers)
+    if good:
+        return Verdict("holds in one reading", f"{good[0]}. {said}", numbers)
+    return Verdict("does not hold", said, numbers)
+
+
+GRID = Experiment(
+    figure="grid",
+    title="the grid of section 5.1",
+    data=("ml-100k",),
+    split="first of 5 folds",
+    parameters="DPSGD-PNBM at epsilon 1: eta .1 and .4, K 1, 2, 5, 10 and 20, beta 10 and 20, "
+    "C 15, lambda .005; DPPS-MF: eta 2e-9, 2e-8, 8e-7 and 8e-6; all printed in section 5.1",
+    keys=keys,
+    work=work,
+    draw=lambda results: (),
+    tables=tables,
+    findings=(
+        Finding(
+            "DPSGD-PNBM beats PCC and COS with the best values",
+            "DPSGD-PNBM maintains a promising accuracy when epsilon >= 1, and is better than "
+            "non-private PCC and COS.",
+            "section 5.2, figure 3; judged at epsilon 1",
+            judge_descent,
+        ),
+        Finding(
+            "DPPS-MF accurate",
+            "Both DPPS-PNBM and DPPS-MF allow accurate estimations when epsilon >= 0.1 x 200.",
+            "section 5.2, figure 4; judged for DPPS-MF",
+            judge_chain,
+        ),
+    ),
+)
