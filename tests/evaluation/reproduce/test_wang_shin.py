@@ -17,7 +17,7 @@ from tacit.evaluation.reproduce.wang_tang import verdicts as wang
 
 OUTCOMES = {"holds", "holds in one reading", "does not hold", "not run"}
 PAPERS = {
-    "wang-tang": ("2", "3", "4", "5", "6"),
+    "wang-tang": ("2", "3", "4", "5", "6", "grid"),
     "shin2018": (
         *map(str, range(2, 10)),
         "table 2",
