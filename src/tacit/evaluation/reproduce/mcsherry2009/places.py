@@ -172,7 +172,7 @@ def judge_order(results: Results) -> Verdict:
 def judge_growth(results: Results) -> Verdict:
     """The covariance comes near the truth with more people; the Gram matrix does not."""
     counts = sorted({row.key["people"] for row in results.rows})
-    numbers = {}
+    numbers: dict[str, float] = {}
     said = []
     for epsilon in EPSILONS:
         ends = {

@@ -94,14 +94,14 @@ def _better(here: Results, model: str, at: Iterable[float]) -> Verdict:
     words = ", ".join(f"{name} {value:.3f}" for name, value in base.items())
     largest = {name: here.mean("largest", model=name) or 0.0 for name in base}
     other = ", ".join(f"{name} {value:.3f}" for name, value in largest.items())
-    found = judged(
+    verdict = judged(
         here,
         told,
         f"PCC and COS without noise: {words}, with neighbours of largest |s|; with those of "
         f"largest s, which the paper leaves open as well: {other}. {ONE_POINT}",
     )
-    if found.outcome == "does not hold":
-        return found
+    if verdict.outcome == "does not hold":
+        return verdict
     harder = [
         WORDS[reading]
         for reading in WORDS
@@ -111,8 +111,8 @@ def _better(here: Results, model: str, at: Iterable[float]) -> Verdict:
         rest = f". Against those of largest s too: {' and '.join(harder)}"
     else:
         rest = ". Against those of largest s in neither reading"
-    outcome = found.outcome if harder else "holds in one reading"
-    return Verdict(outcome, found.reason + rest, found.numbers)
+    outcome = verdict.outcome if harder else "holds in one reading"
+    return Verdict(outcome, verdict.reason + rest, verdict.numbers)
 
 
 def _all_below(
