@@ -181,8 +181,10 @@ def section(told: dict[str, Any], name: str) -> str:
     lines = [
         HEAD,
         "",
-        "Owner's evaluations of public data, NOT PRIVATE. Made by `python benchmarks/measured.py "
-        f"run DATA {name}`; raw numbers with the spread over seeds in [{name}.json]({name}.json).",
+        (
+            "Owner's evaluations of public data, NOT PRIVATE. Made by `python benchmarks/measured.py "
+            f"run DATA {name}`; raw numbers with the spread over seeds in [{name}.json]({name}.json)."
+        ),
     ]
     for table in told["tables"]:
         lines += ["", f"{table['title']}: `{table['command']}`,"]
