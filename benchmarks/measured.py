@@ -38,9 +38,9 @@ VALUES = (
     "svd-gradient,svdpp-gradient,svd-objective,svdpp-objective,svd-output,svdpp-output,"
     "mf-input-sgd,mf-input-als"
 )
-LIKES = "--split people --hold 200 --positive 4 --epsilon 1,5,20 --users 943 --seeds 2"
-USUAL = "--epsilon 1,5,20 --users 943 --seeds 2"
-SOME = "--epsilon 0.5,1,2,4,8 --users 943 --seeds 2"
+LIKES = "--split people --hold 200 --positive 4 --epsilon 1,5,20 --users 943 --seeds 2 --no-twin"
+USUAL = "--epsilon 1,5,20 --users 943 --seeds 2 --no-twin"
+SOME = "--epsilon 0.5,1,2,4,8 --users 943 --seeds 2 --no-twin"
 TABLES = {
     "mf": (
         Table(
@@ -103,7 +103,7 @@ TABLES = {
             "RMSE with public features, MovieLens 1M",
             "ml-1m",
             "--method one-bit-projected,one-bit --items {data} --unit user --epsilon 1,4 "
-            "--users 6000 --seeds 2",
+            "--users 6000 --seeds 2 --no-twin",
         ),
     ),
 }
@@ -182,8 +182,9 @@ def section(told: dict[str, Any], name: str) -> str:
         HEAD,
         "",
         (
-            "Owner's evaluations of public data, NOT PRIVATE. Made by `python benchmarks/measured.py "
-            f"run DATA {name}`; raw numbers with the spread over seeds in [{name}.json]({name}.json)."
+            "Owner's evaluations of public data, NOT PRIVATE. Made by `python "
+            f"benchmarks/measured.py run DATA {name}`; raw numbers with the spread over seeds "
+            f"in [{name}.json]({name}.json)."
         ),
     ]
     for table in told["tables"]:
@@ -200,14 +201,14 @@ def _table(found: list[dict[str, Any]]) -> list[str]:
     metrics = [n[: -len("_sd")] for n in found[0] if n.endswith("_sd")]
     budgets = sorted({r["epsilon"] for r in found if r["epsilon"] is not None})
     names = list(dict.fromkeys(row["method"] for row in found))
-    head = [*(f"{each:g}" for each in budgets), "without noise"]
+    head = [f"{each:g}" for each in budgets]
     lines = [
         f"| {' / '.join(metrics)} | {' | '.join(head)} |",
         f"|{'---|' * (len(head) + 1)}",
     ]
     for name in names:
         cells = []
-        for at in (*budgets, None):
+        for at in budgets:
             row = next(
                 (
                     r
