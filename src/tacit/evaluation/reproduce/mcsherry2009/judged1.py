@@ -259,9 +259,8 @@ def matches(results: Results) -> Verdict:
 
 def _not_here(found: Verdict) -> str:
     """A sentence about the whole Prize that smaller data do not show."""
-    return (
-        f"on the whole Netflix Prize. Not seen on smaller data: {found.reason}"
-    )
+    told = found.reason.replace(" (does not hold)", "")
+    return f"needs the whole Netflix Prize. Not seen on smaller data: {told}"
 
 
 def _put() -> str:
