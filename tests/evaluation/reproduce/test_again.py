@@ -79,12 +79,12 @@ def test_a_record_is_judged_by_the_code_of_today():
 def test_runs_of_several_data_sets_make_one_page():
     records = [
         told("b", (5.0, 1.0), command="tacit reproduce tried --seeds 1"),
-        told("a", (9.0, 1.0), seeds=3),
+        told("a", (9.0, 1.0, 7.0), seeds=3),
         told("a", (2.0, 3.0), seeds=3),
     ]
     (done,) = judge_again(PAPER, records)
     assert done.results.asked.data == ("a", "b")
-    assert len(done.results.rows) == 4, "the last of equal cells counts"
+    assert len(done.results.rows) == 4, "of a data set the last run counts"
     assert done.results.values("y", data="a") == [2.0, 3.0]
     assert dict(done.seeds) == {"b": 1, "a": 3}
     made = record(PAPER, [done], "tacit again", runs=runs_of(records))

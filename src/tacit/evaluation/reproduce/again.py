@@ -48,7 +48,8 @@ def read(file: Path, paper: Paper) -> Record:
 def judge_again(
     paper: Paper, records: Sequence[Record], figures: Sequence[str] = ()
 ) -> list[Done]:
-    """Every figure that some record holds; a cell that several hold is the last one's."""
+    """Every figure that some record holds; of a data set that several hold, the last one's
+    cells."""
     found = (
         _merged(each, [_figure(record, each) for record in records])
         for each in paper.chosen(list(figures))
@@ -80,12 +81,12 @@ def _merged(
     found = [each for each in told if each is not None]
     if not found:
         return None
-    rows: dict[str, Row] = {}
+    rows: list[Row] = []
     seeds: dict[str, int] = {}
     for each in found:
-        for cell in each["cells"]:
-            name = json.dumps(cell["key"], sort_keys=True)
-            rows[name] = Row(cell["key"], cell["values"])
+        again = {cell["key"].get("data") for cell in each["cells"]}
+        rows = [row for row in rows if row.key.get("data") not in again]
+        rows += [Row(cell["key"], cell["values"]) for cell in each["cells"]]
         seeds |= each.get("seeds by data") or dict.fromkeys(
             each["data"], each["seeds"]
         )
@@ -93,7 +94,7 @@ def _merged(
     data += tuple(each for each in seeds if each not in data)
     most = max(each["seeds"] for each in found)
     quick = any(each["quick"] for each in found)
-    results = Results(tuple(rows.values()), Wanted(data, most, quick))
+    results = Results(tuple(rows), Wanted(data, most, quick))
     verdicts = tuple(
         (finding, verdict_on(finding, results, experiment))
         for finding in experiment.findings
