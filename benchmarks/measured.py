@@ -41,8 +41,14 @@ VALUES = (
 LIKES = "--split people --hold 200 --positive 4 --epsilon 1,5,20 --users 943 --seeds 2 --no-twin"
 USUAL = "--epsilon 1,5,20 --users 943 --seeds 2 --no-twin"
 SOME = "--epsilon 0.5,1,2,4,8 --users 943 --seeds 2 --no-twin"
+LARGE = "--epsilon 1,5,20 --users 6000 --seeds 1 --no-twin"
 TABLES = {
     "mf": (
+        Table(
+            "RMSE, unit `user`, MovieLens 1M",
+            "ml-1m",
+            f"--method bias,als --unit user {LARGE}",
+        ),
         Table(
             "RMSE, unit `user`, MovieLens 100K",
             "ml-100k",
@@ -55,6 +61,11 @@ TABLES = {
         ),
     ),
     "covariance": (
+        Table(
+            "RMSE with the paper's cleaning, unit `user`, MovieLens 1M",
+            "ml-1m",
+            f"--method covariance-svd --set cleaning=paper --unit user {LARGE}",
+        ),
         Table(
             "RMSE, unit `user`, MovieLens 100K",
             "ml-100k",

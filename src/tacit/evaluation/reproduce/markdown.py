@@ -61,7 +61,7 @@ def _figure(done: Done) -> list[str]:
     data = ", ".join(done.results.asked.data)
     nothing = "invented" if experiment.invented else "none of it"
     facts = f"Data: {data or nothing}. Split: {experiment.split}. "
-    if done.results:
+    if any("seed" in row.key for row in done.results.rows):
         facts += f"{_seeds(done)}. "
     if experiment.parameters:
         facts += f"Settings: {experiment.parameters}. "
