@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,7 @@ def _command() -> str:
         option = word.split("=")[0]
         if option in PATHS and "=" in word:
             words[-1] = f"{option}={PATHS[option]}"
-    return " ".join(["tacit", *words])
+    return shlex.join(["tacit", *words])
 
 
 def _write(

@@ -66,7 +66,7 @@ def _figure(done: Done) -> list[str]:
     if experiment.parameters:
         facts += f"Settings: {experiment.parameters}. "
     if done.missing:
-        facts += f"Not there: {', '.join(done.missing)}. "
+        facts += f"Not run on: {', '.join(done.missing)}. "
     lines += [_filled(facts.strip()), ""]
     if done.results:
         for shown in experiment.shown(done.results):

@@ -111,7 +111,7 @@ def _figure(done: Done, place: int) -> str:
     if done.results.asked.quick:
         facts.append("A quick run: fewer values, not to judge by.")
     if done.missing:
-        facts.append(f"Not there: {', '.join(done.missing)}.")
+        facts.append(f"Not run on: {', '.join(done.missing)}.")
     parts.append(paragraph(" ".join(facts), "quiet"))
     return "\n".join(parts)
 
