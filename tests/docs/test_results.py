@@ -40,10 +40,13 @@ def test_a_papers_page_follows_from_its_numbers(name):
 def test_a_measured_page_has_no_other_tables(name):
     module = measured()
     page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    told = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    for table in told["tables"]:
-        for needed in ("command", "commit", "date", "rows"):
-            assert table[needed], needed
-    assert page == module.placed(page, module.section(told, name))
-    rest = page.replace(module.section(told, name), "")
-    assert not re.search(r"^\|", rest, re.MULTILINE)
+    numbers = RESULTS / f"{name}.json"
+    part = ""
+    if numbers.is_file():
+        told = json.loads(numbers.read_text(encoding="utf-8"))
+        for table in told["tables"]:
+            for needed in ("command", "commit", "date", "rows"):
+                assert table[needed], needed
+        part = module.section(told, name)
+    assert part in page
+    assert not re.search(r"^\|", page.replace(part, ""), re.MULTILINE)
