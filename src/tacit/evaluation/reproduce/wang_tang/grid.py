@@ -228,6 +228,8 @@ def judge_factors(results: Results) -> Verdict:
     """DPSGD-MF at 20 with the best of its grid against PCC and COS."""
     base = {each: results.mean("rmse", model=each) or 0.0 for each in BASES}
     least, which = best(results, model="DPSGD-MF")
+    if not which:
+        return Verdict("not run", "the grid of DPSGD-MF was not run")
     said = (
         f"best of the grid at epsilon 20, chosen on the held-back ratings: "
         f"{against(least, base)} ({which}). One fold. DPSGD-MF is that of [4], which this "
