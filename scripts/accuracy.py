@@ -30,6 +30,17 @@ def measured(page: str, method: str) -> dict[float, float]:
     }
 
 
+def row(begins: str, below: int) -> dict[float, float]:
+    """The cells of a row of bayes.md, so many rows below the one that begins so."""
+    text = (RESULTS / "bayes.md").read_text("utf-8")
+    head = "| data, unit, features | method |"
+    top = next(line for line in text.splitlines() if line.startswith(head))
+    found = text[text.index(begins) :].splitlines()[below]
+    cells = NUMBER.findall(found.removeprefix(begins))
+    columns = NUMBER.findall(top[len(head) :])
+    return {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
+
+
 def twin() -> float:
     """RMSE of the twin with genres on ML-1M."""
     text = (RESULTS / "twins.md").read_text("utf-8")
@@ -41,25 +52,15 @@ def twin() -> float:
 def lines() -> dict[str, dict[float, float]]:
     """What is drawn: ML-1M, a whole person protected."""
     features = "| ML-1M, user, genres and year | bias |"
-    text = (RESULTS / "bayes.md").read_text("utf-8")
-    second = text[text.index(features) :].splitlines()[1]
-    head = "| data, unit, features | method |"
-    top = next(line for line in text.splitlines() if line.startswith(head))
-    columns = NUMBER.findall(top[len(head) :])
-    cells = NUMBER.findall(second.replace("**bayes**", ""))
-    bayes = {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
-    plain = text[text.index("| ML-1M, user, none | bias |") :].splitlines()[1]
-    cells = NUMBER.findall(plain.replace("**bayes**", ""))
-    alone = {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
-    als = measured("mf", "als")
-    plain_items = measured("mf", "bias")
-    svd = measured("covariance", "covariance-svd")
+    alone = "| ML-1M, user, none | bias |"
     shown = {
-        "bayes, with public genres": bayes,
-        "bayes": alone,
-        "DPALS (Chien et al. 2021)": als,
-        "McSherry & Mironov 2009, sound": svd,
-        "item effects and own levels (bias)": plain_items,
+        "bayes, with public genres": row(features, 1),
+        "bayes": row(alone, 1),
+        "DPALS (Chien et al. 2021)": measured("mf", "als"),
+        "McSherry & Mironov 2009, sound": measured(
+            "covariance", "covariance-svd"
+        ),
+        "item effects and own levels (bias)": row(alone, 0),
     }
     return {
         name: {e: r for e, r in each.items() if e >= 0.5}
