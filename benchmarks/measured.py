@@ -193,9 +193,9 @@ def section(told: dict[str, Any], name: str) -> str:
         HEAD,
         "",
         (
-            "Owner's evaluations of public data, NOT PRIVATE. Made by `python "
-            f"benchmarks/measured.py run DATA {name}`; raw numbers with the spread over seeds "
-            f"in [{name}.json]({name}.json)."
+            "Owner's evaluations of public data, NOT PRIVATE. Each table names its command "
+            f"(`python benchmarks/measured.py run DATA {name}` runs all); raw numbers with the "
+            f"spread over seeds are in [{name}.json]({name}.json)."
         ),
     ]
     for table in told["tables"]:
