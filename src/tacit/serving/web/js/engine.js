@@ -2,7 +2,7 @@
  * The page's side of the worker: questions as promises, a watchman for a model that never answers.
  */
 
-import { trustedScript } from './trusted.js';
+import { takeWorker } from './helper.js';
 
 /**
  * @typedef {{item: number, rating: number, error: number, low: number, high: number, score:
@@ -18,11 +18,10 @@ import { trustedScript } from './trusted.js';
  * @property {{low: number, high: number}} scale
  * @property {any} positive
  * @property {number} count
+ * @property {string} folder below the page's own address
  */
 /**
- * @typedef {object} View what one set of ratings leads to
- * @property {Ranked[]} list
- * @property {{x: number, y: number} | null} point
+ * @typedef {object} Expected of every film, by one set of ratings
  * @property {Float32Array} rating @property {Float32Array} low @property {Float32Array} high
  */
 /**
@@ -44,7 +43,7 @@ export class Engine {
   items = [];
   /** @type {About | null} */
   about = null;
-  #worker = new Worker(trustedScript('js/worker.js'), { type: 'module', name: 'tacit' });
+  #worker = takeWorker();
   /** @type {Map<number, Waiting>} */
   #waiting = new Map();
   #next = 1;
@@ -58,12 +57,11 @@ export class Engine {
   }
 
   /**
-   * Fetches the model and takes in its catalogue.
-   * @param {string} folder
+   * Takes in the model that the worker fetches, and its catalogue.
    * @returns {Promise<About>}
    */
-  async load(folder) {
-    await this.ask('load', folder, LOAD_PATIENCE);
+  async load() {
+    await this.ask('load', null, LOAD_PATIENCE);
     if (!this.about) throw new Error('no model came');
     return this.about;
   }
@@ -83,7 +81,7 @@ export class Engine {
    * queues.
    * @param {"update" | "rank"} what
    * @param {any} given
-   * @param {(view: any) => void} show
+   * @param {(list: Ranked[]) => void} show
    */
   async refresh(what, given, show) {
     const earlier = this.#queued;

@@ -11,7 +11,7 @@ import { texts } from './text.js';
 
 /** @typedef {import("./engine.js").Engine} Engine */
 /** @typedef {import("./engine.js").Item} Item */
-/** @typedef {import("./engine.js").View} View */
+/** @typedef {import("./engine.js").Expected} Expected */
 /** @typedef {import("./person/store.js").Store} Store */
 /** @typedef {import("./person/store.js").Rating} Rating */
 
@@ -19,20 +19,17 @@ import { texts } from './text.js';
 export const PAGE = 12;
 
 /**
- * Emits `view` when predictions or the list are new, `own` when ratings are, `film` to open one.
+ * Emits `own` when ratings are new, `view` when the list is, then `all` when what is expected of
+ * every film is; `film` to open one.
  */
 export class Home extends EventTarget {
   /** Places in the catalogue by id. @type {Map<string, number>} */
   rows = new Map();
   finder = new Finder();
-  /** @type {View} */
-  view = {
-    list: [],
-    point: null,
-    rating: new Float32Array(),
-    low: new Float32Array(),
-    high: new Float32Array(),
-  };
+  /** @type {import("./engine.js").Ranked[]} */
+  list = [];
+  /** @type {Expected} */
+  expected = { rating: new Float32Array(), low: new Float32Array(), high: new Float32Array() };
   /** 0 is safe, 1 explores; the middle is neutral. */
   explore = 0.5;
   /** @type {string | null} */
@@ -52,8 +49,8 @@ export class Home extends EventTarget {
     this.values = valuesOf(about.scale, this.likes);
     engine.items.forEach((item, row) => this.rows.set(item.id, row));
     store.addEventListener('change', () => {
+      void this.refresh(); // the worker computes while the page writes
       this.dispatchEvent(new Event('own'));
-      void this.refresh();
     });
   }
 
@@ -146,10 +143,20 @@ export class Home extends EventTarget {
   #ask(what, given) {
     this.#changes++;
     return this.engine
-      .refresh(what, given, (view) => {
-        Object.assign(this.view, view);
+      .refresh(what, given, (list) => {
+        this.list = list;
         this.dispatchEvent(new Event('view'));
+        void this.#expect();
       })
       .catch((error) => this.dispatchEvent(new CustomEvent('failed', { detail: error })));
+  }
+
+  /** What is expected of all films comes after the list, and only of the newest ratings. */
+  async #expect() {
+    const asked = this.#changes;
+    const all = await this.engine.ask('all', null).catch(() => null);
+    if (!all || asked !== this.#changes) return;
+    this.expected = all;
+    this.dispatchEvent(new Event('all'));
   }
 }

@@ -35,9 +35,12 @@ export function stars(values, give) {
     input,
   );
   let given = 0;
+  let painted = -1;
   let pressed = false;
 
   const paint = (/** @type {number} */ place) => {
+    if (place === painted) return;
+    painted = place;
     element.style.setProperty('--given', String(place));
     element.classList.toggle('rated', place > 0);
     attribute(input, 'aria-valuetext', wording(values, place));

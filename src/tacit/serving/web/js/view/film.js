@@ -43,7 +43,7 @@ export function openFilm(home, row) {
   current = box;
 
   const show = async () => {
-    const { rating, low, high } = home.view;
+    const { rating, low, high } = home.expected;
     const given = home.rated().length > 0;
     widget.set(home.own(row));
     drawn.set(rating[row] ?? 0, low[row] ?? 0, high[row] ?? 0);
@@ -57,9 +57,9 @@ export function openFilm(home, row) {
     write(standing, await placeOf(home, row));
   };
   hide.addEventListener('click', () => home.store.hide(home.item(row).id, !home.isHidden(row)));
-  home.addEventListener('view', show);
+  home.addEventListener('all', show);
   box.dialog.addEventListener('close', () => {
-    home.removeEventListener('view', show);
+    home.removeEventListener('all', show);
     if (current === box) current = null;
   });
   void show();
@@ -156,7 +156,7 @@ async function placeOf(home, row) {
   if (home.isHidden(row)) return texts.film.isHidden;
   if (home.genre !== null && !home.item(row).genres.includes(home.genre))
     return texts.film.filtered(home.genre);
-  const list = home.view.list;
+  const list = home.list;
   const answer = await home.engine.ask('whyNot', { item: row, list }).catch(() => null);
   if (!answer) return '';
   if (answer.code === 'listed') return texts.film.rank(answer.place);

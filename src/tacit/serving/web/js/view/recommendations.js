@@ -59,7 +59,7 @@ export function recommendations(home) {
   };
 
   const shownList = () => {
-    const ranked = home.view.list.slice(0, home.shown);
+    const ranked = home.list.slice(0, home.shown);
     const stays =
       kept && !ranked.some(({ item }) => item === kept?.row) ? lines.get(kept.row) : null;
     if (kept && stays) ranked.splice(kept.place, 0, stays.ranked);
