@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '67f9ec00a48c839c';
+const VERSION = '732f7113a70b20ba';
 
 serve(VERSION);

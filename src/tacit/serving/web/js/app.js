@@ -153,18 +153,17 @@ function furnish(home) {
 
 /** @param {unknown} error */
 function fail(error) {
+  const words = String(/** @type {any} */ (error)?.message);
   const kind =
     error instanceof TooLong
       ? 'tooLong'
-      : error instanceof Cut || /^Cut:/.test(String(/** @type {any} */ (error)?.message))
+      : error instanceof Cut || /^Cut:/.test(words)
         ? 'cut'
         : !navigator.onLine
           ? 'offline'
-          : /server answered/.test(String(/** @type {any} */ (error)?.message))
-            ? 'server'
-            : /ModelError|RangeError|SyntaxError/.test(String(/** @type {any} */ (error)?.message))
-              ? 'broken'
-              : 'server';
+          : /(Model|Range|Syntax)Error(?!.*server answered)/.test(words)
+            ? 'broken'
+            : 'server';
   const [first] = films.children;
   put(
     films,

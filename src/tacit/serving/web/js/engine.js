@@ -49,7 +49,7 @@ export class Engine {
   #next = 1;
   /** The update under way, and the one that waits for it: older ones are dropped. @type {any} */
   #queued = null;
-  #busy = false;
+  busy = false;
 
   constructor() {
     this.#worker.addEventListener('message', ({ data }) => this.#hear(data));
@@ -92,8 +92,8 @@ export class Engine {
     };
     if (earlier?.what === 'update' && what === 'rank')
       this.#queued.given = { ...earlier.given, rank: given };
-    if (this.#busy) return;
-    this.#busy = true;
+    if (this.busy) return;
+    this.busy = true;
     try {
       while (this.#queued) {
         const wish = this.#queued;
@@ -101,7 +101,7 @@ export class Engine {
         wish.show(await this.ask(wish.what, wish.given));
       }
     } finally {
-      this.#busy = false;
+      this.busy = false;
     }
   }
 

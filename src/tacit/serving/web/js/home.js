@@ -12,6 +12,8 @@ import { texts } from './text.js';
 /** @typedef {import("./engine.js").Engine} Engine */
 /** @typedef {import("./engine.js").Item} Item */
 /** @typedef {import("./engine.js").Expected} Expected */
+/** @typedef {import("./engine.js").Ranked} Ranked */
+/** @typedef {{key: string, list: Ranked[] | null}} Foreseen what was asked, and the answer */
 /** @typedef {import("./person/store.js").Store} Store */
 /** @typedef {import("./person/store.js").Rating} Rating */
 
@@ -19,14 +21,14 @@ import { texts } from './text.js';
 export const PAGE = 12;
 
 /**
- * Emits `own` when ratings are new, `view` when the list is, then `all` when what is expected of
- * every film is; `film` to open one.
+ * Emits `view` when the list is new, then `own` where ratings are, and `all` when what is expected
+ * of every film is; `film` to open one.
  */
 export class Home extends EventTarget {
   /** Places in the catalogue by id. @type {Map<string, number>} */
   rows = new Map();
   finder = new Finder();
-  /** @type {import("./engine.js").Ranked[]} */
+  /** @type {Ranked[]} */
   list = [];
   /** @type {Expected} */
   expected = { rating: new Float32Array(), low: new Float32Array(), high: new Float32Array() };
@@ -36,6 +38,8 @@ export class Home extends EventTarget {
   genre = null;
   shown = PAGE;
   #changes = 0;
+  /** @type {Foreseen} */
+  #next = { key: '', list: null };
 
   /** @param {Engine} engine @param {Store} store */
   constructor(engine, store) {
@@ -48,8 +52,8 @@ export class Home extends EventTarget {
     this.likes = Boolean(about.positive);
     this.values = valuesOf(about.scale, this.likes);
     engine.items.forEach((item, row) => this.rows.set(item.id, row));
-    store.addEventListener('change', () => {
-      void this.refresh(); // the worker computes while the page writes
+    store.addEventListener('change', async () => {
+      await this.refresh(); // the list first: the star that was pressed shows itself
       this.dispatchEvent(new Event('own'));
     });
   }
@@ -110,10 +114,37 @@ export class Home extends EventTarget {
     this.dispatchEvent(new CustomEvent('film', { detail: row }));
   }
 
+  /**
+   * Has the list made that a rating would lead to, while the finger that gives it is still down: a
+   * browser hears of no worker between a press that ended and the frame that follows it.
+   * @param {number} row @param {number | null} rating
+   */
+  async foresee(row, rating) {
+    const given = this.#given(row, rating);
+    /** @type {Foreseen} */
+    const next = (this.#next = { key: JSON.stringify(given), list: null });
+    next.list = await this.engine.ask('foresee', given).catch(() => null);
+  }
+
   /** New predictions and a new list, from all ratings. */
-  refresh() {
+  async refresh() {
+    const given = this.#given();
+    const { key, list } = this.#next;
+    if (!list || this.engine.busy || key !== JSON.stringify(given))
+      return this.#ask('update', given);
+    this.#changes++;
+    this.engine.ask('adopt', null).catch(() => undefined);
+    this.#show(list);
+  }
+
+  /**
+   * All ratings that the model knows, newest first, and the wishes for the list.
+   * @param {number} [row] that is about to get a rating @param {number | null} [coming]
+   */
+  #given(row, coming = null) {
     const ratings = this.rated().map(({ row, rating }) => [row, rating.rating]);
-    return this.#ask('update', { ratings, rank: this.#wish() });
+    const others = ratings.filter(([one]) => one !== row);
+    return { ratings: coming ? [[row, coming], ...others] : others, rank: this.#wish() };
   }
 
   /** A new list from the same predictions. */
@@ -143,12 +174,15 @@ export class Home extends EventTarget {
   #ask(what, given) {
     this.#changes++;
     return this.engine
-      .refresh(what, given, (list) => {
-        this.list = list;
-        this.dispatchEvent(new Event('view'));
-        void this.#expect();
-      })
+      .refresh(what, given, (list) => this.#show(list))
       .catch((error) => this.dispatchEvent(new CustomEvent('failed', { detail: error })));
+  }
+
+  /** @param {Ranked[]} list */
+  #show(list) {
+    this.list = list;
+    this.dispatchEvent(new Event('view'));
+    void this.#expect();
   }
 
   /** What is expected of all films comes after the list, and only of the newest ratings. */

@@ -1,6 +1,6 @@
 /** The ledger of the device: what left it, written before it leaves. */
 
-import { BASE } from './base.js';
+import { BASE, channelFor } from './base.js';
 import { within } from './person/database.js';
 
 /**
@@ -19,10 +19,7 @@ import { within } from './person/database.js';
 
 /** Entries kept; older ones go first. A visit makes about ten. */
 const MOST = 2000;
-const channel =
-  typeof BroadcastChannel === 'undefined'
-    ? null
-    : new BroadcastChannel(`tacit ledger ${BASE.pathname}`);
+const channel = channelFor('ledger');
 const listeners = new Set();
 /** What could not be stored (no database): kept while the page lives. @type {Entry[]} */
 const memory = [];

@@ -49,18 +49,24 @@ const fetched = fetchModel();
 fetched.catch(() => undefined); // whoever asks for it is told
 /** @type {any} */
 let person = null;
+/** Who she will be if she gives the rating that she is about to give. @type {any} */
+let next = null;
 
 /**
  * @param {{ratings: [number, number][], rank: object}} order
  */
-function update({ ratings, rank }) {
-  person = model.person(new Map(ratings));
-  return listed(rank);
+function foresee({ ratings, rank }) {
+  next = model.person(new Map(ratings));
+  return listed(next, rank);
 }
 
-/** @param {any} rank */
-function listed(rank) {
-  return person.rank({ ...rank, exclude: new Set(rank.exclude) });
+function adopt() {
+  person = next;
+}
+
+/** @param {any} who @param {any} rank */
+function listed(who, rank) {
+  return who.rank({ ...rank, exclude: new Set(rank.exclude) });
 }
 
 /**
@@ -80,8 +86,14 @@ function known() {
 
 /** What the page may ask, by name. @type {Record<string, (given: any) => any>} */
 const ANSWERS = {
-  update,
-  rank: listed,
+  update(order) {
+    const list = foresee(order);
+    adopt();
+    return list;
+  },
+  foresee,
+  adopt,
+  rank: (rank) => listed(person, rank),
   all: () => person.predict(),
   point: () => person.point(),
   reasons: (items) => items.map((/** @type {number} */ item) => person.reasons(item)),

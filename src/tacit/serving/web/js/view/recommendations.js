@@ -138,13 +138,14 @@ async function explain(home, ranked, lines) {
 function line(home, row, keep, release) {
   const title = home.title(row);
   let timer = 0;
-  const widget = stars(home.values, (rating, how) => {
+  const give = (/** @type {number | null} */ rating, /** @type {"pointer" | "keys"} */ how) => {
     keep(row);
     home.rate(row, rating);
     clearTimeout(timer);
     if (how === 'pointer' && matchMedia('(hover: none)').matches)
       timer = window.setTimeout(release, LINGER);
-  });
+  };
+  const widget = stars(home.values, give, (rating) => home.foresee(row, rating));
   widget.name(title);
   widget.set(home.own(row));
   const rank = h('span', { class: 'rank', 'aria-hidden': 'true' });
