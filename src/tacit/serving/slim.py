@@ -36,6 +36,8 @@ _CLOSING = frozenset(")]}.")
 """Before one of these a line break ends nothing that the sign itself does not."""
 _BEFORE_VALUE = frozenset("(,=:[!&|?{};+-*%<>~^\n")
 """After one of these a slash begins a regular expression."""
+_JOINED = re.compile(r"(?<=[^\\])'\0\+\0\n\0'(?=(?:[^'\\]|\\.)*'\0[,;)}+])")
+"""Between two strings that a line was too short for; the second one ends an expression."""
 _WORDS_BEFORE_VALUE = frozenset(
     "return typeof case in of delete void throw new await yield".split()
 )
@@ -120,7 +122,7 @@ def _tightened(pieces: list[str]) -> str:
             _drop(out, piece)
             out.append(piece)
             _bare(out)
-    return "".join(out)
+    return _JOINED.sub("", "\0".join(out)).replace("\0", "")
 
 
 def _bare(out: list[str]) -> None:
