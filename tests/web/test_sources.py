@@ -61,6 +61,7 @@ SLIMMED = {
     "const s = '// no  comment';\n": "let s='// no  comment';\n",
     "a.const = 1;\nb = { const: 2 };\n": "a.const=1;b={const:2};\n",
     "f((a) => 1, async (b) => 2, (c, d) => 3);\n": "f(a=>1,async(b)=>2,(c,d)=>3);\n",
+    "return (a) => a;\n": "return(a)=>a;\n",
     "f('a ' +\n  'b ' +\n  'c', 'd' + 'e'.length);\n": "f('a b c','d'+'e'.length);\n",
     "{ while (a()); }\n{ b = 1; }\n": "{while(a());}\n{b=1}\n",
     "x = a / b / c;\ny = /[/*]  +/.test(s);\n": "x=a / b / c;y=/[/*]  +/.test(s);\n",

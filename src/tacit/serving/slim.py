@@ -126,13 +126,13 @@ def _tightened(pieces: list[str]) -> str:
 
 
 def _bare(out: list[str]) -> None:
-    """`(one)=>` becomes `one=>`; after `async` the brackets part two words."""
+    """`(one)=>` becomes `one=>`; after a word, as `return`, the brackets part the two."""
     if out[-2:] != ["=", ">"] or len(out) < 5 or out[-3] != ")":
         return
     name = out[-4]
     if out[-5] != "(" or not re.fullmatch(r"[A-Za-z_$][\w$]*", name):
         return
-    if len(out) > 5 and out[-6] == "async":
+    if len(out) > 5 and re.fullmatch(r"[\w$]+", out[-6]):
         return
     out[-5:-2] = [name]
 

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '732f7113a70b20ba';
+const VERSION = 'ad6f813007d575c8';
 
 serve(VERSION);

@@ -85,13 +85,10 @@ export class Engine {
    */
   async refresh(what, given, show) {
     const earlier = this.#queued;
-    this.#queued = {
-      what: earlier?.what === 'update' && what === 'rank' ? 'update' : what,
-      given,
-      show,
-    };
-    if (earlier?.what === 'update' && what === 'rank')
-      this.#queued.given = { ...earlier.given, rank: given };
+    this.#queued =
+      earlier?.what === 'update' && what === 'rank'
+        ? { ...earlier, given: { ...earlier.given, rank: given } }
+        : { what, given, show };
     if (this.busy) return;
     this.busy = true;
     try {
