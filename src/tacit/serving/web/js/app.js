@@ -138,13 +138,14 @@ function furnish(home) {
   home.addEventListener('failed', (event) => fail(/** @type {CustomEvent} */ (event).detail));
   const list = recommendations(home);
   const begin = start(home);
+  const back = home.rated().length ? ' back' : ''; // who comes again finds her list first
   home.addEventListener(
     'view',
     () =>
       put(
         films,
         first,
-        h('div', { class: 'columns' }, h('div', { class: 'side' }, begin, own), list),
+        h('div', { class: `columns${back}` }, h('div', { class: 'side' }, begin, own), list),
       ),
     { once: true },
   );

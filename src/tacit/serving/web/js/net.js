@@ -137,14 +137,7 @@ export async function send(url, options, why) {
 /** Adds to the entry what came back. @param {Entry} entry @param {Response} response */
 async function finish(entry, response) {
   const stated = response.headers.get('content-length');
-  const received = stated === null ? await weigh(response.clone()) : Number(stated);
+  const weigh = async () => (await response.clone().arrayBuffer()).byteLength;
+  const received = stated === null ? await weigh().catch(() => null) : Number(stated);
   await record({ ...entry, status: response.status, received });
-}
-
-/** @param {Response} response */
-async function weigh(response) {
-  return response.arrayBuffer().then(
-    (body) => body.byteLength,
-    () => null,
-  );
 }

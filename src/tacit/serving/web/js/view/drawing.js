@@ -12,6 +12,8 @@ const NAMES = 44;
 /** A film beyond this share of all others would make the rest a dot: the view begins without it. */
 const OUTER = 0.005;
 const MARGIN = 34;
+/** Above and below, where the names of the axes are, no film has its name. */
+const EDGE = 30;
 const MOVE = 420;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -282,7 +284,7 @@ export class Drawing {
     for (const row of [...important, ...others]) {
       if (taken.length >= NAMES + important.size) break;
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
-      if (x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) continue;
+      if (x < 0 || y < EDGE || x > canvas.clientWidth || y > canvas.clientHeight - EDGE) continue;
       const title = short(this.home.title(row));
       const width = pen.measureText(title).width;
       const left = x + 9 + width > canvas.clientWidth ? x - 9 - width : x + 9;

@@ -4,7 +4,7 @@ import { h, put, write } from '../dom.js';
 import { interval, modal } from './parts.js';
 import { stars } from '../stars.js';
 import { number, signed, texts } from '../text.js';
-import { parts } from './reasons.js';
+import { capital, parts } from './reasons.js';
 
 /** @typedef {import("../home.js").Home} Home */
 /** @typedef {import("./reasons.js").Reasons} Reasons */
@@ -114,11 +114,10 @@ function waterfall(home, reasons) {
     h(
       'li',
       null,
-      h('span', { class: 'said' }, words),
+      h('span', { class: 'said' }, capital(words)),
       drawn,
       h('span', { class: 'points' }, figure),
     );
-  const capital = (/** @type {string} */ words) => words.charAt(0).toUpperCase() + words.slice(1);
   const rest = all
     .filter((part) => !loud.includes(part))
     .reduce((sum, { amount }) => sum + amount, 0);
@@ -128,12 +127,12 @@ function waterfall(home, reasons) {
     { class: 'waterfall' },
     home.likes
       ? null
-      : line(capital(texts.reasons.baseline), h('span'), number(reasons.baseline, 1)),
+      : line(texts.reasons.baseline, h('span'), number(reasons.baseline, 1)),
     ...loud.map(({ words, amount }) =>
-      line(capital(words), bar(amount), home.likes ? number(amount, digits) : signed(amount)),
+      line(words, bar(amount), home.likes ? number(amount, digits) : signed(amount)),
     ),
     !home.likes && Math.abs(rest) >= 0.05
-      ? line(capital(texts.reasons.small), bar(rest), signed(rest))
+      ? line(texts.reasons.small, bar(rest), signed(rest))
       : null,
     h(
       'li',
