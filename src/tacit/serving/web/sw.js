@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '88fc842fc3938238';
+const VERSION = '6b81ea1bbd82b9f8';
 
 serve(VERSION);
