@@ -185,6 +185,7 @@ def rounds(
 
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.device.policy import Policy
+    from tacit.federation.protocol.lasting import leave_what_is_loaded
 
     ratings = synthetic(devices, items, 20)
     with tempfile.TemporaryDirectory() as name:
@@ -201,6 +202,7 @@ def rounds(
         ]
         servers = Servers(Path(name), list(ratings.items), options)
         try:
+            leave_what_is_loaded()
             began, used = time.perf_counter(), time.process_time()
             fleet = run_fleet(
                 servers.url["recommender"],

@@ -67,7 +67,7 @@ class Rounds:
         for that. Works may run twice, so one whose fate is unknown is run again."""
         while True:
             try:
-                return await self.store.write(work)
+                return await self.store.write(work, soon=True)
             except StorageError:
                 log("the store is away; the training waits")
                 await asyncio.sleep(PAUSE)

@@ -10,6 +10,7 @@ transaction.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import SystemRandom
@@ -24,10 +25,10 @@ from tacit.federation.protocol.wire import (
     PartLayout,
     Section,
     Sum,
-    Upload,
     digest,
     pack,
     sections,
+    split,
     unpack,
 )
 from tacit.federation.server.store import Refusal, ServerStore, Transaction
@@ -44,6 +45,8 @@ AT_ONCE = 64 << 20
 """Bytes of uploads in memory while a round is summed."""
 MOST_ROWS = 1000
 """Uploads that are read at a time, however short they are."""
+AT_A_TIME = 16 << 20
+"""Bytes of rows that are added up as one."""
 
 
 class Key(NamedTuple):
@@ -96,7 +99,7 @@ class Uploads:
                 "UPDATE round SET sum = NULL WHERE task = ? AND round < ?", *key
             )
 
-        await self.store.write(work)
+        await self.store.write(work, soon=True)
 
     async def opening(self, key: Key) -> Opening:
         """The opening of an attempt."""
@@ -147,11 +150,13 @@ class Uploads:
             )
             return Count(int(arrived[0][0]), _status(session, key) == "open")
 
-        return await self.store.read(work)
+        return await self.store.read(work, soon=True)
 
     async def reveal(self, key: Key, give_up: bool) -> bytes | None:
         """The sum that was revealed, or is revealed now, or None for ever."""
-        return await self.store.write(lambda s: self._reveal(s, key, give_up))
+        return await self.store.write(
+            lambda s: self._reveal(s, key, give_up), soon=True
+        )
 
     def _reveal(
         self, session: Transaction, key: Key, give_up: bool
@@ -363,23 +368,44 @@ class _Total:
             np.zeros(part.size if part.sparse else 0, bool) for part in parts
         ]
         self._reports: list[list[Any]] = [[] for _ in parts]
+        self._rows: list[list[Section]] = [[] for _ in parts]
+        """Of sparse parts, not added yet: a thousand small additions cost more than one."""
+        self._pending = 0
 
     def add(self, body: bytes) -> None:
-        """One more upload."""
-        message, payload = unpack(Upload, body)
-        found = sections(self.parts, message.rows, payload)
+        """One more upload, which was checked when it was kept."""
+        header, payload = split(body)
+        counts = tuple(json.loads(header).get("rows", ()))
+        found = sections(self.parts, counts, payload, checked=True)
         for place, (rows, words) in enumerate(found):
             if self.parts[place].report:
                 self._reports[place].append(words)
             elif rows is None:
                 self._sums[place] += words
             else:
-                # rows of one device are distinct
-                self._sums[place][rows] += words
-                self._seen[place][rows] = True
+                self._rows[place].append(Section(rows, words))
+                self._pending += words.nbytes
+        if self._pending > AT_A_TIME:
+            self._add_rows()
+
+    def _add_rows(self) -> None:
+        """Add the rows that wait, each where it belongs; sums wrap."""
+        for place, waiting in enumerate(self._rows):
+            if not waiting:
+                continue
+            total = self._sums[place]
+            listed = np.concatenate([each.rows for each in waiting])
+            order = np.argsort(listed, kind="stable")
+            rows, first = np.unique(listed[order], return_index=True)
+            words = np.concatenate([each.words for each in waiting])[order]
+            total[rows] += np.add.reduceat(words, first, 0, total.dtype)
+            self._seen[place][rows] = True
+            waiting.clear()
+        self._pending = 0
 
     def sections(self) -> list[Section]:
         """The sums, part by part."""
+        self._add_rows()
         return [self._section(place) for place in range(len(self.parts))]
 
     def _section(self, place: int) -> Section:
