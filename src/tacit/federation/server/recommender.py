@@ -37,6 +37,7 @@ MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
     (*statements("enrolment"), *statements("control"), *statements("out")),
+    statements("told"),
 )
 """The steps that make the store's tables."""
 SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
@@ -256,6 +257,8 @@ class _Handler:
         attempt = self.conductor.active.attempt
         public = attempt.publics.get(caller.device)
         here = public is not None and public == self.gate.public(caller.device)
+        if caller.device not in self.conductor.active.told.payloads:
+            return False  # it is told in a moment, with those who wait
         return here and message.done != (attempt.index, attempt.number)
 
     def _stir(self) -> None:

@@ -18,7 +18,13 @@ from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt, Telling
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.server.announced import forget_told, keep_told
+from tacit.federation.server.announced import (
+    Kept,
+    Some,
+    forget_told,
+    keep_some,
+    keep_told,
+)
 from tacit.federation.server.store import ServerStore, Transaction
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
@@ -157,15 +163,16 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt, told: Telling) -> Telling:
-        """Write an attempt down, with all who joined it and what they are told.
+    async def begin(self, attempt: Attempt, told: Telling) -> Kept:
+        """Write an attempt down, with all who joined it and what they are told, if that is
+        the same for all; `tell` is for the others.
 
         What was written first counts: an attempt that goes on after a restart is told as it
         was told before.
         """
         where = (self.name, attempt.index, attempt.number)
 
-        def work(session: Transaction) -> Telling:
+        def work(session: Transaction) -> Kept:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
                 *where,
@@ -182,6 +189,14 @@ class Rounds:
             return keep_told(session, self.name, attempt, told)
 
         return await self._asked(work)
+
+    async def tell(self, attempt: Attempt, told: Kept, some: Some) -> None:
+        """Write down what these devices are told, each its own; they may be told then."""
+        found = await self._asked(
+            lambda s: keep_some(s, self.name, attempt, told, some)
+        )
+        told.payloads.update(found.payloads)
+        told.digests.update(found.digests)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
