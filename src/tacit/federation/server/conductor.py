@@ -344,7 +344,7 @@ class Conductor:
         kept = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
         await self.rounds.advance(
-            attempt, ahead.state, kept, status, opened.out
+            attempt, ahead.state, opened.kept, status, opened.out
         )
         self.out |= set(opened.out)
         self.lobby.dismiss(opened.out)

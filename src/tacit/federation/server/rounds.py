@@ -210,8 +210,9 @@ class Rounds:
         status: Status,
         out: Collection[str] = (),
     ) -> None:
-        """The next state and the end of this round, together or not at all. Devices that
-        are `out` sit out the rest."""
+        """The next state and the end of this round, together or not at all. `kept` is what
+        the scheme keeps from now on, None if that is what it was. Devices that are `out` sit
+        out the rest."""
         packed = pack_state(state.packed())
 
         def work(session: Transaction) -> None:
@@ -229,7 +230,8 @@ class Rounds:
             )
             forget_told(session, self.name, attempt.index)
             session.run(
-                "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
+                "UPDATE task SET round = ?, state = ?, tau = COALESCE(?, tau) "
+                "WHERE id = ? AND round <= ?",
                 attempt.index + 1,
                 packed,
                 kept,
