@@ -21,6 +21,7 @@ from tacit.federation.device.part import _deliver
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
+from tacit.federation.server import calls
 from tacit.federation.server.announced import Kept
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
@@ -154,6 +155,30 @@ def test_those_who_were_told_before_a_restart_are_told_the_same(rounds) -> None:
     ]
     third = begin(rounds, where, Says(dict.fromkeys(words, b"third")))
     assert dict(third.payloads) == dict(again.payloads)
+
+
+def test_telling_twice_is_telling_once(rounds) -> None:
+    """As after a commit whose answer was lost."""
+    where, told = attempt(), Says({"aa": b"one", "bb": b"two"})
+
+    async def run() -> Kept:
+        kept = await rounds.begin(where, told)
+        await rounds.tell(where, kept, ["aa", "bb"])
+        await rounds.tell(where, kept, ["aa", "bb"])
+        return kept
+
+    assert asyncio.run(run()).payloads == told.words
+
+
+def test_devices_that_list_everything_are_told_apart(monkeypatch) -> None:
+    monkeypatch.setattr(calls, "ROWS", 10)
+    monkeypatch.setattr(calls, "TOGETHER", 3)
+    sizes = {"aa": 9, "bb": 2, "cc": 40, "dd": 1, "ee": 1, "ff": 1, "gg": 1}
+    joined = {name: np.zeros(size, np.uint32) for name, size in sizes.items()}
+    where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
+    active = calls.Active(where, Kept(Says({}), (), {"gg": b""}, {}))
+    parts = calls.together(active)
+    assert parts == [["aa"], ["bb"], ["cc"], ["dd", "ee", "ff"]]
 
 
 def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:

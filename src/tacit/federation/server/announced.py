@@ -102,7 +102,7 @@ def keep_some(
         }
     )
     session.run(
-        "INSERT INTO announced_some VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO announced_some VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         task,
         attempt.index,
         attempt.number,

@@ -18,6 +18,9 @@ from tacit.federation.server.rounds import Rounds
 TOGETHER = 100
 """Devices whose payloads are written down as one, where each has its own: the first work
 while those of the last are made."""
+ROWS = 50_000
+"""That these devices may have listed: a few who list the whole catalogue must not make more
+bytes than a database takes as one (some hundred for each row)."""
 AT_A_TIME = 16
 """Devices that are answered before others get the processor: the first work while the last
 are answered."""
@@ -47,9 +50,7 @@ class Calls:
         """
         attempt, told = active.attempt, active.told
         before = list(told.payloads)
-        left = [each for each in attempt.joined if each not in told.payloads]
-        for at in range(0, len(left), TOGETHER):
-            some = left[at : at + TOGETHER]
+        for some in together(active):
             await asyncio.gather(
                 self.rounds.tell(attempt, told, some),
                 self._call(active, key, before),
@@ -94,3 +95,18 @@ class Calls:
             mixing=told.seeds,
         )
         return pack(header, payload if short is None else short)
+
+
+def together(active: Active) -> list[list[str]]:
+    """Those who are not told yet, in parts that are told together."""
+    joined, told = active.attempt.joined, active.told.payloads
+    parts: list[list[str]] = []
+    rows = ROWS
+    for device in [each for each in joined if each not in told]:
+        own = len(joined[device])
+        if rows + own > ROWS or len(parts[-1]) == TOGETHER:
+            parts.append([])
+            rows = 0
+        parts[-1].append(device)
+        rows += own
+    return parts

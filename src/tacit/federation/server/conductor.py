@@ -30,7 +30,7 @@ from tacit.federation.protocol.masks import round_key
 from tacit.federation.protocol.wire import Closing, Opening
 from tacit.federation.server.calls import Active, Calls
 from tacit.federation.server.lobby import Lobby
-from tacit.federation.server.rounds import Keyed, Rounds, Status
+from tacit.federation.server.rounds import Keyed, Rounds, Status, patiently
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.noise import bits
@@ -128,7 +128,7 @@ class Conductor:
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
         self._enter(Stage.OVER)
-        await asyncio.to_thread(self.identity.hold, None, self.name)
+        await self._hold(None)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
@@ -215,7 +215,7 @@ class Conductor:
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
         # before anybody masks with it: three rotations in one round must not lose it
-        await asyncio.to_thread(self.identity.hold, keyed.key, self.name)
+        await self._hold(keyed.key)
         opening = Opening(
             task=self.name,
             round=self.index,
@@ -227,6 +227,13 @@ class Conductor:
         )
         await self.aggregator.open(opening)
         return keyed
+
+    async def _hold(self, key: str | None) -> None:
+        """Have this key kept, whatever is rotated, until another one is held."""
+        hold = self.identity.hold
+        await patiently(
+            lambda: asyncio.to_thread(hold, key, self.name), "the key file"
+        )
 
     # ---------------------------------------------------------------- gathering
 

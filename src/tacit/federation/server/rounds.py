@@ -8,7 +8,7 @@ changes nothing. `advance` is the only one that moves the public state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -60,6 +60,17 @@ class Keyed:
     key: str
 
 
+async def patiently(work: Callable[[], Awaitable[T]], what: str) -> T:
+    """The result of a work that may run twice, however long what it writes to is away: a
+    training is not given up for that."""
+    while True:
+        try:
+            return await work()
+        except StorageError:
+            log(f"{what} is away; the training waits")
+            await asyncio.sleep(PAUSE)
+
+
 class Rounds:
     """The rounds of one task in a store."""
 
@@ -69,14 +80,10 @@ class Rounds:
         self.name = made.task.name
 
     async def _asked(self, work: Callable[[Transaction], T]) -> T:
-        """The result of a work, however long the store is away: a training is not given up
-        for that. Works may run twice, so one whose fate is unknown is run again."""
-        while True:
-            try:
-                return await self.store.write(work, soon=True)
-            except StorageError:
-                log("the store is away; the training waits")
-                await asyncio.sleep(PAUSE)
+        """The result of a work. One whose fate is unknown is run again."""
+        return await patiently(
+            lambda: self.store.write(work, soon=True), "the store"
+        )
 
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
