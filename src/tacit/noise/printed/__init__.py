@@ -90,7 +90,8 @@ def mixture(
 
     spread = np.empty(mixed.shape)
     if fixed is None:
-        words = (bits or fresh()).words(mixed.size + mixed.size % 2)
+        rows, width = mixed.shape
+        words = (bits or fresh()).words(rows * (width + width % 2))
         mix_pairs(words, mixed, people, scale, spread)
     else:
         uniform = _uniform(fixed[0], fixed[1], 2 * mixed.shape[1])

@@ -30,22 +30,26 @@ def mix_cells(
 def mix_pairs(
     words: Any, mixed: Any, people: Any, scale: float, out: Any
 ) -> None:
-    """The same from one 64-bit word a cell, or one more: Box and Muller give two independent
-    numbers at a time, by the cosine and by the sine."""
-    width = mixed.shape[1]
-    cells = mixed.size
+    """The same from one 64-bit word a cell (and one more in a row of odd width): Box and
+    Muller give two independent numbers at a time, by the cosine and by the sine."""
+    rows, width = mixed.shape
     unit = 1.0 / 9007199254740992.0  # 2^-53
-    for first in range(0, cells, 2):
-        fraction = np.float64(words[first] >> np.uint64(11)) * unit
-        turn = np.float64(words[first + 1] >> np.uint64(11)) * unit
-        radius = -2.0 * np.log1p(-fraction)
-        angle = 2.0 * np.pi * turn
-        for cell in range(first, min(first + 2, cells)):
-            row = cell // width
-            column = cell - row * width
-            wave = np.cos(angle) if cell == first else np.sin(angle)
-            spread = 2.0 * mixed[row, column] * radius / people[row]
-            out[row, column] = scale * np.sqrt(spread) * wave
+    at = 0
+    for row in range(rows):
+        factor = -4.0 * scale * scale / people[row]
+        for column in range(0, width, 2):
+            fraction = np.float64(words[at] >> np.uint64(11)) * unit
+            turn = np.float64(words[at + 1] >> np.uint64(11)) * unit
+            at += 2
+            radius = factor * np.log1p(-fraction)
+            angle = 2.0 * np.pi * turn
+            out[row, column] = np.sqrt(mixed[row, column] * radius) * np.cos(
+                angle
+            )
+            if column + 1 < width:
+                out[row, column + 1] = np.sqrt(
+                    mixed[row, column + 1] * radius
+                ) * np.sin(angle)
 
 
 @njit(cache=True, nogil=True)
