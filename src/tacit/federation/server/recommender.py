@@ -221,16 +221,19 @@ class _Handler:
             )
         lobby = self.conductor.lobby
         future = lobby.enter(caller.device, items, message.place, message.holds)
+        loop = asyncio.get_running_loop()
         if not self._told:
             self._told = True
-            asyncio.get_running_loop().call_later(STIR_SECONDS, self._stir)
+            loop.call_later(STIR_SECONDS, self._stir)
+        timer = loop.call_later(POLL_SECONDS, future.cancel)
         try:
-            async with asyncio.timeout(POLL_SECONDS):
-                found = await future
-        except (TimeoutError, asyncio.CancelledError):
+            found = await future
+        except asyncio.CancelledError:
             lobby.leave(caller.device, future)
             self._check_going_on(caller)
             raise Refusal(425, "no round yet; ask again") from None
+        finally:
+            timer.cancel()
         self.gate.metrics.add("joins")
         return self.gate.reply(caller, found)
 
