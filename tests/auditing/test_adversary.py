@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing.adversary import NEAR, QUICK_EFFORT, hunt_pairs
-from tacit.auditing.pairs import every_small_pair, random_pair, records
+from tacit.auditing.adversary import QUICK_EFFORT, hunt_pairs
+from tacit.auditing.ascent import flat, nudged, uphill
+from tacit.auditing.pairs import Pair, every_small_pair, random_pair, records
+from tacit.auditing.reach import NEAR
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
 from tacit.data.catalogue import Catalogue
@@ -59,6 +61,32 @@ def test_a_skipped_clip_is_found(people, monkeypatch):
     got = hunted("bias", "user", people)
     assert max(got.reached.values()) > 1.2
     assert got.epsilon > 5
+
+
+def test_steps_up_a_slope_end_at_its_top(people):
+    """Neither end of the scale nor its middle, where all other searches look."""
+    top = np.array([1.7, 4.4, 2.2])
+    rng = np.random.default_rng(0)
+    pair = Pair(np.arange(3), np.array([5.0, 1.0, 3.0]))
+
+    def height(pair):
+        return -float(((pair.value - top) ** 2).sum())
+
+    for _ in range(40):
+        start = nudged(pair, people, rng)
+        worth = np.array([height(each) for each in flat([start])])
+        steps = uphill([start], [worth], people)
+        pair = max([pair, *steps], key=height)
+        assert all(((p.value >= 1) & (p.value <= 5)).all() for p in steps)
+    assert height(pair) > -0.1
+
+
+def test_each_kind_of_search_only_adds(people):
+    got = hunted("bias", "rating", people)
+    told = list(got.stages.values())
+    assert told == sorted(told)
+    assert list(got.stages)[-1] == "gradient"
+    assert told[-1] == got.epsilon
 
 
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
