@@ -9,7 +9,13 @@ import pytest
 import tacit
 from tacit.auditing.adversary import QUICK_EFFORT, hunt_pairs
 from tacit.auditing.ascent import flat, nudged, uphill
-from tacit.auditing.pairs import Pair, every_small_pair, random_pair, records
+from tacit.auditing.pairs import (
+    Pair,
+    elsewhere,
+    every_small_pair,
+    random_pair,
+    records,
+)
 from tacit.auditing.reach import NEAR
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
@@ -79,6 +85,14 @@ def test_steps_up_a_slope_end_at_its_top(people):
         pair = max([pair, *steps], key=height)
         assert all(((p.value >= 1) & (p.value <= 5)).all() for p in steps)
     assert height(pair) > -0.1
+
+
+def test_the_best_pair_is_tried_at_every_item_and_in_everybodys_place(people):
+    pair = Pair(np.array([3, 5]), np.array([1.0, 5.0]), cell=1)
+    tried = list(elsewhere(pair, people, np.random.default_rng(0)))
+    items = {int(each.item[1]) for each in tried} - {5}
+    assert items == set(range(people.n_items)) - {3, 5}
+    assert {each.who for each in tried} == set(range(people.n_users))
 
 
 def test_each_kind_of_search_only_adds(people):

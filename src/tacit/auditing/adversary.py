@@ -19,6 +19,7 @@ from tacit.auditing.ascent import flat, nudged, uphill
 from tacit.auditing.pairs import (
     Pair,
     changed,
+    elsewhere,
     every_small_pair,
     random_pair,
     records,
@@ -51,6 +52,11 @@ class Effort:
 
 
 QUICK_EFFORT = Effort(96, 6, 4, 2)
+
+
+SWEPT = 5
+"""Goals that are tried at every item and in everybody's place: all together, and the releases
+furthest from their bounds."""
 
 
 class Adversary:
@@ -114,6 +120,9 @@ class Adversary:
     def _turn(self, best: Best) -> None:
         for pair in best.pairs[:: self.effort.kept]:
             best.take(self._tried(list(turned(pair, self.like))))
+        for goal in best.open_goals()[:SWEPT]:
+            far = elsewhere(best.best(goal), self.like, self.rng)
+            best.take(self._tried(list(far)))
 
     def _climb(self, best: Best) -> None:
         """Up the slope of every release that is not reached, and of all together."""
@@ -136,12 +145,14 @@ class Adversary:
         if not pairs:
             return Tried([], np.zeros((0, len(self.releases))))
         one, other = records(pairs, self.like, self.unit)
+        last = max(self.like.n_users, 1) - 1
+        who = np.array([min(pair.who, last) for pair in pairs], np.int64)
         columns = [
             release.shares(cells)
             for step in self.steps
             for release, cells in zip(
                 (r for r in self.releases if r.step is step),
-                _moves(step, one, other, self.like.n_users),
+                _moves(step, one, other, who),
                 strict=True,
             )
         ]
@@ -149,13 +160,13 @@ class Adversary:
 
 
 def _moves(
-    step: Walked, one: Ratings, other: Ratings, labels: int
+    step: Walked, one: Ratings, other: Ratings, who: NDArray[np.int64]
 ) -> list[Cells]:
     """By how much each pair moves each part of a round."""
     moves = []
     for a, b in zip(
-        contributed(step, one, labels),
-        contributed(step, other, labels),
+        contributed(step, one, who),
+        contributed(step, other, who),
         strict=True,
     ):
         first, second = widened(a, b)

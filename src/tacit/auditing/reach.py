@@ -28,6 +28,8 @@ REASONS = {
     "FactorGram": "a row stays below norm 1 by the offset in its own length",
     "OwnMeans": "a person's mean is shrunk, so only endless ratings reach the end",
     "CentredCells": "its bound adds what centring moves to the cell itself",
+    "CellVectors": "its coefficients were released before, and noise left them below length 1; "
+    "or a ridge shares them with rows that are not orthogonal",
     "LevelCells": "its three numbers are not at their ends at once",
 }
 """Why a bound may not be reached, by its class: the proofs say how much is given away."""
