@@ -295,6 +295,17 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     assert 0.8 < spread / share < 1.2
 
 
+@pytest.mark.parametrize(
+    "changes", [{"least": 9}, {"enough": 11}, {"joined": 9}]
+)
+def test_a_round_on_other_terms_than_the_tasks_is_not_answered(changes) -> None:
+    """A smaller cohort hides a person less; more shares than the task counts on are noise
+    that nobody adds."""
+    made = assemble(task(noise="devices"))
+    with pytest.raises(SettingError, match="cohort"):
+        sent(device(made), made, state(), **changes)
+
+
 def test_every_log_line_names_counts_and_no_device() -> None:
     """The facts that servers log have a closed list of names: none is a device, an item or
     a value."""
