@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.moot import refuse_moot
+from tacit.cli.options import json_option, ledger_options, may_write, note
 from tacit.cli.show import print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
     help="Where the page, the raw numbers and finished cells go; reproduce-PAPER unless said.",
 )
 @click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace a page that is there; finished cells are used again.",
+)
+@click.option(
     "--seeds",
     default=3,
     show_default=True,
@@ -70,6 +76,7 @@ def reproduce(
     data: Path | None,
     quick: bool,
     out: Path | None,
+    overwrite: bool,
     seeds: int,
     processes: int | None,
     owner_only: bool,
@@ -84,10 +91,13 @@ def reproduce(
     from tacit.evaluation.reproduce.run import run_paper
     from tacit.evaluation.reproduce.sources import look
 
+    refuse_moot()
     chosen = find(paper)
     sources = look(data)
     wanted = [each.strip() for each in figures.split(",") if each.strip()]
     chosen.chosen(wanted)
+    folder = out or Path(f"reproduce-{chosen.name}")
+    may_write(str(folder / "index.html"), overwrite)
     if data is None:
         note(
             "no --data: the embedded sample of invented people stands in, and verdicts on "
@@ -97,7 +107,6 @@ def reproduce(
         from tacit.fitting.publish import book_evaluation
 
         book_evaluation(ledger, population, owner_only=owner_only)
-    folder = out or Path(f"reproduce-{chosen.name}")
     with progress(f"reproduce {chosen.name}") as bar:
         done = run_paper(
             chosen,
