@@ -41,33 +41,6 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     assert (tmp_path / "model" / "model.json").is_file()
 
 
-def test_the_readme_names_commands_and_options_that_there_are():
-    """Every `tacit` line of the shell blocks is parsed by the command that it names."""
-    import shlex
-
-    from tacit.cli.main import COMMANDS, tacit
-
-    text = (ROOT / "README.md").read_text("utf-8")
-    for page in ("officer.md", "recommend.md"):
-        text += (ROOT / "docs" / page).read_text("utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    lines = [
-        shlex.split(line, comments=True)
-        for block in blocks
-        for line in block.splitlines()
-        if line.startswith("tacit ")
-    ]
-    assert len(lines) > 8
-    for _, command, *args in lines:
-        assert command in COMMANDS
-        found = tacit.get_command(None, command)
-        if command == "ledger":
-            found = found.get_command(None, args.pop(0))
-        known = {name for each in found.params for name in each.opts}
-        used = {arg for arg in args if arg.startswith("-")}
-        assert used <= known, f"{command}: {used - known}"
-
-
 def test_the_figure_of_the_readme_can_be_drawn_from_the_results():
     import runpy
 
