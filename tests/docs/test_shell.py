@@ -30,7 +30,7 @@ INLINE = re.compile(r"`tacit ([a-z][^`\n]*)`")
 PEOPLE = 200
 LONG = (
     "tacit demo",
-    "tacit serve --demo",
+    "tacit serve",
     "tacit evaluate ratings.csv --scale",
     "tacit audit",
     "tacit tune",
