@@ -250,7 +250,12 @@ def read_data(
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
 
-    items = read_items(options["items"]) if options["items"] else None
+    columns = parse_columns(options.get("columns") or ())
+    named = (columns or {}).get("item")
+    items = None
+    if options["items"]:
+        item = named if isinstance(named, str) else None
+        items = read_items(options["items"], item=item)
     ratings = read(
         path,
         parse_scale(options["scale"]),
@@ -259,7 +264,7 @@ def read_data(
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
-        columns=parse_columns(options.get("columns") or ()),
+        columns=columns,
     )
     if items is not None:
         note(f"items: {items!r}")
