@@ -79,6 +79,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for copy in ("january", "february", "public"):
         shutil.copy(folder / "ratings.csv", folder / f"{copy}.csv")
     shutil.copy(folder / "films.csv", folder / "movies.csv")
+    (folder / "new.csv").write_text("id,title,genres\nx1,A New Film,Drama\n")
     declared = re.search(r"```toml\n(.*?)```", PAGES["docs/officer.md"], re.S)
     (folder / "about.toml").write_text(declared[1], "utf-8")
     for name in ("chain.pem", "key.pem"):
