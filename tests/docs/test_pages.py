@@ -41,6 +41,36 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     assert (tmp_path / "model" / "model.json").is_file()
 
 
+@pytest.mark.parametrize("page", ["evaluate", "plan", "reproduce"])
+def test_the_python_of_a_guide_runs(page, tmp_path, monkeypatch, full):
+    """With the ratings and items that its text takes for granted."""
+    import tacit
+
+    if page != "reproduce" and not full:
+        pytest.skip("many fits: only with scripts/test --full")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TACIT_HOME", str(tmp_path / "home"))
+    names = {
+        "__name__": "__main__",
+        "tacit": tacit,
+        "ratings": tacit.sample(people=120, ratings=2400, seed=2),
+        "items": tacit.sample_catalogue(),
+    }
+    blocks = BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8"))
+    assert blocks
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+
+
+def test_no_page_has_python_that_nobody_runs():
+    run = {"README.md", "docs/python.md"} | {name(guide) for guide in GUIDES}
+    run |= {f"docs/{page}.md" for page in ("evaluate", "plan", "reproduce")}
+    told = {
+        name(page) for page in PAGES if BLOCK.search(page.read_text("utf-8"))
+    }
+    assert told == run
+
+
 def test_the_figure_of_the_readme_can_be_drawn_from_the_results():
     import runpy
 
