@@ -33,7 +33,7 @@ WRITERS = {
 OTHERS = {
     "evaluate --out": "a folder of finished fits, which are used again",
     "ticket --out": "tests/federation: refused, a ticket is a secret",
-    "recommender --out": "a server that starts again goes on with its model",
+    "recommender --out": "refused for a new training: test_unused.py",
 }
 NAMES = ("out", "report", "csv", "people", "figures", "plot")
 NOT_WRITTEN = {"recommend --people", "reproduce --figures"}  # are asked for
