@@ -226,3 +226,9 @@ def test_pandas_columns_of_one_name() -> None:
     frame = pd.DataFrame([[1, "a", 3, 4]], columns=["user", "item", "x", "x"])
     with pytest.raises(DataError, match="two columns are called x"):
         read(frame, (1, 5))
+
+
+def test_a_notebook_is_told_which_columns_were_read() -> None:
+    shown = read(pl.DataFrame({**DATA, "<b>": [1, 2, 3]}), (1, 5))._repr_html_()
+    assert "read user from `user`, item from `item`" in shown
+    assert "not read: `&lt;b&gt;`" in shown
