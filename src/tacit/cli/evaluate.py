@@ -187,6 +187,10 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     for words in asked.left_out:
         note(f"left out: {words}")
     data, items = read_data(ratings, options)
+    if items is None:
+        note(
+            "without --items no public features are used; a fit that has them is another one"
+        )
     with counted("evaluate") as bar:
         found = asked.run(
             data,
