@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.fitting.order import Order
 
+    AnyType = click.ParamType[Any]
+else:
+    AnyType = click.ParamType  # that of older clicks is not generic
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,7 +35,7 @@ def several(*options: Callable[[F], F]) -> Callable[[F], F]:
     return wrap
 
 
-class Positive(click.ParamType[Any]):
+class Positive(AnyType):
     """`--positive` alone, or with the lowest rating that is a like."""
 
     name = "MIN"
