@@ -104,7 +104,7 @@ def _main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may lack letters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = tacit.main(standalone_mode=False)
+        status = tacit.main(prog_name="tacit", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.ClickException as error:
         told = io.StringIO()

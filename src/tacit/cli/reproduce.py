@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.moot import refuse_moot
+from tacit.cli.options import json_option, ledger_options, may_write, note
 from tacit.cli.show import print_json, progress, say, table
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     help="Where the page, the raw numbers and finished cells go; reproduce-PAPER unless said.",
 )
 @click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace a page that is there; finished cells are used again.",
+)
+@click.option(
     "--seeds",
     default=3,
     show_default=True,
@@ -83,6 +89,7 @@ def reproduce(
     data: Path | None,
     quick: bool,
     out: Path | None,
+    overwrite: bool,
     seeds: int,
     processes: int | None,
     records: tuple[Path, ...],
@@ -99,11 +106,13 @@ def reproduce(
     from tacit.evaluation.reproduce.run import run_paper
     from tacit.evaluation.reproduce.sources import look
 
+    refuse_moot()
     chosen = find(paper)
     sources = look(data)
     wanted = [each.strip() for each in figures.split(",") if each.strip()]
     chosen.chosen(wanted)
     folder = out or Path(f"reproduce-{chosen.name}")
+    may_write(str(folder / "index.html"), overwrite)
     if records:
         done, made = _again(chosen, records, wanted)
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,12 @@ from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.control import obey
 from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.publish import Charged, publish, reserve
+from tacit.federation.server.publish import (
+    Charged,
+    check_unused,
+    publish,
+    reserve,
+)
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.rounds import patiently
 from tacit.serving.http.limits import Limits
@@ -123,6 +128,8 @@ class Training:
 
     async def _train(self) -> None:
         conductor, book = self.conductor, self.how.book
+        if book is not None and not conductor.rounds.receipt():
+            check_unused(self.how.out)
         receipt = await asyncio.to_thread(reserve, conductor.rounds, book)
         state = await conductor.run()
         enrolment = (self.how.terms.word, await self.aggregator.enrolment())
