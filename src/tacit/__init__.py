@@ -22,6 +22,7 @@ _HOMES = {
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
     "verify": "tacit.model.verify",
+    "synthesize": "tacit.model.synthesize",
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
         ProjectedOneBitMF,
     )
     from tacit.model.model import Model, load
+    from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify
 
 
