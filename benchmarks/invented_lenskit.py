@@ -59,7 +59,9 @@ def main() -> None:
         fitted = algorithm.fit(likes if from_likes else train)
         scores = []
         for user, part in people:
-            known = part[part.rating >= LIKE] if from_likes else part
+            # ImplicitMF 0.14 fails on items that nobody in its training liked.
+            known = part[np.isin(part["item"], items)]
+            known = known[known.rating >= LIKE] if from_likes else known
             own = known.set_index("item")["rating"]
             free = items[~np.isin(items, part["item"].to_numpy())]
             score = fitted.predict_for_user(f"new {user}", free, own)

@@ -17,6 +17,7 @@ _HOMES = {
     "sample": "tacit.data.sample",
     "sample_catalogue": "tacit.data.sample",
     "Catalogue": "tacit.data.catalogue",
+    "PublicPeople": "tacit.data.public",
     "Ratings": "tacit.data.ratings",
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
@@ -67,6 +68,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.data.read import read
     from tacit.data.reading.items import read_items

@@ -12,6 +12,8 @@ from tacit.errors import SettingError
 from tacit.fitting.run import fit
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
+    from tacit.data.ratings import Ratings
     from tacit.methods.base import Method
     from tacit.model.model import Model
 
@@ -25,6 +27,7 @@ def fit_given(
     users: int | None,
     start: Model | str | Path | None,
     keep_apart: float | None,
+    public: PublicPeople | Ratings | None = None,
     **reading: Any,
 ) -> Model:
     """Read what is not read yet, then fit. `reading` is said to `tacit.read`."""
@@ -46,7 +49,17 @@ def fit_given(
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
+        public=_public(public),
     )
+
+
+def _public(given: PublicPeople | Ratings | None) -> PublicPeople | None:
+    """Public people as they are, or as their ratings."""
+    from tacit.data.public import PublicPeople
+
+    if given is None or isinstance(given, PublicPeople):
+        return given
+    return PublicPeople(given)
 
 
 def _start(start: Model | str | Path | None) -> Model | None:
