@@ -189,3 +189,29 @@ def test_what_they_cannot_serve_is_refused(people):
         PublicPeople(public, "two\nlines")
     with pytest.raises(SettingError, match="read"):
         PublicPeople("ratings.csv")  # type: ignore[arg-type]
+
+
+def test_the_command_takes_them_from_a_file(people, tmp_path):
+    from click.testing import CliRunner
+
+    from tacit.cli.fit import fit
+
+    whole = sample(people=60, ratings=1500, seed=3)
+    for name, rows in (("mine", range(40)), ("theirs", range(40, 60))):
+        part = whole.take(np.isin(whole.user, rows))
+        lines = [
+            f"{part.users[u]},{part.items[i]},{v:g}"
+            for u, i, v in zip(part.user, part.item, part.value, strict=True)
+        ]
+        table = "user,item,rating\n" + "\n".join(lines) + "\n"
+        (tmp_path / f"{name}.csv").write_text(table)
+    out = tmp_path / "model"
+    asked = [str(tmp_path / "mine.csv"), "--scale", "1,5", "--epsilon", "1"]
+    asked += ["--users", "40", "--out", str(out), "--public-are", "critics"]
+    alone = CliRunner().invoke(fit, asked)
+    assert isinstance(alone.exception, SettingError)
+    theirs = ["--public", str(tmp_path / "theirs.csv")]
+    done = CliRunner().invoke(fit, [*asked, *theirs])
+    assert done.exit_code == 0, done.exception
+    told = " ".join(tacit.load(out).statement.public)
+    assert "20 people who are taken to be public (critics;" in told

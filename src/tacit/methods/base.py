@@ -35,8 +35,6 @@ from tacit.rounds.state import State
 from tacit.units import Unit
 
 if TYPE_CHECKING:
-    from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
     from tacit.data.reading.assemble import Duplicates
     from tacit.data.reading.columns import Columns
     from tacit.ledger.statement.statement import Statement
@@ -304,7 +302,7 @@ class Method(What, How, ABC):
         users: int | None = None,
         start: Model | str | Path | None = None,
         keep_apart: float | None = None,
-        public: PublicPeople | Ratings | None = None,
+        public: Any = None,
         scale: tuple[float, float] | None = None,
         positive: float | bool | None = None,
         columns: Columns | None = None,
@@ -323,7 +321,8 @@ class Method(What, How, ABC):
         `start` is an earlier model of the same ledger: what it released is built upon and
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
         shown, so that `tacit.release` may say how well it predicts them. `public` are people
-        whose ratings are public: a prior, believed as far as released numbers say it fits.
+        whose ratings are public (`PublicPeople`, or their ratings): a prior, believed as far as
+        released numbers say that it fits.
         """
         from tacit.fitting.door import fit_given
 

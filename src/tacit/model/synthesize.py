@@ -43,8 +43,6 @@ releases neither."""
 LEAN = 2.0
 """How much more people rate what they like, in log-odds for a point: set on MovieLens 100K,
 where likings of people are chosen by themselves; no model releases it."""
-COLUMNS = ("user", "item", "rating", "timestamp", "invented")
-ASSUMED = "assumed"
 
 
 class Fitted(Protocol):
@@ -138,12 +136,8 @@ def synthesize(
         step=step,
     )
     ratings = drawn(world, released.shared, people, seed, period)
-    if period is None:
-        told["times"] = (
-            "none: no model releases them; --times FIRST,LAST invents some"
-        )
-    else:
-        told["times"] = "invented: no model releases them"
+    made = "none" if period is None else "invented"
+    told["times"] = f"{made}: no model releases them"
     return Invented(ratings, _facts(released, people, seed, told))
 
 
@@ -306,7 +300,7 @@ def _facts(
             "words": "drawn from a released model and nothing else: what its statement "
             "promises of it holds of these people, at no further cost",
         },
-        ASSUMED: dict(told),
+        "assumed": dict(told),
     }
 
 
