@@ -16,6 +16,7 @@ COMMANDS = {
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
     "add-items": "extend a model with new items from their public features, free",
+    "synthesize": "invented people, drawn from a model, who may be published; free",
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "tune": "a method or settings chosen on private ratings, by a charged selection",

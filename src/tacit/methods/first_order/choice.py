@@ -88,15 +88,22 @@ def baseline_rounds(
 
 def first_groups(first: FirstOrder) -> Groups:
     """The groups of `first_model`, known before anything is released."""
-    return loadings(np.zeros(first.public.items), first.features)[1]
+    known = first.public.known
+    return loadings(
+        np.zeros(first.public.items),
+        first.features,
+        learned=None if known is None else known.tastes,
+    )[1]
 
 
 def first_model(first: FirstOrder, state: FirstState) -> Grouped:
     """Level, popularity and public features: all that first-order rounds tell."""
+    known = first.public.known
     made, groups = loadings(
         state.weights.popularity,
         first.features,
         level_variance=state.level.variance,
+        learned=None if known is None else known.tastes,
     )
     return Grouped(
         GaussianModel(state.baseline, state.effects.variance, made), groups
