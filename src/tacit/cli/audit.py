@@ -71,8 +71,11 @@ if TYPE_CHECKING:
     "--attack",
     "attacks",
     multiple=True,
-    type=click.Choice(["worst", "device", "transcript", "published"]),
-    help="Only these attacks; all unless said. The chance of a mistake is shared among them.",
+    type=click.Choice(
+        ["worst", "device", "transcript", "published", "calendar"]
+    ),
+    help="Only these attacks; the first four unless said. The chance of a mistake is shared "
+    "among them.",
 )
 @click.option(
     "--set",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ from tacit.cli.show import print_json, progress, say, table
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper
     from tacit.evaluation.reproduce.run import Done
+
+PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
+"""Options that name a place of this machine, and what a command is shown with instead."""
 
 
 @click.command()
@@ -64,6 +68,15 @@ if TYPE_CHECKING:
     help="Cells run at once; one a core unless said.",
 )
 @click.option(
+    "--from",
+    "records",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help="Run nothing: draw and judge the numbers.json of a run again; of several runs "
+    "together if given more than once.",
+)
+@click.option(
     "--owner-only",
     is_flag=True,
     help="Allow it on a capped book: the page stays with the owner.",
@@ -79,6 +92,7 @@ def reproduce(
     overwrite: bool,
     seeds: int,
     processes: int | None,
+    records: tuple[Path, ...],
     owner_only: bool,
     ledger: str | None,
     population: str,
@@ -87,6 +101,7 @@ def reproduce(
     """Run the experiments of PAPER (mcsherry2009, hua2015, wang-tang, xian2017, shin2018)
     again and judge its findings. NOT PRIVATE: for the owner only."""
     from tacit.evaluation.reproduce import find
+    from tacit.evaluation.reproduce.again import judge_again
     from tacit.evaluation.reproduce.record import record
     from tacit.evaluation.reproduce.run import run_paper
     from tacit.evaluation.reproduce.sources import look
@@ -98,6 +113,11 @@ def reproduce(
     chosen.chosen(wanted)
     folder = out or Path(f"reproduce-{chosen.name}")
     may_write(str(folder / "index.html"), overwrite)
+    if records:
+        done, made = _again(chosen, records, wanted)
+        folder.mkdir(parents=True, exist_ok=True)
+        _tell(folder, chosen, done, made, as_json)
+        return
     if data is None:
         note(
             "no --data: the embedded sample of invented people stands in, and verdicts on "
@@ -118,12 +138,38 @@ def reproduce(
             processes=processes or os.cpu_count() or 1,
             progress=bar,
         )
+    # Judged from the record, so that a page says what its numbers say, to the last digit.
     made = record(chosen, done, _command())
-    _write(folder, chosen, done, made)
+    done = judge_again(chosen, [made])
+    made = record(chosen, done, _command())
+    _tell(folder, chosen, done, made, as_json)
+
+
+def _again(
+    paper: Paper, files: tuple[Path, ...], figures: list[str]
+) -> tuple[list[Done], dict[str, Any]]:
+    """What finished runs say now."""
+    from tacit.evaluation.reproduce.again import judge_again, read, runs_of
+    from tacit.evaluation.reproduce.record import record
+
+    found = [read(each, paper) for each in files]
+    done = judge_again(paper, found, figures)
+    return done, record(paper, done, _command(), runs=runs_of(found))
+
+
+def _tell(
+    folder: Path,
+    paper: Paper,
+    done: list[Done],
+    made: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Files, and the terminal."""
+    _write(folder, paper, done, made)
     if as_json:
         print_json(made)
         return
-    _print(chosen, done)
+    _print(paper, done)
     say(
         f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}"
     )
@@ -132,13 +178,14 @@ def reproduce(
 def _command() -> str:
     """As it was typed, without the folders of this machine."""
     words = []
-    hidden = False
+    hidden = ""
     for word in sys.argv[1:]:
-        words.append("DIR" if hidden else word)
-        hidden = word in ("--data", "--out")
-        if word.startswith(("--data=", "--out=")):
-            words[-1] = word.split("=")[0] + "=DIR"
-    return " ".join(["tacit", *words])
+        words.append(hidden or word)
+        hidden = PATHS.get(word, "")
+        option = word.split("=")[0]
+        if option in PATHS and "=" in word:
+            words[-1] = f"{option}={PATHS[option]}"
+    return shlex.join(["tacit", *words])
 
 
 def _write(
