@@ -17,11 +17,13 @@ _HOMES = {
     "sample": "tacit.data.sample",
     "sample_catalogue": "tacit.data.sample",
     "Catalogue": "tacit.data.catalogue",
+    "PublicPeople": "tacit.data.public",
     "Ratings": "tacit.data.ratings",
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
     "verify": "tacit.model.verify",
+    "synthesize": "tacit.model.synthesize",
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
@@ -67,6 +69,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
@@ -108,6 +111,7 @@ if TYPE_CHECKING:
         ProjectedOneBitMF,
     )
     from tacit.model.model import Model, load
+    from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify
 
 

@@ -158,6 +158,8 @@ class Said:
             yield "the declared number of people"
         if self.public.pattern is not None:
             yield "who rated what"
+        if self.order.public is not None:
+            yield self.order.public.words
         if self.order.start is not None:
             yield before(self.order.start)
 
