@@ -32,6 +32,7 @@ _HOMES = {
     "evaluate": "tacit.evaluation.door",
     "Evaluation": "tacit.evaluation.door",
     "release": "tacit.evaluation.release",
+    "refresh": "tacit.fitting.refresh",
     "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.planning import choose, plan
     from tacit.evaluation.release import release
     from tacit.evaluation.tune import tune
+    from tacit.fitting.refresh import refresh
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
     from tacit.methods.baselines.popularity import Popularity

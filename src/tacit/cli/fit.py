@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     MethodOption,
     asked_to_replace,
@@ -99,6 +100,7 @@ def fit(
     from tacit.model.shared import check_target
 
     # Bad use fails before a rating is read.
+    refuse_moot()
     method = build_method(options)
     earlier = load(start) if start is not None else None
     order = check(

@@ -39,7 +39,7 @@ def fit_given(
         number("keep_apart", keep_apart, "give a share, such as 0.1")
     if users is not None:
         count("users", users)
-    catalogue = as_catalogue(items)
+    catalogue = as_catalogue(items, reading.get("columns"))
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,

@@ -19,6 +19,7 @@ from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.fitting.pay import Payment
+    from tacit.ledger.statement.schedule import Schedule
     from tacit.ledger.statement.statement import Statement
     from tacit.model.shared import Shared
 
@@ -48,6 +49,8 @@ class Said:
     """Whether a printed form was run without its noise."""
     published: str = "model"
     """What the statement is about."""
+    schedule: Schedule | None = None
+    """The calendar that the release is one of."""
     unprotected: tuple[str, ...] = ()
     """What is not protected besides the usual."""
 
@@ -84,6 +87,7 @@ class Said:
             public=tuple(self._assumed()),
             apart=order.apart,
             published=self.published,
+            schedule=self.schedule,
             not_protected=self.unprotected,
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
