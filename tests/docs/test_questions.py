@@ -16,7 +16,7 @@ QUESTIONS = {
     "other columns": ("reading.md", "--columns user="),
     "plays or purchases": ("reading.md", "--positive"),
     "ratings are public": ("public.md", "assumed public"),
-    "data that look like mine": ("synthesize.md", "tacit synthesize"),
+    "give people away": ("synthesize.md", "tacit synthesize"),
     "which command or option": ("commands.md", "tacit doctor"),
     "in a notebook": ("python.md", "tacit.load("),
     "what is epsilon": ("choosing-epsilon.md", "odds"),
