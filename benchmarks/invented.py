@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -192,6 +193,7 @@ def main() -> None:
         found[f"attack on {name}"] = {
             kind: area(yes[kind], no[kind]) for kind in yes
         }
+    print(json.dumps(found), file=sys.stderr, flush=True)
     if given.lenskit:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
@@ -217,7 +219,7 @@ def main() -> None:
             [found["real"][name] for name in names],
             [found["invented"][name] for name in names],
         )
-        found["kendall"] = float(tau.statistic)
+        found["kendall"] = round(float(tau.statistic), 6)
     print(json.dumps(found, indent=1))
 
 

@@ -24,7 +24,7 @@ def measured(page: str, method: str) -> dict[float, float]:
     return {
         row["epsilon"]: row["rmse"]
         for table in told["tables"]
-        if table["command"].startswith("tacit evaluate ml-1m ")
+        if " ml-1m" in table["command"]
         for row in table["rows"]
         if row["method"] == method
     }

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pytest
+
+from tacit.data.sample import sample, sample_catalogue
+from tacit.fitting.refresh import refresh
+from tacit.fitting.run import trial
+from tacit.methods import find
 from tacit.methods.bayes.streamed import turned_moments
 from tacit.methods.item_item.streamed import StreamedLikes, covered
 from tacit.methods.streamed import count_round
@@ -50,3 +58,31 @@ def test_a_count_that_drowns_is_the_declared_number() -> None:
     assert abs(counted(700.0, 1.0) - 700.0) < 1
     assert abs(counted(-4e6, 1e5) - 500.0) < 500.0
     assert counted(-1e4, 10.0) == 25.0
+
+
+@pytest.mark.parametrize("name", ["bias", "bayes"])
+def test_with_little_noise_the_last_model_is_about_that_of_one_fit(
+    name: str, tmp_path: Path
+) -> None:
+    whole = replace(sample(240), time=None)
+    items = sample_catalogue()
+    week = np.arange(whole.n_users) % 4
+    method = find(name)(epsilon=200.0, ledger=str(tmp_path / "ledger"))
+    for each in range(4):
+        made = refresh(
+            method,
+            whole.take(week[whole.user] == each),
+            out=tmp_path / "calendar",
+            horizon=4,
+            items=items,
+            users=240,
+        )
+    one = trial(find(name)(epsilon=100.0), whole, items=items, users=240)
+    calendar, once = (
+        np.asarray(model.shared.arrays["baseline"], float)
+        for model in (made.model, one)
+    )
+    seen = np.bincount(whole.item, minlength=len(items)) >= 10
+    apart = float(np.sqrt(np.mean((calendar - once)[seen] ** 2)))
+    assert apart < 0.12
+    assert np.corrcoef(calendar[seen], once[seen])[0, 1] > 0.95
