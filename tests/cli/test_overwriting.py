@@ -17,6 +17,7 @@ WRITERS = {
     "add-items --out": "add-items model more.csv --out old",
     "export --out": "export model --to npz --out old.npz",
     "recommend --out": "recommend model --people r.csv --out old.csv",
+    "synthesize --out": "synthesize model --people 9 --out old-invented.csv",
     "statement --out": "statement model --out old.html",
     "evaluate --report": "evaluate r.csv --report old.html",
     "evaluate --csv": "evaluate r.csv --csv old.csv",
@@ -31,12 +32,17 @@ WRITERS = {
     "key --out": "ledger key --out old.key",
 }
 OTHERS = {
+    "refresh --out": "a calendar, which the next release goes on with",
     "evaluate --out": "a folder of finished fits, which are used again",
     "ticket --out": "tests/federation: refused, a ticket is a secret",
     "recommender --out": "refused for a new training: test_unused.py",
 }
 NAMES = ("out", "report", "csv", "people", "figures", "plot")
-NOT_WRITTEN = {"recommend --people", "reproduce --figures"}  # are asked for
+NOT_WRITTEN = {
+    "recommend --people",
+    "reproduce --figures",
+    "synthesize --people",
+}  # are asked for
 
 
 def every_command():

@@ -38,6 +38,8 @@ QUESTIONS = {
     "that paper claim": ("results/claims.md", "Xian"),
     "MovieLens": ("results/bayes.md", "RMSE"),
     "this word mean": ("glossary.md", "epsilon"),
+    "raters agreed": ("public.md", "--public"),
+    "any tool can train on": ("synthesize.md", "tacit synthesize"),
     "add a method": ("adding-a-method.md", "```python"),
     "found a hole": ("../SECURITY.md", "report"),
 }

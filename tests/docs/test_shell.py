@@ -76,6 +76,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     finally:
         sys.argv = kept
         os.chdir(before)
+    rows = (folder / "ratings.csv").read_text("utf-8").splitlines()
+    dated = [f"{rows[0]},date", *(f"{row},2026-01-06" for row in rows[1:])]
+    (folder / "ratings.csv").write_text("\n".join(dated) + "\n", "utf-8")
+    others = [dated[0], *(f"critic-{row}" for row in dated[1:])]
+    (folder / "critics.csv").write_text("\n".join(others) + "\n", "utf-8")
     for copy in ("january", "february", "public"):
         shutil.copy(folder / "ratings.csv", folder / f"{copy}.csv")
     shutil.copy(folder / "films.csv", folder / "movies.csv")
