@@ -15,6 +15,8 @@ QUESTIONS = {
     "install": ("../README.md", "pip install"),
     "other columns": ("reading.md", "--columns user="),
     "plays or purchases": ("reading.md", "--positive"),
+    "ratings are public": ("public.md", "assumed public"),
+    "give people away": ("synthesize.md", "tacit synthesize"),
     "which command or option": ("commands.md", "tacit doctor"),
     "in a notebook": ("python.md", "tacit.load("),
     "what is epsilon": ("choosing-epsilon.md", "odds"),

@@ -43,6 +43,8 @@ class Forked:
         errors: Path | None = None,
     ) -> None:
         """`log` takes its output, and its errors too if they have no file."""
+        for place in (log, errors or log):
+            place.touch()  # it may be read before the process has opened it
         known = {
             "arguments": list(arguments),
             "environment": os.environ | ONE_THREAD,

@@ -154,7 +154,9 @@ def test_a_calendar_is_charged_once_and_its_models_are_signed(
 
 
 def test_the_statement_says_what_the_calendar_is(owner: Owner) -> None:
-    told = " ".join(str(owner.next().model.statement).split())
+    made = owner.next().model
+    told = " ".join(str(made.statement).split())
+    assert "release 1 of 3" in verify(made, ledger=owner.ledger).page()
     assert "This is release 1 of 3 of a fixed calendar" in told
     assert "each covers 1 days, from 1970-01-01 on" in told
     assert "Each person is counted once in all of them" in told

@@ -54,7 +54,10 @@ PAPER = Paper(
 
 def told(data, y, *, seeds=1, command="tacit reproduce tried"):
     cells = [
-        {"key": {"data": data, "x": x}, "values": {"y": value, "seconds": 1.0}}
+        {
+            "key": {"data": data, "x": x, "seed": 0},
+            "values": {"y": value, "seconds": 1.0},
+        }
         for x, value in enumerate(y)
     ]
     figure = {"figure": "1", "data": [data], "seeds": seeds, "quick": False}
