@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import replace
 from math import ceil
@@ -13,7 +14,7 @@ import pytest
 import tacit.federation.server
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
-from tacit.errors import BudgetError, SettingError
+from tacit.errors import BudgetError, SettingError, StorageError
 from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
@@ -145,6 +146,29 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
     again = MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
     assert again.known(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32) == first
+
+
+def test_a_device_with_a_full_disk_says_so_and_sends_nothing(
+    tmp_path, monkeypatch
+) -> None:
+    from tacit.federation.device import memory
+
+    made = assemble(task())
+    mine = tmp_path / "mine.csv"
+    mine.write_text(f"item,rating\n{ITEMS[1]},5\n{ITEMS[5]},1\n")
+    facts = {"label": 7, "secret": "ab" * 32}
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    one = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.os, "fsync", full)
+        with pytest.raises(StorageError, match="No space left"):
+            one.answer(told(made), state(), b"m" * 32)
+    again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    assert not again.known(told(made), state())
+    assert again.answer(told(made), state(), b"m" * 32)
 
 
 SILENCERS = {

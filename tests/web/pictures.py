@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from . import models, serve
 from .conftest import FLAGS, ROOT
 
-SIZES = {"desktop": (1360, 900), "phone": (390, 844)}
+SIZES = {"desktop": (1360, 900), "phone": (360, 780)}
 SCHEMES = ("light", "dark")
 RATED = (("Alien", 5), ("Titanic", 2), ("The Shining", 4), ("Heat", 4))
 OFFER = {
@@ -88,6 +88,8 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
         "viewport": {"width": width, "height": height},
         "color_scheme": scheme,
         "device_scale_factor": 2 if size == "phone" else 1,
+        "is_mobile": size == "phone",
+        "has_touch": size == "phone",
     }
 
     def shot(page: Page, name: str, *, whole: bool = False) -> None:

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { test } from 'node:test';
 
-import { bestOdds, odds, verify } from '../../src/tacit/serving/web/js/model/statement.js';
+import { odds, verify } from '../../src/tacit/serving/web/js/model/statement.js';
 
 test('half sure becomes 55 % sure at epsilon 0.2', () => {
   const told = odds(0.2, 0, 0.5);
@@ -27,19 +27,6 @@ test('certainty stays certainty, and a large epsilon promises nothing', () => {
   assert.equal(odds(1, 0, 1).least, 1);
   assert.equal(odds(2000, 0, 0.5).most, 1);
   assert.equal(odds(Infinity, 0, 0.5).least, 0);
-});
-
-test('of many pairs the one that says most counts', () => {
-  const told = bestOdds(
-    [
-      [0.5, 1e-2],
-      [1, 1e-6],
-      [2, 1e-9],
-    ],
-    0.5,
-  );
-  assert.equal(told.most, odds(1, 1e-6, 0.5).most);
-  assert.equal(bestOdds([], 0.5).most, 1);
 });
 
 test('a signature is of these bytes and this key, or it is not', async () => {

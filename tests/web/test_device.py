@@ -24,9 +24,9 @@ from .conftest import Meet, Visitor
 from .serve import Place
 from .test_nothing_leaves import ENTRIES
 
-PYTHON = 20
-BROWSERS = 5
-PEOPLE = PYTHON + BROWSERS
+JUDGED = (20, 5)
+"""Devices of Python and browsers of the judged federation; a few show the same every day."""
+FEW = (3, 1)
 LONG = 60_000.0
 """Milliseconds that a condition may take: servers, devices and browsers share the cores."""
 E2E = Path(__file__).parents[1] / "e2e" / "conftest.py"
@@ -128,19 +128,23 @@ class Fleet(threading.Thread):
         assert not self.report.failed, self.report.failed[:2]
 
 
-@pytest.mark.parametrize("method", ["bias", "popularity", "one-bit"])
+@pytest.mark.parametrize(
+    "method", ["bias", "popularity", "one-bit", "mf-federated"]
+)
 def test_browsers_and_python_make_the_model_of_python_alone(
     method: str, meet: Meet, place: Place, found: Found, full: bool
 ) -> None:
     if not full and method != "bias":
         pytest.skip("one method will do; TACIT_FULL=1 runs the others")
-    ratings = sample(people=PEOPLE, ratings=600, seed=8)
-    f = found(ratings, method=method, cohort=PEOPLE, least=PEOPLE)
+    python, browsers = JUDGED if full else FEW
+    people = python + browsers
+    ratings = sample(people=people, ratings=24 * people, seed=8)
+    f = found(ratings, method=method, cohort=people, least=people)
     pages = [
         joins(meet(service_workers="block"), place, ratings, who)
-        for who in range(PYTHON, PEOPLE)
+        for who in range(python, people)
     ]
-    fleet = Fleet(f, devices=PYTHON)
+    fleet = Fleet(f, devices=python)
     fleet.start()
     for page in pages:
         expect(page.locator(".doing")).to_have_text(
@@ -149,7 +153,7 @@ def test_browsers_and_python_make_the_model_of_python_alone(
     fleet.done()
     f.published()
     twin = find(method)(calibration="none", engine="federated")
-    expected = twin.fit(ratings, users=PEOPLE).model_.shared
+    expected = twin.fit(ratings, users=people).model_.shared
     told = f.model().shared
     assert told.numbers == expected.numbers
     for name, array in expected.arrays.items():

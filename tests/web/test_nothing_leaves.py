@@ -128,9 +128,9 @@ def test_the_recorder_sees_the_service_worker_too(
 
 
 def test_the_one_way_out_refuses_to_send(
-    resident: Visitor, place: Place
+    visitor: Visitor, place: Place
 ) -> None:
-    page = resident.visit(place.address)
+    page = visitor.visit(place.address)
     tries = {
         "new Request('./model', {method: 'POST', body: 'alien=5'})": "only asks",
         "new Request('./model?alien=5')": "without a query",

@@ -39,6 +39,7 @@ def test_files_are_read_here_and_their_films_are_found(
     visitor: Visitor, place: Place, tmp_path: Path
 ) -> None:
     page = visitor.visit(place.address)
+    place.wait_for("/models", 1)  # what a visit asks for last
     asked = len(place.seen)
     file = tmp_path / "ratings.csv"
     for kind, text in FILES.items():

@@ -5,7 +5,7 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'c201b7ba596f7689';
+const VERSION = '383bb57f44d1206b';
 const FILES = [
   'icons/star-empty.svg',
   'icons/star.svg',

@@ -1,20 +1,17 @@
 /** The page begins here: the frame at once, then what was rated, then the model. */
 
-import { clean, h, put } from './dom.js';
+import { clean, h, put, write } from './dom.js';
 import { Engine, TooLong } from './engine.js';
 import { Home } from './home.js';
 import { folderOf, forget, published } from './data.js';
+import { entries, ofRatings, onLedger } from './ledger.js';
 import { Cut } from './net.js';
 import { keepOffline, ownLoads } from './offline.js';
 import { keep, setting } from './person/database.js';
 import { Store } from './person/store.js';
 import { bytes, chooseLanguage, texts } from './text.js';
-import { deviceRoom } from './device/room.js';
-import { openFilm } from './view/film.js';
 import { header, VIEWS } from './view/header.js';
-import { ledgerView } from './view/ledger.js';
-import { mapView } from './view/map.js';
-import { promiseView } from './view/promise.js';
+import { later } from './view/later.js';
 import { recommendations } from './view/recommendations.js';
 import { searchField } from './view/search.js';
 import { start } from './view/start.js';
@@ -22,24 +19,24 @@ import { trouble, skeleton } from './view/parts.js';
 import { yours } from './view/yours.js';
 
 /** @typedef {import("./view/header.js").ViewName} ViewName */
-/** @typedef {{element: HTMLElement, enter?: () => void, leave?: () => void}} Pane */
+/** @typedef {import("./view/later.js").Pane} Pane */
+
+/** How often, in milliseconds, the first figure of the page looks at the ledger. */
+const LOOK = 400;
 
 await chooseLanguage();
 const store = new Store();
 const search = searchField();
 const top = header(search.element);
 const films = h('div', { class: 'films-view' }, hero(), skeleton());
-const ledger = ledgerView();
-const room = deviceRoom();
-const promise = promiseView(room.element);
-const atlas = h('div', { class: 'map-view' });
+const promise = later(async () => (await import('./view/promise.js')).promiseView());
 /** @type {Record<ViewName, Pane>} */
 const panes = {
   films: { element: films },
   yours: { element: films },
-  map: { element: atlas },
+  map: { element: h('div') },
   promise,
-  ledger,
+  ledger: later(async () => (await import('./view/ledger.js')).ledgerView()),
 };
 const main = h('main', { id: 'content', tabindex: -1 });
 const notice = h('div', { class: 'notice', role: 'status', hidden: true });
@@ -77,12 +74,14 @@ go();
 
 /** The first words of the page, and the figure that matters. */
 function hero() {
-  const sent = h('a', { class: 'sent', href: '#ledger' });
   const figure = h('span', null, texts.hero.sent(bytes(0)));
-  put(sent, figure);
-  queueMicrotask(() =>
-    ledger.onTotals((sum) => put(sent, h('span', null, texts.hero.sent(bytes(sum.body))))),
-  );
+  const sent = h('a', { class: 'sent', href: '#ledger' }, figure);
+  let timer = 0;
+  const look = async () => {
+    timer = 0;
+    write(figure, texts.hero.sent(bytes(ofRatings(await entries()))));
+  };
+  onLedger(() => (timer ||= window.setTimeout(look, LOOK)));
   return h(
     'div',
     { class: 'hero' },
@@ -96,62 +95,76 @@ function hero() {
 async function begin() {
   const engine = new Engine();
   try {
-    const folder = folderOf(await setting('model', '').catch(() => ''));
-    const [about] = await Promise.all([engine.load(folder), store.read()]);
+    const [about, explore] = await Promise.all([
+      engine.load(),
+      setting('explore', 0.5).catch(() => 0.5),
+      store.read(),
+    ]);
     const home = new Home(engine, store);
-    home.explore = await setting('explore', 0.5).catch(() => 0.5);
-    furnish(home);
+    home.explore = explore;
+    await furnish(home);
     await home.finder.read(home.items);
     search.use(home);
-    void promise.use(about, folder);
-    void news(about.digest, folder);
+    await rest();
+    void promise.ready().then((pane) => pane.use(about));
+    void news(about.digest, about.folder);
   } catch (error) {
     engine.stop(new Error('ended'));
     fail(error);
   }
 }
 
-/** @param {Home} home */
+/** What the first view does not need: here before it is wanted, so that no network need be then. */
+async function rest() {
+  const views = [promise, panes.map, panes.ledger].map((pane) => pane.ready?.());
+  await Promise.allSettled([...views, import('./view/film.js'), import('./view/files.js')]);
+}
+
+/**
+ * Fills the page, until the first list is there.
+ * @param {Home} home
+ */
 function furnish(home) {
-  const map = mapView(home);
   const own = yours(home);
-  panes.map.element.replaceChildren(map.element);
-  panes.map.enter = map.enter;
-  if (current === 'map') map.enter();
+  panes.map = later(async () => (await import('./view/map.js')).mapView(home));
+  if (current === 'map') {
+    put(main, panes.map.element);
+    panes.map.enter?.();
+  }
   const [first] = films.children;
-  home.addEventListener('film', (event) =>
-    openFilm(home, /** @type {CustomEvent} */ (event).detail),
+  home.addEventListener('film', async (event) =>
+    (await import('./view/film.js')).openFilm(home, /** @type {CustomEvent} */ (event).detail),
   );
   home.addEventListener('failed', (event) => fail(/** @type {CustomEvent} */ (event).detail));
   const list = recommendations(home);
   const begin = start(home);
+  const back = home.rated().length ? ' back' : ''; // who comes again finds her list first
   home.addEventListener(
     'view',
     () =>
       put(
         films,
         first,
-        h('div', { class: 'columns' }, h('div', { class: 'side' }, begin, own), list),
+        h('div', { class: `columns${back}` }, h('div', { class: 'side' }, begin, own), list),
       ),
     { once: true },
   );
-  void home.refresh();
+  return home.refresh();
 }
 
 /** @param {unknown} error */
 function fail(error) {
+  const words = String(/** @type {any} */ (error)?.message);
   const kind =
     error instanceof TooLong
       ? 'tooLong'
-      : error instanceof Cut || /^Cut:/.test(String(/** @type {any} */ (error)?.message))
+      : error instanceof Cut || /^Cut:/.test(words)
         ? 'cut'
         : !navigator.onLine
           ? 'offline'
-          : /server answered/.test(String(/** @type {any} */ (error)?.message))
-            ? 'server'
-            : /ModelError|RangeError|SyntaxError/.test(String(/** @type {any} */ (error)?.message))
-              ? 'broken'
-              : 'server';
+          : /(Model|Range|Syntax)Error(?!.*server answered)/.test(words)
+            ? 'broken'
+            : 'server';
   const [first] = films.children;
   put(
     films,
@@ -173,7 +186,7 @@ function fail(error) {
 async function news(digest, folder) {
   const none = { first: '', models: [], federation: [] };
   const { first, models, federation } = await published().catch(() => none);
-  void room.use(federation);
+  void promise.ready().then((pane) => pane.room.use(federation));
   const own = models.find((one) => (folder === '' ? one.name === first : one.base === folder));
   if (models.length > 1) footer.append(chooser(models, own?.base ?? ''));
   if (!own || own.digest === digest) return;
@@ -215,5 +228,4 @@ async function change() {
 }
 
 void ownLoads();
-void begin();
-void keepOffline();
+void begin().then(keepOffline);

@@ -25,10 +25,11 @@ export function fetcher(by) {
       options,
     );
     const key = cacheKey(request);
-    const kept = await stored(key);
+    // No cache here (not a secure place) or a full disk: the page works, but not without the server.
+    const kept = await opened((cache) => cache.match(key));
     if (kept) return kept;
     const response = await ask(request, by, 'data');
-    if (response.ok && response.status === 200) await store(key, response.clone());
+    if (response.status === 200) await opened((cache) => cache.put(key, response.clone()));
     return response;
   };
 }
@@ -45,21 +46,12 @@ function cacheKey(request) {
   return key.href;
 }
 
-/** @param {string} key */
-async function stored(key) {
+/** @template T @param {(cache: Cache) => Promise<T>} act */
+async function opened(act) {
   try {
-    return await (await caches.open(DATA_CACHE)).match(key);
+    return await act(await caches.open(DATA_CACHE));
   } catch {
-    return undefined; // no cache here (not a secure place): the network serves
-  }
-}
-
-/** @param {string} key @param {Response} response */
-async function store(key, response) {
-  try {
-    await (await caches.open(DATA_CACHE)).put(key, response);
-  } catch {
-    // A full disk or no cache: the page works, but not without the server.
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@
  * The page's side of the worker: questions as promises, a watchman for a model that never answers.
  */
 
-import { trustedScript } from './trusted.js';
+import { takeWorker } from './helper.js';
 
 /**
  * @typedef {{item: number, rating: number, error: number, low: number, high: number, score:
@@ -18,11 +18,10 @@ import { trustedScript } from './trusted.js';
  * @property {{low: number, high: number}} scale
  * @property {any} positive
  * @property {number} count
+ * @property {string} folder below the page's own address
  */
 /**
- * @typedef {object} View what one set of ratings leads to
- * @property {Ranked[]} list
- * @property {{x: number, y: number} | null} point
+ * @typedef {object} Expected of every film, by one set of ratings
  * @property {Float32Array} rating @property {Float32Array} low @property {Float32Array} high
  */
 /**
@@ -44,13 +43,13 @@ export class Engine {
   items = [];
   /** @type {About | null} */
   about = null;
-  #worker = new Worker(trustedScript('js/worker.js'), { type: 'module', name: 'tacit' });
+  #worker = takeWorker();
   /** @type {Map<number, Waiting>} */
   #waiting = new Map();
   #next = 1;
   /** The update under way, and the one that waits for it: older ones are dropped. @type {any} */
   #queued = null;
-  #busy = false;
+  busy = false;
 
   constructor() {
     this.#worker.addEventListener('message', ({ data }) => this.#hear(data));
@@ -58,12 +57,11 @@ export class Engine {
   }
 
   /**
-   * Fetches the model and takes in its catalogue.
-   * @param {string} folder
+   * Takes in the model that the worker fetches, and its catalogue.
    * @returns {Promise<About>}
    */
-  async load(folder) {
-    await this.ask('load', folder, LOAD_PATIENCE);
+  async load() {
+    await this.ask('load', null, LOAD_PATIENCE);
     if (!this.about) throw new Error('no model came');
     return this.about;
   }
@@ -83,19 +81,16 @@ export class Engine {
    * queues.
    * @param {"update" | "rank"} what
    * @param {any} given
-   * @param {(view: any) => void} show
+   * @param {(list: Ranked[]) => void} show
    */
   async refresh(what, given, show) {
     const earlier = this.#queued;
-    this.#queued = {
-      what: earlier?.what === 'update' && what === 'rank' ? 'update' : what,
-      given,
-      show,
-    };
-    if (earlier?.what === 'update' && what === 'rank')
-      this.#queued.given = { ...earlier.given, rank: given };
-    if (this.#busy) return;
-    this.#busy = true;
+    this.#queued =
+      earlier?.what === 'update' && what === 'rank'
+        ? { ...earlier, given: { ...earlier.given, rank: given } }
+        : { what, given, show };
+    if (this.busy) return;
+    this.busy = true;
     try {
       while (this.#queued) {
         const wish = this.#queued;
@@ -103,7 +98,7 @@ export class Engine {
         wish.show(await this.ask(wish.what, wish.given));
       }
     } finally {
-      this.#busy = false;
+      this.busy = false;
     }
   }
 

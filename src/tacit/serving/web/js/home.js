@@ -11,7 +11,9 @@ import { texts } from './text.js';
 
 /** @typedef {import("./engine.js").Engine} Engine */
 /** @typedef {import("./engine.js").Item} Item */
-/** @typedef {import("./engine.js").View} View */
+/** @typedef {import("./engine.js").Expected} Expected */
+/** @typedef {import("./engine.js").Ranked} Ranked */
+/** @typedef {{key: string, list: Ranked[] | null}} Foreseen what was asked, and the answer */
 /** @typedef {import("./person/store.js").Store} Store */
 /** @typedef {import("./person/store.js").Rating} Rating */
 
@@ -19,26 +21,25 @@ import { texts } from './text.js';
 export const PAGE = 12;
 
 /**
- * Emits `view` when predictions or the list are new, `own` when ratings are, `film` to open one.
+ * Emits `view` when the list is new, then `own` where ratings are, and `all` when what is expected
+ * of every film is; `film` to open one.
  */
 export class Home extends EventTarget {
   /** Places in the catalogue by id. @type {Map<string, number>} */
   rows = new Map();
   finder = new Finder();
-  /** @type {View} */
-  view = {
-    list: [],
-    point: null,
-    rating: new Float32Array(),
-    low: new Float32Array(),
-    high: new Float32Array(),
-  };
+  /** @type {Ranked[]} */
+  list = [];
+  /** @type {Expected} */
+  expected = { rating: new Float32Array(), low: new Float32Array(), high: new Float32Array() };
   /** 0 is safe, 1 explores; the middle is neutral. */
   explore = 0.5;
   /** @type {string | null} */
   genre = null;
   shown = PAGE;
   #changes = 0;
+  /** @type {Foreseen} */
+  #next = { key: '', list: null };
 
   /** @param {Engine} engine @param {Store} store */
   constructor(engine, store) {
@@ -51,9 +52,9 @@ export class Home extends EventTarget {
     this.likes = Boolean(about.positive);
     this.values = valuesOf(about.scale, this.likes);
     engine.items.forEach((item, row) => this.rows.set(item.id, row));
-    store.addEventListener('change', () => {
+    store.addEventListener('change', async () => {
+      await this.refresh(); // the list first: the star that was pressed shows itself
       this.dispatchEvent(new Event('own'));
-      void this.refresh();
     });
   }
 
@@ -113,10 +114,37 @@ export class Home extends EventTarget {
     this.dispatchEvent(new CustomEvent('film', { detail: row }));
   }
 
+  /**
+   * Has the list made that a rating would lead to, while the finger that gives it is still down: a
+   * browser hears of no worker between a press that ended and the frame that follows it.
+   * @param {number} row @param {number | null} rating
+   */
+  async foresee(row, rating) {
+    const given = this.#given(row, rating);
+    /** @type {Foreseen} */
+    const next = (this.#next = { key: JSON.stringify(given), list: null });
+    next.list = await this.engine.ask('foresee', given).catch(() => null);
+  }
+
   /** New predictions and a new list, from all ratings. */
-  refresh() {
+  async refresh() {
+    const given = this.#given();
+    const { key, list } = this.#next;
+    if (!list || this.engine.busy || key !== JSON.stringify(given))
+      return this.#ask('update', given);
+    this.#changes++;
+    this.engine.ask('adopt', null).catch(() => undefined);
+    this.#show(list);
+  }
+
+  /**
+   * All ratings that the model knows, newest first, and the wishes for the list.
+   * @param {number} [row] that is about to get a rating @param {number | null} [coming]
+   */
+  #given(row, coming = null) {
     const ratings = this.rated().map(({ row, rating }) => [row, rating.rating]);
-    return this.#ask('update', { ratings, rank: this.#wish() });
+    const others = ratings.filter(([one]) => one !== row);
+    return { ratings: coming ? [[row, coming], ...others] : others, rank: this.#wish() };
   }
 
   /** A new list from the same predictions. */
@@ -146,10 +174,23 @@ export class Home extends EventTarget {
   #ask(what, given) {
     this.#changes++;
     return this.engine
-      .refresh(what, given, (view) => {
-        Object.assign(this.view, view);
-        this.dispatchEvent(new Event('view'));
-      })
+      .refresh(what, given, (list) => this.#show(list))
       .catch((error) => this.dispatchEvent(new CustomEvent('failed', { detail: error })));
+  }
+
+  /** @param {Ranked[]} list */
+  #show(list) {
+    this.list = list;
+    this.dispatchEvent(new Event('view'));
+    void this.#expect();
+  }
+
+  /** What is expected of all films comes after the list, and only of the newest ratings. */
+  async #expect() {
+    const asked = this.#changes;
+    const all = await this.engine.ask('all', null).catch(() => null);
+    if (!all || asked !== this.#changes) return;
+    this.expected = all;
+    this.dispatchEvent(new Event('all'));
   }
 }

@@ -1,6 +1,6 @@
 /** The ledger of the device: what left it, written before it leaves. */
 
-import { BASE } from './base.js';
+import { BASE, channelFor } from './base.js';
 import { within } from './person/database.js';
 
 /**
@@ -19,10 +19,7 @@ import { within } from './person/database.js';
 
 /** Entries kept; older ones go first. A visit makes about ten. */
 const MOST = 2000;
-const channel =
-  typeof BroadcastChannel === 'undefined'
-    ? null
-    : new BroadcastChannel(`tacit ledger ${BASE.pathname}`);
+const channel = channelFor('ledger');
 const listeners = new Set();
 /** What could not be stored (no database): kept while the page lives. @type {Entry[]} */
 const memory = [];
@@ -40,25 +37,41 @@ export function onLedger(listener) {
   listeners.add(listener);
 }
 
+/** Entries that were given in one turn, and when they are written. @type {Entry[]} */
+let batch = [];
+/** Number of the last entry that was written here. */
+let newest = 0;
+/** @type {Promise<void> | null} */
+let writing = null;
+
 /**
- * Writes an entry or, with its number, writes it anew.
+ * Writes an entry or, with its number, writes it anew. What is given at once is written at once: a
+ * visit makes a hundred entries, and a transaction for each would hold the page up.
  * @param {Entry} entry
  * @returns {Promise<void>}
  */
-export async function record(entry) {
-  try {
-    entry.number = Number(await within('ledger', 'readwrite', (store) => store.put(entry)));
-    if (entry.number % 100 === 0) await trim(entry.number - MOST);
-  } catch {
-    if (!memory.includes(entry)) memory.push(entry);
-  }
-  tell(true);
+export function record(entry) {
+  batch.push(entry);
+  writing ??= Promise.resolve().then(write);
+  return writing;
 }
 
-/** @param {number} last the newest number that goes */
-async function trim(last) {
-  if (last > 0)
-    await within('ledger', 'readwrite', (store) => store.delete(IDBKeyRange.upperBound(last)));
+async function write() {
+  const all = batch;
+  batch = [];
+  writing = null;
+  try {
+    await within('ledger', 'readwrite', (store) => {
+      for (const entry of all)
+        store.put(entry).onsuccess = ({ target }) =>
+          (entry.number = Number(/** @type {IDBRequest} */ (target).result));
+      return store.delete(IDBKeyRange.upperBound(newest - MOST));
+    });
+    newest = all.at(-1)?.number ?? newest;
+  } catch {
+    memory.push(...all.filter((entry) => !memory.includes(entry)));
+  }
+  tell(true);
 }
 
 /** All entries, oldest first. @returns {Promise<Entry[]>} */
@@ -68,6 +81,11 @@ export async function entries() {
   } catch {
     return [...memory];
   }
+}
+
+/** Bytes of what left and was derived from ratings. @param {Entry[]} all */
+export function ofRatings(all) {
+  return all.reduce((sum, { why, body }) => sum + (why === 'answer' ? body : 0), 0);
 }
 
 /** Bytes of an address as a request line has them. @param {string} method @param {URL} url */

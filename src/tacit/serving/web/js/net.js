@@ -6,7 +6,7 @@
  * who takes part has a door of its own, `send`. Whatever leaves is in the ledger first.
  */
 
-import { BASE, CATALOGUE, MODEL, MODELS, STATEMENT } from './base.js';
+import { BASE, channelFor, CATALOGUE, MODEL, MODELS, STATEMENT } from './base.js';
 import { lineBytes, record, shown } from './ledger.js';
 import { keep, setting } from './person/database.js';
 
@@ -16,10 +16,7 @@ const DATA = [MODEL, CATALOGUE, STATEMENT, MODELS];
 /** Answers of the server that the page needs to go on without it. */
 export const DATA_CACHE = `tacit data ${BASE.pathname}`;
 
-const channel =
-  typeof BroadcastChannel === 'undefined'
-    ? null
-    : new BroadcastChannel(`tacit cut ${BASE.pathname}`);
+const channel = channelFor('cut');
 /** Whether the network is cut; asked once, then told. @type {Promise<boolean> | null} */
 let cut = null;
 /** @type {Set<(cut: boolean) => void>} */
@@ -140,14 +137,7 @@ export async function send(url, options, why) {
 /** Adds to the entry what came back. @param {Entry} entry @param {Response} response */
 async function finish(entry, response) {
   const stated = response.headers.get('content-length');
-  const received = stated === null ? await weigh(response.clone()) : Number(stated);
+  const weigh = async () => (await response.clone().arrayBuffer()).byteLength;
+  const received = stated === null ? await weigh().catch(() => null) : Number(stated);
   await record({ ...entry, status: response.status, received });
-}
-
-/** @param {Response} response */
-async function weigh(response) {
-  return response.arrayBuffer().then(
-    (body) => body.byteLength,
-    () => null,
-  );
 }

@@ -7,8 +7,12 @@ import { breathe } from './dom.js';
 
 /** @typedef {import("./engine.js").Item} Item */
 
-/** Items folded before the page may draw again. */
-const SLICE = 1500;
+/** Milliseconds of work before the page may draw again: half a frame. */
+const TURN = 8;
+/** Rows between two looks at the clock. */
+const STEP = 64;
+/** Matches that are held before all but the best of them are dropped. */
+const ENOUGH = 500;
 /**
  * A slip is looked for in words of this length and more: in shorter ones it would find anything.
  */
@@ -44,13 +48,23 @@ export class Finder {
   facts = [];
   /** @type {Set<string>} */
   #words = new Set();
+  #asked = 0;
+  #begun = 0;
 
-  /** Takes in a catalogue, in slices. @param {Item[]} items */
+  /** Takes in a catalogue, a turn at a time. @param {Item[]} items */
   async read(items) {
-    for (let from = 0; from < items.length; from += SLICE) {
-      for (const item of items.slice(from, from + SLICE)) this.#add(item);
-      await breathe();
+    for (const item of items) {
+      this.#add(item);
+      if (this.titles.length % STEP === 0 && this.#tired()) await breathe();
     }
+  }
+
+  /** Whether this turn was long enough; then the next one begins. */
+  #tired() {
+    const now = performance.now();
+    if (now - this.#begun < TURN) return false;
+    this.#begun = now;
+    return true;
   }
 
   /** @param {Item} item */
@@ -67,20 +81,22 @@ export class Finder {
   }
 
   /**
-   * Items that fit every word of the query, best first; among equals those of more worth.
+   * Items that fit every word of the query, best first; among equals those of more worth. Null
+   * where another query came meanwhile.
    * @param {string} query @param {number} most @param {Float32Array} worth of each item
-   * @returns {number[]}
+   * @returns {Promise<number[] | null>}
    */
-  find(query, most, worth) {
+  async find(query, most, worth) {
+    this.#asked++;
     const words = fold(query.slice(0, 100)).split(' ').filter(Boolean).slice(0, 8);
     if (!words.length) return [];
-    const exact = this.#match(
+    const exact = await this.#match(
       words.map((word) => [word]),
       words.join(' '),
       most,
       worth,
     );
-    if (exact.length) return exact;
+    if (!exact || exact.length) return exact;
     const near = words.map((word) => [word, ...this.#near(word)]);
     return this.#match(near, words.join(' '), most, worth);
   }
@@ -91,20 +107,30 @@ export class Finder {
    * @param {number} most
    * @param {Float32Array} worth
    */
-  #match(wanted, whole, most, worth) {
+  async #match(wanted, whole, most, worth) {
+    const asked = this.#asked;
     /** @type {{row: number, score: number}[]} */
     const found = [];
+    const cut = () => {
+      found.sort(
+        (one, other) =>
+          other.score - one.score ||
+          (worth[other.row] ?? 0) - (worth[one.row] ?? 0) ||
+          one.row - other.row,
+      );
+      found.splice(most);
+    };
+    this.#begun = performance.now();
     for (let row = 0; row < this.titles.length; row++) {
       const score = this.#score(row, wanted, whole);
       if (score > 0) found.push({ row, score });
+      if (found.length > ENOUGH) cut();
+      if (row % STEP || !this.#tired()) continue;
+      await breathe();
+      if (asked !== this.#asked) return null;
     }
-    found.sort(
-      (one, other) =>
-        other.score - one.score ||
-        (worth[other.row] ?? 0) - (worth[one.row] ?? 0) ||
-        one.row - other.row,
-    );
-    return found.slice(0, most).map(({ row }) => row);
+    cut();
+    return found.map(({ row }) => row);
   }
 
   /** @param {number} row @param {string[][]} wanted @param {string} whole */

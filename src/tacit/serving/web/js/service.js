@@ -16,17 +16,13 @@ const LATER = /\/js\/device\/\w+\.js$/;
 /** @type {any} */
 const worker = self;
 let cacheName = '';
-/** @type {string[]} */
-let files = [];
 
 /**
- * Begins to serve the page from a copy of these files.
+ * Begins to serve the page from a copy of its files.
  * @param {string} version
- * @param {string[]} listed
  */
-export function serve(version, listed) {
+export function serve(version) {
   cacheName = `tacit page ${BASE.pathname} ${version}`;
-  files = listed;
   worker.addEventListener('install', (/** @type {any} */ event) => event.waitUntil(copy()));
   worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(settle()));
   worker.addEventListener('fetch', (/** @type {any} */ event) => {
@@ -39,14 +35,15 @@ export function serve(version, listed) {
 /** A whole copy of the page, or none. */
 async function copy() {
   const cache = await caches.open(cacheName);
-  const fetched = await Promise.all(
-    files.map(async (file) => {
-      const request = new Request(new URL(file, BASE), { cache: 'no-cache' });
-      const response = await ask(request, 'service', 'page');
-      if (!response.ok) throw new Error(`${file} is missing`);
-      return { request, response };
-    }),
-  );
+  const get = async (/** @type {string} */ file) => {
+    const request = new Request(new URL(file, BASE), { cache: 'no-cache' });
+    const response = await ask(request, 'service', 'page');
+    if (!response.ok) throw new Error(`${file} is missing`);
+    return { request, response };
+  };
+  /** @type {string[]} */
+  const files = await (await get('files.json')).response.json();
+  const fetched = await Promise.all(files.map(get));
   for (const { request, response } of fetched) await cache.put(request.url, response);
 }
 

@@ -17,9 +17,10 @@ import { number, texts } from './text.js';
 /**
  * @param {number[]} values that can be given
  * @param {(rating: number | null, how: "pointer" | "keys") => void} give
+ * @param {(rating: number | null) => void} [intend] told while the finger is down
  * @returns {Stars}
  */
-export function stars(values, give) {
+export function stars(values, give, intend) {
   const count = values.length;
   const width = perStar(count);
   const input = h('input', { type: 'range', min: 0, max: count, step: 1, value: 0 });
@@ -35,9 +36,12 @@ export function stars(values, give) {
     input,
   );
   let given = 0;
+  let painted = -1;
   let pressed = false;
 
   const paint = (/** @type {number} */ place) => {
+    if (place === painted) return;
+    painted = place;
     element.style.setProperty('--given', String(place));
     element.classList.toggle('rated', place > 0);
     attribute(input, 'aria-valuetext', wording(values, place));
@@ -47,8 +51,9 @@ export function stars(values, give) {
     paint(place);
     if (place === given) return;
     given = place;
-    give(place === 0 ? null : (values[place - 1] ?? null), how);
+    give(ratingAt(place), how);
   };
+  const ratingAt = (/** @type {number} */ place) => values[place - 1] ?? null;
 
   input.addEventListener('pointerdown', () => (pressed = true));
   input.addEventListener('pointermove', (event) => {
@@ -60,8 +65,10 @@ export function stars(values, give) {
   input.addEventListener('pointerleave', () => element.classList.remove('hovered'));
   input.addEventListener('input', () => {
     element.classList.remove('hovered');
-    paint(Number(input.value));
-    if (!pressed) commit(Number(input.value), 'keys');
+    const place = Number(input.value);
+    paint(place);
+    if (pressed) intend?.(ratingAt(place));
+    else commit(place, 'keys');
   });
   input.addEventListener('change', () => {
     commit(Number(input.value), pressed ? 'pointer' : 'keys');

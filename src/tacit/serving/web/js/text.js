@@ -27,15 +27,23 @@ export async function chooseLanguage() {
 }
 
 /**
+ * How the language writes numbers, by their digits: made once, as making one takes longer than a
+ * whole row of the list.
+ * @type {Intl.NumberFormat[]}
+ */
+const formats = [];
+
+/**
  * A number with a fixed count of digits, as the language writes it.
  * @param {number} value
  * @param {number} digits
  */
 export function number(value, digits = 0) {
-  return value.toLocaleString(texts.language, {
+  formats[digits] ??= new Intl.NumberFormat(texts.language, {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
+  return formats[digits].format(value);
 }
 
 /** A number of points with its sign. @param {number} value */

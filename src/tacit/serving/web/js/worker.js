@@ -4,8 +4,34 @@
  */
 
 import { BASE } from './base.js';
-import { fetcher } from './data.js';
+import { fetcher, folderOf } from './data.js';
 import { loadModel } from './model/load.js';
+import { setting } from './person/database.js';
+// What these lead to is fetched with them and not in turn: scripts/page-files writes the list.
+import './ledger.js';
+import './model/catalogue.js';
+import './model/centred.js';
+import './model/check.js';
+import './model/descent.js';
+import './model/ease.js';
+import './model/factors.js';
+import './model/features.js';
+import './model/format.js';
+import './model/gaussian.js';
+import './model/kept.js';
+import './model/liked.js';
+import './model/linear.js';
+import './model/map.js';
+import './model/mean.js';
+import './model/model.js';
+import './model/neighbours.js';
+import './model/normal.js';
+import './model/person.js';
+import './model/rank.js';
+import './model/sparse.js';
+import './model/staged.js';
+import './model/systems.js';
+import './net.js';
 
 /** Items told to the page at once: a few milliseconds of copying. */
 const CHUNK = 2000;
@@ -17,23 +43,30 @@ const MOST_ITEMS = 250_000;
 /** Films among which the first suggestions are chosen. */
 const STARTERS = 200;
 
-/** The model in use, and the person of the last ratings. @type {any} */
+/** The model in use, which is fetched at once, and the person of the last ratings. @type {any} */
 let model = null;
+const fetched = fetchModel();
+fetched.catch(() => undefined); // whoever asks for it is told
 /** @type {any} */
 let person = null;
+/** Who she will be if she gives the rating that she is about to give. @type {any} */
+let next = null;
 
 /**
  * @param {{ratings: [number, number][], rank: object}} order
  */
-function update({ ratings, rank }) {
-  person = model.person(new Map(ratings));
-  const { rating, low, high } = person.predict();
-  return { list: listed(rank), point: person.point(), rating, low, high };
+function foresee({ ratings, rank }) {
+  next = model.person(new Map(ratings));
+  return listed(next, rank);
 }
 
-/** @param {any} rank */
-function listed(rank) {
-  return person.rank({ ...rank, exclude: new Set(rank.exclude) });
+function adopt() {
+  person = next;
+}
+
+/** @param {any} who @param {any} rank */
+function listed(who, rank) {
+  return who.rank({ ...rank, exclude: new Set(rank.exclude) });
 }
 
 /**
@@ -53,8 +86,16 @@ function known() {
 
 /** What the page may ask, by name. @type {Record<string, (given: any) => any>} */
 const ANSWERS = {
-  update,
-  rank: (rank) => ({ list: listed(rank) }),
+  update(order) {
+    const list = foresee(order);
+    adopt();
+    return list;
+  },
+  foresee,
+  adopt,
+  rank: (rank) => listed(person, rank),
+  all: () => person.predict(),
+  point: () => person.point(),
   reasons: (items) => items.map((/** @type {number} */ item) => person.reasons(item)),
   whyNot: ({ item, list }) => person.whyNot(item, list),
   similar: ({ item, n }) => model.similar(item, n),
@@ -62,14 +103,21 @@ const ANSWERS = {
   known,
 };
 
-/** @param {string} folder of the model, below the page's own address */
-async function load(folder) {
+/** The model that the person chose, or the first; with the folder it lies in. */
+async function fetchModel() {
+  const folder = folderOf(await setting('model', '').catch(() => ''));
   model = await loadModel(new URL(folder, BASE), { fetcher: fetcher('worker') });
+  if (model.items.length > MOST_ITEMS) throw new RangeError('too many items');
+  return folder;
+}
+
+/** Tells the page of the model. */
+async function load() {
+  const folder = await fetched;
   const { name, method, kind, digest, scale, positive, items } = model;
-  if (items.length > MOST_ITEMS) throw new RangeError('too many items');
   postMessage({
     event: 'model',
-    about: { name, method, kind, digest, scale, positive, count: items.length },
+    about: { name, method, kind, digest, scale, positive, count: items.length, folder },
   });
   for (let from = 0; from < items.length; from += CHUNK) {
     postMessage({ event: 'items', items: items.slice(from, from + CHUNK) });
@@ -78,7 +126,7 @@ async function load(folder) {
 
 addEventListener('message', async ({ data: { id, what, given } }) => {
   try {
-    if (what === 'load') await load(given);
+    if (what === 'load') await load();
     const answer = what === 'load' ? null : ANSWERS[what]?.(given);
     postMessage({ id, answer });
   } catch (error) {

@@ -69,18 +69,6 @@ export function odds(epsilon, delta, prior, fails = FAILS) {
   };
 }
 
-/**
- * The same from all (epsilon, delta) pairs of a statement: each holds, so the best one counts.
- * @param {Iterable<readonly [number, number]>} profile @param {number} prior @param {number} fails
- */
-export function bestOdds(profile, prior, fails = FAILS) {
-  const all = [...profile].map(([epsilon, delta]) => odds(epsilon, delta, prior, fails));
-  return all.reduce(
-    (best, each) => (each.most < best.most ? each : best),
-    odds(Infinity, 0, prior, fails),
-  );
-}
-
 /** @param {number} epsilon @param {number} delta @param {number} fails */
 function worstLoss(epsilon, delta, fails) {
   if (!(delta > 0)) return epsilon;

@@ -1,6 +1,6 @@
 /** What a person rated, in memory for the page and in the database for the next visit. */
 
-import { BASE } from '../base.js';
+import { channelFor } from '../base.js';
 import { destroy, keep, setting, within } from './database.js';
 
 /**
@@ -22,10 +22,7 @@ export class Store extends EventTarget {
   hidden = new Set();
   /** Whether the browser lets us keep anything. */
   durable = true;
-  #channel =
-    typeof BroadcastChannel === 'undefined'
-      ? null
-      : new BroadcastChannel(`tacit own ${BASE.pathname}`);
+  #channel = channelFor('own');
 
   constructor() {
     super();

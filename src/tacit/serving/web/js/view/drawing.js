@@ -12,6 +12,8 @@ const NAMES = 44;
 /** A film beyond this share of all others would make the rest a dot: the view begins without it. */
 const OUTER = 0.005;
 const MARGIN = 34;
+/** Above and below, where the names of the axes are, no film has its name. */
+const EDGE = 30;
 const MOVE = 420;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -23,7 +25,8 @@ export class Drawing {
   #top = 0;
   /** The part of the plane that the whole map shows. */
   #box = { x: 0, y: 0, width: 1, height: 1 };
-  /** Where the person is drawn, on the way to where she is. */
+  /** Where the person is, and where she is drawn on the way there. */
+  #goal = { x: 0, y: 0 };
   #you = { x: 0, y: 0 };
   #from = { x: 0, y: 0, at: -1 };
   #pointed = /** @type {number | null} */ (null);
@@ -39,20 +42,24 @@ export class Drawing {
       matchMedia(query).addEventListener('change', () => this.draw());
   }
 
-  /** Takes a map; false where there is nothing to draw. @param {TasteMap} map */
-  use(map) {
+  /**
+   * Takes a map; false where there is nothing to draw.
+   * @param {TasteMap} map @param {{x: number, y: number}} you
+   */
+  use(map, you) {
     const across = frameOf(map.x);
     const up = frameOf(map.y);
     if (!(across.size > 0 && up.size > 0)) return false;
     this.#map = map;
     this.#box = { x: across.low, y: up.low, width: across.size, height: up.size };
-    this.#you = this.home.view.point ?? this.#you;
+    this.#goal = this.#you = you;
     this.draw();
     return true;
   }
 
-  /** The person's ratings changed: the point sets out. */
-  mark() {
+  /** The person's ratings changed: the point sets out. @param {{x: number, y: number}} you */
+  mark(you) {
+    this.#goal = you;
     this.#from = { ...this.#you, at: calm.matches ? -1 : performance.now() };
     this.draw();
   }
@@ -120,8 +127,8 @@ export class Drawing {
    */
   nearest(count) {
     const map = this.#map;
-    const you = this.home.view.point;
-    if (!map || !you) return [];
+    const you = this.#goal;
+    if (!map) return [];
     const { width, height } = this.#box;
     const far = (/** @type {number} */ row) =>
       (((map.x[row] ?? 0) - you.x) / width) ** 2 + (((map.y[row] ?? 0) - you.y) / height) ** 2;
@@ -211,7 +218,7 @@ export class Drawing {
   #special(map, style, colour) {
     const { pen, home } = this;
     const rated = home.rated();
-    const listed = home.view.list.map(({ item }) => item);
+    const listed = home.list.map(({ item }) => item);
     const disc = (/** @type {number} */ row, /** @type {number} */ radius) => {
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
       pen.beginPath();
@@ -260,14 +267,13 @@ export class Drawing {
     pen.textBaseline = 'middle';
     /** @type {{left: number, top: number, right: number, bottom: number}[]} */
     const taken = [];
-    const you = this.home.view.point && this.#place(this.home.view.point.x, this.home.view.point.y);
-    if (you)
-      taken.push({
-        left: you.x - 14,
-        right: you.x + 12 + 3 * size,
-        top: you.y - size,
-        bottom: you.y + size,
-      });
+    const you = this.#place(this.#goal.x, this.#goal.y);
+    taken.push({
+      left: you.x - 14,
+      right: you.x + 12 + 3 * size,
+      top: you.y - size,
+      bottom: you.y + size,
+    });
     const important = new Set(first);
     // Others fill the room, always the same ones first, so that names do not flicker.
     const step = Math.max(1, Math.floor(map.x.length / 997)) * 2 + 1;
@@ -278,7 +284,7 @@ export class Drawing {
     for (const row of [...important, ...others]) {
       if (taken.length >= NAMES + important.size) break;
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
-      if (x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) continue;
+      if (x < 0 || y < EDGE || x > canvas.clientWidth || y > canvas.clientHeight - EDGE) continue;
       const title = short(this.home.title(row));
       const width = pen.measureText(title).width;
       const left = x + 9 + width > canvas.clientWidth ? x - 9 - width : x + 9;
@@ -306,8 +312,7 @@ export class Drawing {
 
   /** @param {CSSStyleDeclaration} style @param {(name: string) => string} colour */
   #person(style, colour) {
-    const goal = this.home.view.point;
-    if (!goal) return;
+    const goal = this.#goal;
     const passed = this.#from.at < 0 ? 1 : Math.min(1, (performance.now() - this.#from.at) / MOVE);
     const eased = 1 - (1 - passed) ** 3;
     this.#you = {

@@ -10,6 +10,13 @@ const TOGETHER = 5000;
 /** Fewer than this are listed one by one. */
 const FEW = 4;
 
+const clock = new Intl.DateTimeFormat(texts.language, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
 /** Groups that are open, by their oldest entry. */
 const open = new Set();
 
@@ -37,13 +44,14 @@ export function grouped(all) {
     .reverse();
 }
 
-/** @param {Entry[]} group @returns {HTMLTableRowElement[]} */
+/** @param {Entry[]} group @returns {HTMLElement[]} */
 export function lines(group) {
   const [first] = group;
   if (!first) return [];
   if (group.length === 1) return [line(first)];
   const key = `${first.by} ${first.why} ${first.at}`;
-  const parts = group.map(line);
+  /** Made when somebody opens the group: a visit has a hundred files. @type {HTMLElement[]} */
+  let parts = [];
   const total = (/** @type {(entry: Entry) => number} */ of) =>
     group.reduce((sum, entry) => sum + of(entry), 0);
   const button = h(
@@ -53,14 +61,15 @@ export function lines(group) {
   );
   const show = () => {
     attribute(button, 'aria-expanded', open.has(key) ? 'true' : 'false');
-    for (const part of parts) part.hidden = !open.has(key);
+    for (const part of parts) part.remove();
+    parts = open.has(key) ? group.map(line) : [];
+    for (const part of parts) part.classList.add('part');
+    head.after(...parts);
   };
-  for (const part of parts) part.classList.add('part');
   button.addEventListener('click', () => {
     if (!open.delete(key)) open.add(key);
     show();
   });
-  show();
   const known = group.some((entry) => entry.received !== null);
   const head = cells(
     first,
@@ -68,6 +77,7 @@ export function lines(group) {
     shortBytes(total((entry) => entry.asked + entry.body)),
     known ? shortBytes(total((entry) => entry.received ?? 0)) : texts.ledger.unknown,
   );
+  show();
   return [head, ...parts];
 }
 
@@ -95,12 +105,6 @@ function line(entry) {
 /** @param {Entry} entry @param {Node} what @param {string} left @param {string} came */
 function cells(entry, what, left, came) {
   const time = new Date(entry.at);
-  const clock = time.toLocaleTimeString(texts.language, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  });
   const today = time.toDateString() === new Date().toDateString();
   const day = today
     ? ''
@@ -108,7 +112,7 @@ function cells(entry, what, left, came) {
   return h(
     'tr',
     { class: entry.cut ? 'refused' : '' },
-    h('td', null, day + clock),
+    h('td', null, day + clock.format(time)),
     h('td', null, what),
     h('td', null, texts.ledger.by[entry.by]),
     h('td', { class: 'amount' }, left),

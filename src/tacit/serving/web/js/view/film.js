@@ -4,7 +4,7 @@ import { h, put, write } from '../dom.js';
 import { interval, modal } from './parts.js';
 import { stars } from '../stars.js';
 import { number, signed, texts } from '../text.js';
-import { parts } from './reasons.js';
+import { capital, parts } from './reasons.js';
 
 /** @typedef {import("../home.js").Home} Home */
 /** @typedef {import("./reasons.js").Reasons} Reasons */
@@ -43,7 +43,7 @@ export function openFilm(home, row) {
   current = box;
 
   const show = async () => {
-    const { rating, low, high } = home.view;
+    const { rating, low, high } = home.expected;
     const given = home.rated().length > 0;
     widget.set(home.own(row));
     drawn.set(rating[row] ?? 0, low[row] ?? 0, high[row] ?? 0);
@@ -57,9 +57,9 @@ export function openFilm(home, row) {
     write(standing, await placeOf(home, row));
   };
   hide.addEventListener('click', () => home.store.hide(home.item(row).id, !home.isHidden(row)));
-  home.addEventListener('view', show);
+  home.addEventListener('all', show);
   box.dialog.addEventListener('close', () => {
-    home.removeEventListener('view', show);
+    home.removeEventListener('all', show);
     if (current === box) current = null;
   });
   void show();
@@ -114,11 +114,10 @@ function waterfall(home, reasons) {
     h(
       'li',
       null,
-      h('span', { class: 'said' }, words),
+      h('span', { class: 'said' }, capital(words)),
       drawn,
       h('span', { class: 'points' }, figure),
     );
-  const capital = (/** @type {string} */ words) => words.charAt(0).toUpperCase() + words.slice(1);
   const rest = all
     .filter((part) => !loud.includes(part))
     .reduce((sum, { amount }) => sum + amount, 0);
@@ -128,12 +127,12 @@ function waterfall(home, reasons) {
     { class: 'waterfall' },
     home.likes
       ? null
-      : line(capital(texts.reasons.baseline), h('span'), number(reasons.baseline, 1)),
+      : line(texts.reasons.baseline, h('span'), number(reasons.baseline, 1)),
     ...loud.map(({ words, amount }) =>
-      line(capital(words), bar(amount), home.likes ? number(amount, digits) : signed(amount)),
+      line(words, bar(amount), home.likes ? number(amount, digits) : signed(amount)),
     ),
     !home.likes && Math.abs(rest) >= 0.05
-      ? line(capital(texts.reasons.small), bar(rest), signed(rest))
+      ? line(texts.reasons.small, bar(rest), signed(rest))
       : null,
     h(
       'li',
@@ -156,7 +155,7 @@ async function placeOf(home, row) {
   if (home.isHidden(row)) return texts.film.isHidden;
   if (home.genre !== null && !home.item(row).genres.includes(home.genre))
     return texts.film.filtered(home.genre);
-  const list = home.view.list;
+  const list = home.list;
   const answer = await home.engine.ask('whyNot', { item: row, list }).catch(() => null);
   if (!answer) return '';
   if (answer.code === 'listed') return texts.film.rank(answer.place);

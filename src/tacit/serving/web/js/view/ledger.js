@@ -1,7 +1,7 @@
 /** The ledger for the eye: totals, and every request in a table. */
 
 import { h, put, write } from '../dom.js';
-import { entries, onLedger } from '../ledger.js';
+import { entries, ofRatings, onLedger } from '../ledger.js';
 import { grouped, lines } from './entries.js';
 import { bytes, number, texts } from '../text.js';
 
@@ -11,13 +11,13 @@ import { bytes, number, texts } from '../text.js';
 const PAGE = 30;
 
 /** Sums of a ledger. @param {Entry[]} all */
-export function totals(all) {
+function totals(all) {
   const sum = (/** @type {(entry: Entry) => number} */ of) =>
     all.reduce((total, entry) => total + of(entry), 0);
   return {
     requests: all.filter((entry) => !entry.cut).length,
     refused: all.filter((entry) => entry.cut).length,
-    body: sum((entry) => (entry.why === 'answer' ? entry.body : 0)),
+    body: ofRatings(all),
     asked: sum((entry) => entry.asked + entry.body),
     received: sum((entry) => entry.received ?? 0),
   };
@@ -77,15 +77,12 @@ export function ledgerView() {
   let shown = PAGE;
   let front = false;
   let asked = 0;
-  /** Told of new totals. @type {(sum: ReturnType<typeof totals>) => void} */
-  let tell = () => undefined;
 
   const show = async () => {
     asked = 0;
+    if (!front) return;
     const all = await entries();
     const sum = totals(all);
-    tell(sum);
-    if (!front) return;
     write(ratings.value, bytes(sum.body));
     write(sent.value, bytes(sum.asked));
     write(received.value, bytes(sum.received));
@@ -108,10 +105,5 @@ export function ledgerView() {
       void show();
     },
     leave: () => void (front = false),
-    /** @param {(sum: ReturnType<typeof totals>) => void} listener */
-    onTotals(listener) {
-      tell = listener;
-      void show();
-    },
   };
 }

@@ -73,13 +73,15 @@ export function mapView(home) {
     ),
   );
   let ready = false;
-  let seen = false;
+  let begun = false;
+  let front = false;
   /** @type {ReturnType<typeof filmRow>[]} */
   let rows = [];
 
-  const update = () => {
-    if (!ready || !seen) return;
-    drawing.mark();
+  const you = () => home.engine.ask('point', null).catch(() => ({ x: 0, y: 0 }));
+  const update = async () => {
+    if (!ready || !front) return;
+    drawing.mark(await you());
     const found = drawing.nearest(NEAR);
     if (
       rows.some(
@@ -92,7 +94,7 @@ export function mapView(home) {
   };
   const begin = async () => {
     const map = await home.engine.ask('map', null).catch(() => null);
-    if (!map || !drawing.use(map)) {
+    if (!map || !drawing.use(map, await you())) {
       none.hidden = false;
       frame.hidden = legend.hidden = true;
       return;
@@ -101,20 +103,21 @@ export function mapView(home) {
     write(yName, axis(map.yName));
     attribute(canvas, 'aria-label', texts.map.label(axis(map.xName), axis(map.yName)));
     ready = true;
-    update();
+    await update();
   };
 
   drive(canvas, tip, drawing, home);
-  home.addEventListener('view', update);
+  home.addEventListener('all', update);
   return {
     element,
     /** Called when the view comes to the front. */
     enter() {
-      const first = !seen;
-      seen = true;
-      if (first) void begin();
-      else update();
+      front = true;
+      void (begun ? update() : begin());
+      begun = true;
     },
+    /** Nothing is drawn while nobody looks. */
+    leave: () => void (front = false),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Parts of several views: a film in a list, an interval, a dialog, and what stands for nothing yet. */
 
-import { attribute, h, write } from '../dom.js';
+import { attribute, h } from '../dom.js';
 import { stars } from '../stars.js';
 import { number, texts } from '../text.js';
 
@@ -10,15 +10,14 @@ import { number, texts } from '../text.js';
  * One film: its name, its facts, stars.
  * @param {Home} home
  * @param {number} row
- * @param {(rating: number | null, how: "pointer" | "keys") => void} [rated] called after the rating
- *   is given
  */
-export function filmRow(home, row, rated) {
+export function filmRow(home, row) {
   const title = home.title(row);
-  const widget = stars(home.values, (rating, how) => {
-    home.rate(row, rating);
-    rated?.(rating, how);
-  });
+  const widget = stars(
+    home.values,
+    (rating) => home.rate(row, rating),
+    (rating) => home.foresee(row, rating),
+  );
   widget.name(title);
   widget.set(home.own(row));
   const name = h(
@@ -27,10 +26,10 @@ export function filmRow(home, row, rated) {
     h('bdi', null, title),
   );
   const facts = h('span', { class: 'facts' }, home.facts(row));
+  const words = h('div', { class: 'words' }, name, facts);
   return {
-    element: h('li', { class: 'film' }, h('div', { class: 'words' }, name, facts), widget.element),
+    element: h('li', { class: 'film' }, words, widget.element),
     update: () => widget.set(home.own(row)),
-    facts: (/** @type {string} */ text) => write(facts, text),
   };
 }
 

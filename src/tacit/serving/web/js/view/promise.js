@@ -4,6 +4,7 @@
 
 import { STATEMENT } from '../base.js';
 import { fetcher } from '../data.js';
+import { deviceRoom } from '../device/room.js';
 import { attribute, clean, h, put, write } from '../dom.js';
 import { verify } from '../model/statement.js';
 import { chance, number, texts } from '../text.js';
@@ -21,8 +22,8 @@ const fetched = fetcher('page');
 /** Where the model in use lies. */
 let folder = '';
 
-/** @param {HTMLElement} room for taking part */
-export function promiseView(room) {
+export function promiseView() {
+  const room = deviceRoom();
   const place = h('div', { class: 'statement' });
   const lead = h('p', { class: 'lead' }, texts.promise.lead);
   const model = h('p', { class: 'facts' });
@@ -39,7 +40,7 @@ export function promiseView(room) {
       h('h2', { id: 'you-title' }, texts.promise.you),
       h('p', null, texts.promise.youWords),
     ),
-    room,
+    room.element,
   );
   /** @type {About | null} */
   let about = null;
@@ -67,10 +68,12 @@ export function promiseView(room) {
       void show();
     },
     leave: () => void (front = false),
-    /** Once the model is here. @param {About} ready @param {string} base its folder */
-    async use(ready, base) {
+    /** For taking part. */
+    room,
+    /** Once the model is here. @param {About} ready */
+    async use(ready) {
       about = ready;
-      folder = base;
+      folder = ready.folder;
       shown = false;
       if (front) return show();
       // Asked for while there is a network, so that it is here when there is none.

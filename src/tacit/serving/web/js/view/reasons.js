@@ -68,8 +68,12 @@ export function inOneLine(home, reasons) {
   const said = chosen.map(({ words, amount }) =>
     home.likes ? words : `${words} ${signed(amount)}`,
   );
-  const line = said.join(texts.reasons.join);
-  return line.charAt(0).toUpperCase() + line.slice(1);
+  return capital(said.join(texts.reasons.join));
+}
+
+/** With a large first letter. @param {string} words */
+export function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** @param {Home} home @param {number} item @param {number} amount */

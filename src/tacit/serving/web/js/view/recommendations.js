@@ -59,7 +59,7 @@ export function recommendations(home) {
   };
 
   const shownList = () => {
-    const ranked = home.view.list.slice(0, home.shown);
+    const ranked = home.list.slice(0, home.shown);
     const stays =
       kept && !ranked.some(({ item }) => item === kept?.row) ? lines.get(kept.row) : null;
     if (kept && stays) ranked.splice(kept.place, 0, stays.ranked);
@@ -138,13 +138,14 @@ async function explain(home, ranked, lines) {
 function line(home, row, keep, release) {
   const title = home.title(row);
   let timer = 0;
-  const widget = stars(home.values, (rating, how) => {
+  const give = (/** @type {number | null} */ rating, /** @type {"pointer" | "keys"} */ how) => {
     keep(row);
     home.rate(row, rating);
     clearTimeout(timer);
     if (how === 'pointer' && matchMedia('(hover: none)').matches)
       timer = window.setTimeout(release, LINGER);
-  });
+  };
+  const widget = stars(home.values, give, (rating) => home.foresee(row, rating));
   widget.name(title);
   widget.set(home.own(row));
   const rank = h('span', { class: 'rank', 'aria-hidden': 'true' });

@@ -41,11 +41,12 @@ export function searchField() {
     panel.hidden = !wanted;
     element.classList.toggle('open', wanted);
   };
-  const find = () => {
+  const find = async () => {
     const query = input.value.trim();
     const finder = home;
     if (!finder || !query) return open(false);
-    const found = finder.finder.find(query, MOST + 1, finder.view.rating);
+    const found = await finder.finder.find(query, MOST + 1, finder.expected.rating);
+    if (!found) return;
     const shown = found.slice(0, MOST);
     rows = shown.map((row) => filmRow(finder, row));
     put(list, ...rows.map((row) => row.element));

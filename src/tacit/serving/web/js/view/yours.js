@@ -2,11 +2,12 @@
 
 import { attribute, h, write } from '../dom.js';
 import { texts } from '../text.js';
-import { askWipe, exportRatings, importDialog } from './files.js';
 import { filmRow } from './parts.js';
 
 /** @typedef {import("../home.js").Home} Home */
 
+/** Dialogs that the first view does not need. */
+const files = () => import('./files.js');
 /** Ratings shown before "all". */
 const FIRST = 8;
 
@@ -26,17 +27,17 @@ export function yours(home) {
   );
   const exporting = h(
     'button',
-    { class: 'quiet', type: 'button', on: { click: () => exportRatings(home) } },
+    { class: 'quiet', type: 'button', on: { click: async () => (await files()).exportRatings(home) } },
     texts.yours.export,
   );
   const wiping = h(
     'button',
-    { class: 'quiet', type: 'button', on: { click: () => askWipe(home) } },
+    { class: 'quiet', type: 'button', on: { click: async () => (await files()).askWipe(home) } },
     texts.yours.wipe,
   );
   const importing = h(
     'button',
-    { class: 'quiet', type: 'button', on: { click: () => importDialog(home) } },
+    { class: 'quiet', type: 'button', on: { click: async () => (await files()).importDialog(home) } },
     texts.yours.import,
   );
   let whole = false;
