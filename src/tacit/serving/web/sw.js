@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '0f3ff7a3556a11d3';
+const VERSION = 'e2d633145dd5';
 
 serve(VERSION);
