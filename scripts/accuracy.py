@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -17,20 +18,27 @@ COLOURS = ("#0c6b4e", "#63a98f", "#2f5d9b", "#b3541e", "#8d877c")
 NUMBER = re.compile(r"\d*\.\d+|\d+")
 
 
-def numbers(
-    page: str, head: str, row: str, after: str = ""
-) -> dict[float, float]:
-    """The cells of a row by the numbers of its table's head; both are told by how they begin,
-    the first row after `after` that does."""
-    text = (RESULTS / page).read_text("utf-8")
-    lines = text[text.index(after) :].splitlines()
-    top = next(line for line in lines if line.startswith(head))
-    rest = lines[lines.index(top) :]
-    found = next(line for line in rest if line.startswith(row))
-    columns = NUMBER.findall(top.split("|", 2)[2])
-    cells = NUMBER.findall(found[len(row) :])
-    pairs = zip(columns, cells, strict=True)
-    return {float(epsilon): float(rmse) for epsilon, rmse in pairs}
+def measured(page: str, method: str) -> dict[float, float]:
+    """RMSE on ML-1M by epsilon, from the numbers beside a results page."""
+    told = json.loads((RESULTS / f"{page}.json").read_text("utf-8"))
+    return {
+        row["epsilon"]: row["rmse"]
+        for table in told["tables"]
+        if " ml-1m" in table["command"]
+        for row in table["rows"]
+        if row["method"] == method
+    }
+
+
+def row(begins: str, below: int) -> dict[float, float]:
+    """The cells of a row of bayes.md, so many rows below the one that begins so."""
+    text = (RESULTS / "bayes.md").read_text("utf-8")
+    head = "| data, unit, features | method |"
+    top = next(line for line in text.splitlines() if line.startswith(head))
+    found = text[text.index(begins) :].splitlines()[below]
+    cells = NUMBER.findall(found.removeprefix(begins))
+    columns = NUMBER.findall(top[len(head) :])
+    return {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
 
 
 def twin() -> float:
@@ -44,29 +52,15 @@ def twin() -> float:
 def lines() -> dict[str, dict[float, float]]:
     """What is drawn: ML-1M, a whole person protected."""
     features = "| ML-1M, user, genres and year | bias |"
-    text = (RESULTS / "bayes.md").read_text("utf-8")
-    second = text[text.index(features) :].splitlines()[1]
-    head = "| data, unit, features | method |"
-    top = next(line for line in text.splitlines() if line.startswith(head))
-    columns = NUMBER.findall(top[len(head) :])
-    cells = NUMBER.findall(second.replace("**bayes**", ""))
-    bayes = {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
-    plain = text[text.index("| ML-1M, user, none | bias |") :].splitlines()[1]
-    cells = NUMBER.findall(plain.replace("**bayes**", ""))
-    alone = {float(a): float(b) for a, b in zip(columns, cells, strict=True)}
-    als = numbers("mf.md", "| method |", "| `als` |", "ML-1M, by epsilon")
-    means = numbers(
-        "mf.md", "| method |", "| private item means |", "ML-1M, by epsilon"
-    )
-    svd = numbers(
-        "covariance.md", "| epsilon |", "| `user`, `cleaning=paper` |"
-    )
+    alone = "| ML-1M, user, none | bias |"
     shown = {
-        "bayes, with public genres": bayes,
-        "bayes": alone,
-        "DPALS (Chien et al. 2021)": als,
-        "McSherry & Mironov 2009, sound": svd,
-        "private item means": means,
+        "bayes, with public genres": row(features, 1),
+        "bayes": row(alone, 1),
+        "DPALS (Chien et al. 2021)": measured("mf", "als"),
+        "McSherry & Mironov 2009, sound": measured(
+            "covariance", "covariance-svd"
+        ),
+        "item effects and own levels (bias)": row(alone, 0),
     }
     return {
         name: {e: r for e, r in each.items() if e >= 0.5}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 
+from mutating.book import Book
 from mutating.bug import Bug
 from mutating.bugs import BUGS
 from mutating.run import Caught, Tree
@@ -30,14 +30,18 @@ def main() -> int:
             _say(f"{bug.name:38} {bug.file:44} {bug.words}")
         return 0
     start = time.monotonic()
-    found = _all(chosen, asked.jobs)
+    book = Book(
+        Path(asked.json) if asked.json else None, fresh=not asked.resume
+    )
+    found, wrong = _all(chosen, asked.jobs, book)
+    if wrong:
+        sys.stderr.write(f"without any bug: {wrong} does not pass\n")
+        return 2
     survived = [each for each in found if not each.by]
     _say(
         f"\n{len(found) - len(survived)} of {len(found)} bugs caught, "
         f"{time.monotonic() - start:.0f} seconds in all"
     )
-    if asked.json:
-        Path(asked.json).write_text(json.dumps(_plain(found), indent=1) + "\n")
     if asked.page:
         Path(asked.page).write_text(page(found))
     return 1 if survived else 0
@@ -59,7 +63,8 @@ def page(found: list[Caught]) -> str:
             (
                 f"By `scripts/mutate --page docs/results/mutation.md`, {today}: {caught} of "
                 f"{len(found)} caught. Each is planted alone in a copy of the tree, and the tests "
-                "that are named for it are run until one fails."
+                "that are named for it are run until one fails. All tests that caught one pass on "
+                "the tree without a bug."
             ),
             "",
             "| bug | what goes wrong | in | caught by | seconds |",
@@ -76,29 +81,42 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--jobs", type=int, default=2, help="bugs at a time")
     parser.add_argument("--json", help="write the table to a file as well")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="take from --json what was caught and has not changed since",
+    )
     parser.add_argument("--page", help="write it as a page, in Markdown")
     return parser.parse_args()
 
 
-def _all(bugs: list[Bug], jobs: int) -> list[Caught]:
-    """Every bug, each worker in a tree of its own."""
+def _all(bugs: list[Bug], jobs: int, book: Book) -> tuple[list[Caught], str]:
+    """Every bug that is not in the book, each worker in a tree of its own; and a test that
+    fails without any of them, if there is one."""
     folder = Path(tempfile.mkdtemp(prefix="tacit-mutate-"))
     trees = SimpleQueue[Tree]()
     try:
         for k in range(jobs):
             trees.put(Tree(folder / str(k)))
 
+        known = {bug: book.find(bug) for bug in bugs}
+
         def plant(bug: Bug) -> Caught:
+            if before := known[bug]:
+                return before
             tree = trees.get()
             try:
                 caught = tree.plant(bug)
             finally:
                 trees.put(tree)
             _show(caught)
+            book.write(caught)
             return caught
 
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(plant, bugs))
+            found = list(pool.map(plant, bugs))
+        wrong = trees.get().control(each.by for each in found if each.by)
+        return found, wrong
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -111,19 +129,6 @@ def _show(caught: Caught) -> None:
 def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def _plain(found: list[Caught]) -> list[dict[str, object]]:
-    return [
-        {
-            "bug": each.bug.name,
-            "words": each.bug.words,
-            "file": each.bug.file,
-            "caught_by": each.by or None,
-            "seconds": round(each.seconds, 1),
-        }
-        for each in found
-    ]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutating.bug import Bug
+from mutating.bug import Bug, Rotten
 
 ROOT = Path(__file__).parents[2]
 COPIED = (
@@ -27,8 +27,10 @@ COPIED = (
     "CHANGELOG.md",
 )
 """What tests read."""
-MOST_SECONDS = 240.0
+MOST_SECONDS = 900.0
 """For one bug. A test that hangs has noticed something, but nobody can say what."""
+MOST_CONTROL = 1800.0
+"""For all tests that caught a bug, on the tree without one."""
 FAILED = 1
 """What pytest returns if tests failed; any other status is no catch."""
 
@@ -62,7 +64,7 @@ class Tree:
                 shutil.copy2(source, folder / name)
 
     def tests(
-        self, names: Iterable[str], cache: Path
+        self, names: Iterable[str], cache: Path, seconds: float = MOST_SECONDS
     ) -> subprocess.CompletedProcess[str]:
         """Run some tests of the copy until one fails."""
         paths = {
@@ -79,7 +81,7 @@ class Tree:
             env={**os.environ, **paths},
             capture_output=True,
             text=True,
-            timeout=MOST_SECONDS,
+            timeout=seconds,
             check=False,
         )
 
@@ -87,7 +89,10 @@ class Tree:
         """Plant a bug, run its tests, and take it out again."""
         path = self.folder / "src" / "tacit" / bug.file
         stamp = path.stat()
-        before = bug.apply(self.folder)
+        try:
+            before = bug.apply(self.folder)
+        except Rotten as error:
+            return Caught(bug, "", 0.0, str(error))
         start = time.monotonic()
         own = tempfile.mkdtemp(dir=self.folder) if bug.is_compiled else ""
         cache = Path(own) if own else self.folder / "compiled"
@@ -106,6 +111,18 @@ class Tree:
             return Caught(bug, first_failure(done.stdout), seconds)
         why = "" if done.returncode == 0 else last_line(done)
         return Caught(bug, "", seconds, why)
+
+    def control(self, tests: Iterable[str]) -> str:
+        """The first of these tests that fails without any bug, which then says nothing;
+        empty if all pass."""
+        names = sorted({name for name in tests if "::" in name})
+        if not names:
+            return ""
+        done = self.tests(names, self.folder / "compiled", MOST_CONTROL)
+        if done.returncode == 0:
+            return ""
+        failed = done.returncode == FAILED
+        return first_failure(done.stdout) if failed else last_line(done)
 
 
 def first_failure(output: str) -> str:

@@ -17,11 +17,13 @@ _HOMES = {
     "sample": "tacit.data.sample",
     "sample_catalogue": "tacit.data.sample",
     "Catalogue": "tacit.data.catalogue",
+    "PublicPeople": "tacit.data.public",
     "Ratings": "tacit.data.ratings",
     "Schema": "tacit.data.schema",
     "load": "tacit.model.model",
     "Model": "tacit.model.model",
     "verify": "tacit.model.verify",
+    "synthesize": "tacit.model.synthesize",
     "plan": "tacit.evaluation.planning",
     "choose": "tacit.evaluation.planning",
     "open_book": "tacit.ledger.book.book",
@@ -30,6 +32,7 @@ _HOMES = {
     "evaluate": "tacit.evaluation.door",
     "Evaluation": "tacit.evaluation.door",
     "release": "tacit.evaluation.release",
+    "refresh": "tacit.fitting.refresh",
     "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
     "Popularity": "tacit.methods.baselines.popularity",
@@ -66,6 +69,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
@@ -76,6 +80,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.planning import choose, plan
     from tacit.evaluation.release import release
     from tacit.evaluation.tune import tune
+    from tacit.fitting.refresh import refresh
     from tacit.ledger.book.book import open_book
     from tacit.methods.baselines.bias import Bias
     from tacit.methods.baselines.popularity import Popularity
@@ -106,6 +111,7 @@ if TYPE_CHECKING:
         ProjectedOneBitMF,
     )
     from tacit.model.model import Model, load
+    from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify
 
 

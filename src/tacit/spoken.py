@@ -43,7 +43,7 @@ CALLS = {
 _OPTION = re.compile(
     r"--(?P<name>[a-z][a-z-]*[a-z])"
     r"(?:[ =](?P<value>LOW,HIGH|-?[\d.]+,-?[\d.]+|-?\d[\d.e-]*%?(?![\w])|[A-Z_]{1,}\b"
-    r"|[a-z]+=\S+|[a-z]+\b))?"
+    r"|[a-z]+=[^\s,;)]+|[a-z]+\b))?"
 )
 
 
@@ -77,6 +77,9 @@ def _argument(found: re.Match[str]) -> str:
         return f"{name}=True" if name in FLAGS else known
     if not known:  # --set NAME=VALUE
         return value
+    if name == "columns" and "=" in value:
+        role, column = value.split("=", 1)
+        return f'columns={{"{role}": "{column}"}}'
     if "," in value:
         low, high = value.lower().split(",")
         return f"{known}=({low}, {high})"

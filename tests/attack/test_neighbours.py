@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.data.sample import sample, sample_catalogue
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.fitting.run import _Run
@@ -19,6 +18,7 @@ from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Everyone
 from tacit.testing import broken
+from tacit.testing.few import few_films, few_ratings
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000
@@ -42,8 +42,7 @@ NOT_PURE = {
 
 @pytest.fixture(scope="module")
 def ratings():
-    whole = sample()
-    return whole.take(whole.user < PEOPLE)
+    return few_ratings(PEOPLE)
 
 
 def neighbour(ratings, unit, rng):
@@ -74,9 +73,9 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
     method = find(name)(epsilon=2.0, delta=delta, unit=unit)
     if delta == 0 and (name, unit) in NOT_PURE:
         with pytest.raises(SettingError):
-            _Run(method, data, sample_catalogue(), None, None)
+            _Run(method, data, few_films(), None, None)
         return
-    run = _Run(method, data, sample_catalogue(), None, None)
+    run = _Run(method, data, few_films(), None, None)
     used = run.engine.ratings
     if most is not None:
         used = used.take(_first(used, most))
@@ -132,7 +131,7 @@ def test_no_neighbour_of_a_small_crowd_moves_it(ratings, name, unit, delta):
     method = find(name)(epsilon=2.0, delta=delta, unit=unit)
     if delta == 0 and (name, unit) in NOT_PURE:
         return
-    assert not broken(method, sample_catalogue(), ratings, users=MANY)
+    assert not broken(method, few_films(), ratings, users=MANY)
 
 
 def test_a_plan_for_many_has_every_stage():
@@ -142,11 +141,10 @@ def test_a_plan_for_many_has_every_stage():
         ("user", {"tastes", "covariance", "sweep 1"}),
         ("rating", {"covariance", "effects instead"}),
     ):
-        ratings = sample(people=20)
         run = _Run(
             find("bayes")(epsilon=2.0, unit=unit),
-            ratings,
-            sample_catalogue(),
+            few_ratings(people=20),
+            few_films(),
             MANY,
             None,
         )

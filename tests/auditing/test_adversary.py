@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing.adversary import NEAR, QUICK_EFFORT, hunt_pairs
-from tacit.auditing.pairs import every_small_pair, random_pair, records
+from tacit.auditing.adversary import QUICK_EFFORT, hunt_pairs
+from tacit.auditing.ascent import flat, nudged, uphill
+from tacit.auditing.pairs import (
+    Pair,
+    elsewhere,
+    every_small_pair,
+    random_pair,
+    records,
+)
+from tacit.auditing.reach import NEAR
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
 from tacit.data.catalogue import Catalogue
@@ -59,6 +67,40 @@ def test_a_skipped_clip_is_found(people, monkeypatch):
     got = hunted("bias", "user", people)
     assert max(got.reached.values()) > 1.2
     assert got.epsilon > 5
+
+
+def test_steps_up_a_slope_end_at_its_top(people):
+    """Neither end of the scale nor its middle, where all other searches look."""
+    top = np.array([1.7, 4.4, 2.2])
+    rng = np.random.default_rng(0)
+    pair = Pair(np.arange(3), np.array([5.0, 1.0, 3.0]))
+
+    def height(pair):
+        return -float(((pair.value - top) ** 2).sum())
+
+    for _ in range(40):
+        start = nudged(pair, people, rng)
+        worth = np.array([height(each) for each in flat([start])])
+        steps = uphill([start], [worth], people)
+        pair = max([pair, *steps], key=height)
+        assert all(((p.value >= 1) & (p.value <= 5)).all() for p in steps)
+    assert height(pair) > -0.1
+
+
+def test_the_best_pair_is_tried_at_every_item_and_in_everybodys_place(people):
+    pair = Pair(np.array([3, 5]), np.array([1.0, 5.0]), cell=1)
+    tried = list(elsewhere(pair, people, np.random.default_rng(0)))
+    items = {int(each.item[1]) for each in tried} - {5}
+    assert items == set(range(people.n_items)) - {3, 5}
+    assert {each.who for each in tried} == set(range(people.n_users))
+
+
+def test_each_kind_of_search_only_adds(people):
+    got = hunted("bias", "rating", people)
+    told = list(got.stages.values())
+    assert told == sorted(told)
+    assert list(got.stages)[-1] == "gradient"
+    assert told[-1] == got.epsilon
 
 
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])

@@ -84,6 +84,22 @@ def test_the_owners_people_are_booked_as_an_evaluation(tmp_path):
     assert "NOT PRIVATE" in done.output + done.stderr
 
 
+def test_claims_of_papers_are_a_page_as_well(tmp_path):
+    page, data = tmp_path / "claims.html", tmp_path / "claims.json"
+    done = run(
+        *("covariance-knn", "--claims"),
+        *("--out", str(page), "--out", str(data)),
+    )
+    assert done.exit_code == 0, done.output
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    assert "<script" not in text
+    assert "covariance in L1" in text
+    assert "What it cannot show" in text
+    (claim,) = json.loads(data.read_text())["claims"]
+    assert claim["verdict"] == "refuted"
+
+
 def test_nothing_to_audit_is_said():
     with pytest.raises(SettingError, match="nothing to audit"):
         tacit.audit("bias", calibration="paper")

@@ -16,6 +16,9 @@ QUICK = (
     "PNBM means",
     "PNBM gradient",
     "DPSS biases",
+    "DPSS existence",
+    "posterior law at temperature 0.006",
+    "posterior law at temperature 1",
     "PSGD averages",
     "k + 1 rounds",
     "k rounds",
@@ -32,6 +35,13 @@ def test_what_is_false_falls_and_what_holds_does_not(name: str) -> None:
     mistake = NEVER if claim.expected == "true" else 1e-4
     done = Audited(claim, claim.audit(mistake, quick=True))
     assert done.as_expected, done.finding.words
+
+
+def test_the_law_at_a_temperature_is_sharper_by_what_it_divides() -> None:
+    """epsilon/(8 rho) between a person who gives 1 throughout and one who gives 5."""
+    claim = BY_NAME["posterior law at temperature 0.006"]
+    measured = claim.audit(NEVER).measured
+    assert measured == pytest.approx(20 / (8 * 0.006), rel=1e-3)
 
 
 def test_every_claim_says_what_it_is_about() -> None:

@@ -296,13 +296,11 @@ def test_evaluate_splits(tacit, table, split):
         "popularity",
         "--split",
         split,
-        "--hold",
-        5,
         "--seeds",
         1,
         "--json",
     )
-    extra = ("--positive", 3) if split == "people" else ()
+    extra = ("--positive", 3, "--hold", 5) if split == "people" else ()
     cell = json.loads(tacit("evaluate", table, *args, *extra).out)["cells"][0]
     assert cell["recall@20" if split == "people" else "rmse"] is not None
 

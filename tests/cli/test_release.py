@@ -122,7 +122,7 @@ def test_a_tuned_model_is_written_with_its_promise(
     assert "tune 3 candidates" in tacit("ledger", "show", "--ledger", book).out
 
 
-def test_public_ratings_cost_nothing_and_say_so(tacit, table, book):
+def test_public_ratings_cost_nothing_and_say_so(tacit, table, tacit_home):
     done = tacit(
         "tune",
         table,
@@ -137,12 +137,10 @@ def test_public_ratings_cost_nothing_and_say_so(tacit, table, book):
         "--public-data",
         "--seeds",
         1,
-        "--ledger",
-        book,
     )
     assert done.status == 0, done.err
     assert "their owner says are public" in done.out
-    assert not book.exists()
+    assert not list(tacit_home.glob("*.sqlite"))
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,28 @@ def test_likes_are_stated_as_likes(tacit, tmp_path):
     words = tacit("statement", tmp_path / "m").out
     assert "that person's likes" in words
     assert "rating" not in words
+
+
+def test_a_shop_names_its_own_columns(tacit, tmp_path, monkeypatch):
+    """The names are said once, and hold for the catalogue too; what is left unread is told."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"k{u};a{i};{1 + (u * i) % 5};web" for u in range(9) for i in (1, 2)
+    ]
+    head = "buyer_key;thing_key;joy;channel"
+    (tmp_path / "shop.csv").write_text("\n".join([head, *rows]) + "\n")
+    (tmp_path / "things.csv").write_text(
+        "thing_key;description;category\na1;Tea;Drink\na2;Brie;Cheese\n"
+    )
+    words = (
+        "fit shop.csv --scale 1,5 --epsilon 1 --users 9 --method bias --out m"
+    )
+    refused = tacit(*words.split())
+    assert refused.status == 2
+    assert "--columns user=NAME" in refused.err
+    columns = ("user=buyer_key", "item=thing_key", "rating=joy")
+    named = [word for each in columns for word in ("--columns", each)]
+    done = tacit(*words.split(), "--items", "things.csv", *named)
+    assert done.status == 0, done
+    assert "not read: `channel`; --columns time=NAME says when" in done.err
+    assert "2 items, titles" in done.err

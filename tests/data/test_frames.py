@@ -175,3 +175,60 @@ def test_sparse_likes() -> None:
 def test_sparse_off_the_scale() -> None:
     with pytest.raises(DataError, match=r"row 2, column 1.*outside the scale"):
         read(sp.csr_array(MATRIX), (1, 4))
+
+
+class Streamed:
+    """What only hands its columns over by the Arrow interface."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+class Distant:
+    """A frame that is somewhere else until it is fetched."""
+
+    def __init__(self, frame: object) -> None:
+        self.frame = frame
+
+    def toPandas(self) -> object:  # noqa: N802 as Spark spells it
+        return self.frame
+
+
+@pytest.mark.parametrize(
+    "source",
+    [Streamed(pa.table(DATA)), Distant(pd.DataFrame(DATA))],
+    ids=["arrow", "fetched"],
+)
+def test_frames_of_other_libraries(source: object) -> None:
+    assert cells(read(source, (1, 5))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "source",
+    [pa.array([1, 2]), pd.Series([1, 2]), pl.Series([1, 2]), pd.DataFrame],
+    ids=["array", "pandas column", "polars column", "class"],
+)
+def test_columns_and_classes_are_no_frames(source: object) -> None:
+    with pytest.raises(SettingError, match="cannot be read from a"):
+        read(source, (1, 5))
+
+
+def test_pandas_ids_beyond_a_signed_integer() -> None:
+    user = pd.array([2**64 - 1, 7, 7], "UInt64")
+    found = cells(read(pd.DataFrame({**DATA, "user": user}), (1, 5)))
+    assert found[(str(2**64 - 1), "b")] == 4.0
+
+
+def test_pandas_columns_of_one_name() -> None:
+    frame = pd.DataFrame([[1, "a", 3, 4]], columns=["user", "item", "x", "x"])
+    with pytest.raises(DataError, match="two columns are called x"):
+        read(frame, (1, 5))
+
+
+def test_a_notebook_is_told_which_columns_were_read() -> None:
+    shown = read(pl.DataFrame({**DATA, "<b>": [1, 2, 3]}), (1, 5))._repr_html_()
+    assert "read user from `user`, item from `item`" in shown
+    assert "not read: `&lt;b&gt;`" in shown

@@ -198,3 +198,14 @@ def test_real_data(
         pytest.skip(f"there is no {name} in TACIT_DATA")
     found = read_items(public_data / name)
     assert (len(found), len(found.tags)) == (count, genres)
+
+
+def test_ids_in_a_column_that_is_named() -> None:
+    frame = pl.DataFrame(
+        {"thing_key": ["a", "b"], "description": ["Tea", "Brie"]}
+    )
+    with pytest.raises(DataError, match="names no item"):
+        read_items(frame)
+    found = read_items(frame, item="thing_key")
+    assert list(found.ids) == ["a", "b"]
+    assert found.titles == ["Tea", "Brie"]

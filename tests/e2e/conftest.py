@@ -21,7 +21,8 @@ import pytest
 
 from tacit.data.ratings import Ratings
 
-_MAIN = "from tacit.cli.main import main; main()"
+sys.path.insert(0, str(Path(__file__).parent))
+from forked import MAIN, ONE_THREAD, Forked
 
 
 class Small:
@@ -78,7 +79,7 @@ class Federation:
         self.url = {
             role: f"http://127.0.0.1:{port}" for role, port in self.port.items()
         }
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, Any] = {}
         self.items = folder / "items.csv"
         self.items.write_text("item\n" + "\n".join(ratings.items) + "\n")
         self.out = folder / "model"
@@ -88,21 +89,23 @@ class Federation:
         self.context: Any = None
         """How this process trusts the servers' certificates."""
 
-    def start(self, *roles: str, wait: bool = True) -> None:
+    def start(
+        self, *roles: str, wait: bool = True, forked: bool = True
+    ) -> None:
+        """Without `forked` it is a program of its own, which costs a second."""
         for role in roles or ("aggregator", "recommender"):
-            with open(self.folder / f"{role}.log", "ab") as log:
+            log = self.folder / f"{role}.log"
+            words = ["federate", role, *self._arguments(role)]
+            program = self.main.get(role, MAIN)
+            if forked:
+                self.processes[role] = Forked(words, log, program)
+                continue
+            with open(log, "ab") as out:
                 self.processes[role] = subprocess.Popen(
-                    [
-                        sys.executable,
-                        "-c",
-                        self.main.get(role, _MAIN),
-                        "federate",
-                        role,
-                        *self._arguments(role),
-                    ],
-                    stdout=log,
-                    stderr=log,
-                    env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+                    [sys.executable, "-c", program, *words],
+                    stdout=out,
+                    stderr=out,
+                    env=os.environ | ONE_THREAD,
                 )
         if wait:
             for role in roles or ("aggregator", "recommender"):

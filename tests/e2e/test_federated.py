@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from tacit.data.sample import sample
 from tacit.fitting.run import trial
@@ -132,10 +133,6 @@ def test_one_device_takes_part_and_recommends_for_itself(
 ) -> None:
     """The command itself, as a process: ratings in a csv, a list out, nothing of the
     ratings at the servers."""
-    import os
-    import subprocess
-    import sys
-
     ratings = sample(people=8, ratings=160, seed=9)
     f = federation(ratings, method="popularity", cohort=2, least=2)
     f.start()
@@ -151,38 +148,30 @@ def test_one_device_takes_part_and_recommends_for_itself(
         ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
         homes.append((mine, tmp_path / f"home-{person}"))
-    main = "from tacit.cli.main import main; main()"
-    processes = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                main,
-                "federate",
-                "device",
-                "--recommender",
-                f.url["recommender"],
-                "--ratings",
-                mine,
-                "--home",
-                home,
-                "--pin",
-                f.pin["recommender"],
-                "--accept-unbounded",
-                "--recommend",
-                "3",
-                "--json",
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ.copy(),
-        )
-        for mine, home in homes
-    ]
-    for process in processes:
-        out, error = process.communicate(timeout=60)
-        assert process.returncode == 0, error.decode()[-2000:]
-        assert len(json.loads(out)["recommendations"]) == 3
+    devices = []
+    for mine, home in homes:
+        words = [
+            "federate",
+            "device",
+            "--recommender",
+            f.url["recommender"],
+            "--ratings",
+            str(mine),
+            "--home",
+            str(home),
+            "--pin",
+            f.pin["recommender"],
+            "--accept-unbounded",
+            "--recommend",
+            "3",
+            "--json",
+        ]
+        told = tmp_path / f"{home.name}.json"
+        errors = tmp_path / f"{home.name}.log"
+        devices.append((Forked(words, told, errors=errors), told, errors))
+    for device, told, errors in devices:
+        assert device.wait(60) == 0, errors.read_text()[-2000:]
+        assert len(json.loads(told.read_text())["recommendations"]) == 3
     assert all(
         (home / "device.json").stat().st_mode & 0o777 == 0o600
         for _, home in homes

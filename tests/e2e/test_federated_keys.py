@@ -7,14 +7,13 @@ import http.client
 import json
 import sqlite3
 import ssl
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from tacit.data.sample import sample
 from tacit.errors import Failure
@@ -155,8 +154,9 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         set=settings,
     )
     f.start()
+    device_log = tmp_path / "devices.log"
 
-    def device(person: int, *more: str) -> subprocess.Popen:
+    def device(person: int, *more: str) -> Forked:
         cells, mine = people.row(person), tmp_path / f"mine-{person}.csv"
         lines = [
             f"{people.items[i]},{v:g}"
@@ -184,11 +184,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
             "1e-4",
             *more,
         ]
-        main = "from tacit.cli.main import main; main()"
-        return subprocess.Popen(
-            [sys.executable, "-c", main, *map(str, command)],
-            stderr=subprocess.PIPE,
-        )
+        return Forked([*map(str, command)], device_log)
 
     def reach(number: int) -> None:
         until = time.monotonic() + 60
@@ -199,14 +195,13 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
     steady, shaky = device(0), device(1)
     reach(2)
     shaky.kill()
-    shaky.communicate()
+    shaky.wait()
     before = stored(
         f, "aggregator", "SELECT id, public FROM device ORDER BY id"
     )
     shaky = device(1, "--rotate-key")
     for process in (steady, shaky):
-        error = process.communicate(timeout=90)[1]
-        assert process.returncode == 0, error.decode()[-2000:]
+        assert process.wait(90) == 0, device_log.read_text()[-2000:]
     after = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
     assert [row[0] for row in before] == [row[0] for row in after]
     assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
@@ -254,14 +249,9 @@ def test_new_exchange_keys_need_no_restart_and_no_enrolment(
             str(f.home[role]),
             "--rotate",
         ]
-        main = "from tacit.cli.main import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", main, *command],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert done.stdout.strip() == f.pin[role]  # the identity stays
+        told = f.folder / f"rotated-{role}"
+        assert Forked(command, told).wait(60) == 0, told.read_text()
+        assert told.read_text().strip() == f.pin[role]  # the identity stays
         before = json.loads((f.home[role] / "identity.json").read_text())[
             "exchange"
         ]

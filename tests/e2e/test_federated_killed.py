@@ -16,6 +16,8 @@ POINTS = (
     *(f"{step.value}" for step in Stage if step is not Stage.OVER),
     "after open",
     "after begin",
+    "after tell",
+    "after tell",  # some were called then, and others not
     "after close",
     "after advance",
     Stage.OVER.value,
@@ -23,7 +25,7 @@ POINTS = (
 """One kill at each of these, in this order, as the training goes on."""
 BEFORE_ANYBODY = 2
 """The first kills, which need no device."""
-FEW = (POINTS[0], POINTS[1], "after begin", "after close", Stage.OVER.value)
+FEW = (POINTS[0], POINTS[1], "after tell", "after close", Stage.OVER.value)
 """Those of them without `--full`: a restart takes some seconds."""
 LIMIT_SECONDS = 400
 
@@ -31,10 +33,12 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from tacit.cli.main import main
+from tacit.federation.server import calls
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.rounds import Rounds
 
+calls.TOGETHER = 2
 left = Path(os.environ["KILL_POINTS"])
 
 def reached(name):
@@ -56,7 +60,7 @@ def watched(self, step):
     enter(self, step)
     reached(step.value)
 Conductor._enter = watched
-for name in ("begin", "advance"):
+for name in ("begin", "tell", "advance"):
     after(Rounds, name)
 for name in ("open", "close"):
     after(RemoteAggregator, name)

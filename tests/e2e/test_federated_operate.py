@@ -7,13 +7,12 @@ import asyncio
 import contextlib
 import itertools
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from forked import Forked
 
 from tacit.errors import Failure, StorageError
 from tacit.federation.server.store import ServerStore, Transaction
@@ -109,20 +108,8 @@ def test_two_aggregators_on_one_database_count_everything_once(
         arguments[arguments.index("--port") + 1] = str(f.port["second"])
         watch = arguments.index("--watch-port") + 1
         arguments[watch] = str(f.watch["second"])
-        with open(f.folder / "second.log", "ab") as log:
-            main = "from tacit.cli.main import main; main()"
-            f.processes["second"] = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-c",
-                    main,
-                    "federate",
-                    "aggregator",
-                    *arguments,
-                ],
-                stdout=log,
-                stderr=log,
-            )
+        words = ["federate", "aggregator", *arguments]
+        f.processes["second"] = Forked(words, f.folder / "second.log")
         for role in (
             "aggregator",
             "second",

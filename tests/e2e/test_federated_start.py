@@ -51,7 +51,7 @@ def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(
     secret.write_text("open sesame\n")
     people = sample(people=2, ratings=10, seed=1)
     f = federation(people, aggregator=["--token-file", str(secret)])
-    f.start("aggregator")
+    f.start("aggregator", forked=False)
     pid = f.processes["aggregator"].pid
     assert b"sesame" not in Path(f"/proc/{pid}/cmdline").read_bytes()
 

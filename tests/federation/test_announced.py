@@ -21,6 +21,8 @@ from tacit.federation.device.part import _deliver
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
+from tacit.federation.server import calls
+from tacit.federation.server.announced import Kept
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
 from tacit.federation.server.store import ServerStore
@@ -99,8 +101,19 @@ def rounds(tmp_path):
     store.close()
 
 
-def begin(rounds: Rounds, where: Attempt, told: Telling) -> Telling:
-    return asyncio.run(rounds.begin(where, told))
+def begin(
+    rounds: Rounds, where: Attempt, told: Telling, most: int | None = None
+) -> Kept:
+    """What is written of an attempt after `most` more devices were told, or all of them."""
+
+    async def run() -> Kept:
+        kept = await rounds.begin(where, told)
+        left = [each for each in where.joined if each not in kept.payloads]
+        if left[:most]:
+            await rounds.tell(where, kept, left[:most])
+        return kept
+
+    return asyncio.run(run())
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -128,10 +141,70 @@ def test_a_second_attempt_deals_anew_if_each_is_told_its_own(rounds) -> None:
     assert found.payload("bb") == b"three"
 
 
-def test_a_damaged_announcement_is_never_sent(rounds) -> None:
-    told = Says({"aa": b"one", "bb": b"one"}, True)
+def test_those_who_were_told_before_a_restart_are_told_the_same(rounds) -> None:
+    """A recommender that died in the middle of its calls: nobody was told the rest yet."""
+    where = attempt(0, "aa", "bb", "cc")
+    words = {"aa": b"one", "bb": b"two", "cc": b"three"}
+    kept = begin(rounds, where, Says(words), most=2)
+    assert set(kept.payloads) == {"aa", "bb"}
+    again = begin(rounds, where, Says(dict.fromkeys(words, b"other")))
+    found = [again.payload(each) for each in ("aa", "bb", "cc")]
+    assert found == [b"one", b"two", b"other"]
+    assert [again.digest(each) for each in words] == [
+        digest(each) for each in found
+    ]
+    third = begin(rounds, where, Says(dict.fromkeys(words, b"third")))
+    assert dict(third.payloads) == dict(again.payloads)
+
+
+def test_telling_twice_is_telling_once(rounds) -> None:
+    """As after a commit whose answer was lost."""
+    where, told = attempt(), Says({"aa": b"one", "bb": b"two"})
+
+    async def run() -> Kept:
+        kept = await rounds.begin(where, told)
+        await rounds.tell(where, kept, ["aa", "bb"])
+        await rounds.tell(where, kept, ["aa", "bb"])
+        return kept
+
+    assert asyncio.run(run()).payloads == told.words
+
+
+def test_devices_that_list_everything_are_told_apart(monkeypatch) -> None:
+    monkeypatch.setattr(calls, "ROWS", 10)
+    monkeypatch.setattr(calls, "TOGETHER", 3)
+    sizes = {"aa": 9, "bb": 2, "cc": 40, "dd": 1, "ee": 1, "ff": 1, "gg": 1}
+    joined = {name: np.zeros(size, np.uint32) for name, size in sizes.items()}
+    where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
+    active = calls.Active(where, Kept(Says({}), (), {"gg": b""}, {}))
+    parts = calls.together(active)
+    assert parts == [["aa"], ["bb"], ["cc"], ["dd", "ee", "ff"]]
+
+
+def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:
+    told = Says({"aa": b"one", "bb": b"two"})
+    begin(rounds, attempt(), told, most=0)
+    blob = pack_state(
+        {
+            name: np.frombuffer(each, np.uint8)
+            for name, each in told.words.items()
+        }
+    )
+    rounds.store.now(
+        lambda s: s.run(
+            "UPDATE announced SET told = ?, digest = ?", blob, digest(blob)
+        )
+    )
+    other = Says({"aa": b"other", "bb": b"other"})
+    assert begin(rounds, attempt(), other).payloads == told.words
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_damaged_announcement_is_never_sent(rounds, alike) -> None:
+    told = Says({"aa": b"one", "bb": b"one"}, alike)
     begin(rounds, attempt(), told)
-    rounds.store.now(lambda s: s.run("UPDATE announced SET told = ?", b"two"))
+    table = "announced" if alike else "announced_some"
+    rounds.store.now(lambda s: s.run(f"UPDATE {table} SET told = ?", b"two"))
     with pytest.raises(Failure, match="damaged"):
         begin(rounds, attempt(), told)
 

@@ -11,11 +11,17 @@ from click.testing import CliRunner
 
 from tacit.cli.federate import federate
 from tacit.data.catalogue import Catalogue, catalogue_facts
-from tacit.errors import SettingError
+from tacit.errors import SettingError, StorageError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.protocol.task import Task
-from tacit.federation.server import book, control, uploads
+from tacit.federation.server import (
+    book,
+    control,
+    rounds,
+    training,
+    uploads,
+)
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.recommender import MIGRATIONS
@@ -265,3 +271,66 @@ def test_a_histogram_is_as_prometheus_reads_it() -> None:
     assert f'{name}"1"}} 2' in lines
     assert f'{name}"+Inf"}} 3' in lines
     assert 'tacit_recommender_phase_seconds_count{phase="opening"} 3' in lines
+
+
+# what is away for a moment ends no training
+
+
+def failing(times: int, work):
+    """The work, which finds no room so many times."""
+    left = iter(range(times))
+
+    def first(*given):
+        if next(left, None) is not None:
+            raise StorageError("no space left on the device")
+        return work(*given)
+
+    return first
+
+
+def test_a_key_file_that_cannot_be_written_is_awaited(
+    server, monkeypatch
+) -> None:
+    monkeypatch.setattr(rounds, "PAUSE", 0.01)
+    hold = failing(3, server.identity.hold)
+    monkeypatch.setattr(server.identity, "hold", hold)
+
+    async def run() -> None:
+        conductor, _ = server.begin()
+        under_way = asyncio.create_task(conductor.run())
+        waiting = enter(conductor)
+        await until(lambda: all(each.done() for each in waiting))
+        assert not under_way.done()
+        under_way.cancel()
+        await asyncio.gather(under_way, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+def test_a_model_that_cannot_be_written_is_written_later(
+    server, monkeypatch
+) -> None:
+    """The rounds are paid for; health says that something is wrong until it is there."""
+    monkeypatch.setattr(rounds, "PAUSE", 0.01)
+    written, seen = [], []
+
+    def write(*_):
+        seen.append(server.gate.ready)
+        written.append(True)
+
+    monkeypatch.setattr(training, "publish", failing(2, write))
+
+    async def run() -> None:
+        conductor, one = server.begin()
+
+        async def over():
+            return conductor.loop.state
+
+        monkeypatch.setattr(conductor, "run", over)
+        await one.conduct()
+        assert conductor.stopped is None
+
+    asyncio.run(run())
+    assert written == [True]
+    assert seen == [False]
+    assert server.gate.ready

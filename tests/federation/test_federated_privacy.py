@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import replace
 from math import ceil
@@ -13,7 +14,7 @@ import pytest
 import tacit.federation.server
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.sample import sample
-from tacit.errors import BudgetError, SettingError
+from tacit.errors import BudgetError, SettingError, StorageError
 from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
@@ -147,6 +148,29 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
     assert again.answer(told(made), state(), b"m" * 32) == first
 
 
+def test_a_device_with_a_full_disk_says_so_and_sends_nothing(
+    tmp_path, monkeypatch
+) -> None:
+    from tacit.federation.device import memory
+
+    made = assemble(task())
+    mine = tmp_path / "mine.csv"
+    mine.write_text(f"item,rating\n{ITEMS[1]},5\n{ITEMS[5]},1\n")
+    facts = {"label": 7, "secret": "ab" * 32}
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    one = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.os, "fsync", full)
+        with pytest.raises(StorageError, match="No space left"):
+            one.answer(told(made), state(), b"m" * 32)
+    again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    assert not again.known(told(made), state())
+    assert again.answer(told(made), state(), b"m" * 32)
+
+
 SILENCERS = {
     "an array cut short": {"weights.mean": np.ones(4)},
     "a number that is none": {
@@ -269,6 +293,17 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()
     assert 0.8 < spread / share < 1.2
+
+
+@pytest.mark.parametrize(
+    "changes", [{"least": 9}, {"enough": 11}, {"joined": 9}]
+)
+def test_a_round_on_other_terms_than_the_tasks_is_not_answered(changes) -> None:
+    """A smaller cohort hides a person less; more shares than the task counts on are noise
+    that nobody adds."""
+    made = assemble(task(noise="devices"))
+    with pytest.raises(SettingError, match="cohort"):
+        sent(device(made), made, state(), **changes)
 
 
 def test_every_log_line_names_counts_and_no_device() -> None:

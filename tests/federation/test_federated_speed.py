@@ -8,10 +8,14 @@ import asyncio
 import numpy as np
 import pytest
 
-from tacit.errors import SettingError
+from tacit.errors import Failure, SettingError
+from tacit.federation.device.client import Away, KnownServer, fetch_task
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.http import Web
-from tacit.federation.protocol.wire import ascending
+from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.wire import Opening, PartLayout, ascending
+from tacit.federation.server import remote
+from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import ServerStore
 
 
@@ -245,3 +249,46 @@ def test_state_is_what_safetensors_reads() -> None:
 )
 def test_rows_ascend_inside_the_array(rows, fine) -> None:
     assert ascending(np.array(rows, np.uint32), 10) == fine
+
+
+# who is away for a moment, or lets a proxy speak, is asked again
+
+
+@pytest.mark.parametrize("status", ["408 Slow", "429 Much", "503 Away"])
+def test_an_aggregator_that_is_busy_is_asked_again(
+    tmp_path, monkeypatch, status
+) -> None:
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.001)
+    identity = Identity(tmp_path / "one.json")
+    layout = PartLayout(name="x", size=1, width=1, bits=32)
+    opening = Opening(
+        task="ab" * 8, round=0, attempt=0, least=2, parts=(layout,)
+    )
+
+    async def run() -> int:
+        busy = answer(b"{}", status)
+        async with Scripted(busy, busy, answer(b"{}", "403 No")) as server:
+            other = RemoteAggregator(
+                server.url, identity.public.hex(), identity
+            )
+            with pytest.raises(Failure, match="403"):
+                await other.open(opening)
+            await other.stop()
+            return len(server.bodies)
+
+    assert asyncio.run(run()) == 3
+
+
+def test_a_proxy_that_speaks_for_a_server_is_no_server() -> None:
+    """A device that asks for keys in the middle of a training would else leave for good."""
+    page = answer(b"<html>Bad gateway</html>", "502 Bad Gateway")
+
+    async def run() -> None:
+        async with Scripted(page, page) as server, Web() as web:
+            known = KnownServer(server.url, "ab" * 32)
+            with pytest.raises(Away):
+                await known.learn(web)
+            with pytest.raises(Away):
+                await fetch_task(web, known)
+
+    asyncio.run(run())

@@ -20,6 +20,7 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, packing, wire
 from tacit.federation.protocol.task import Task
+from tacit.federation.server import sums
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import ServerStore
 from tacit.methods.bayes.state import BayesState
@@ -237,9 +238,9 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
                 insert, header.task, 0, 0, f"{k}", "", 1, body
             )
         )
-    monkeypatch.setattr(aggregator, "AT_ONCE", 3 * len(bodies[0]))
+    monkeypatch.setattr(sums, "AT_ONCE", 3 * len(bodies[0]))
     key = (header.task, 0, 0)
-    found = store.now(lambda s: list(aggregator._bodies(s, key)))
+    found = store.now(lambda s: list(sums.bodies_of(s, key)))
     store.close()
     assert [body for _, body in found] == bodies
     assert [device for device, _ in found] == [f"{k}" for k in range(7)]
@@ -247,7 +248,7 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
 
 
 def summed(layout: wire.PartLayout, bodies: list[bytes]) -> np.ndarray:
-    total = aggregator._Total((layout,))
+    total = sums.Total((layout,))
     for body in bodies:
         total.add(body)
     return total.sections()[0].words

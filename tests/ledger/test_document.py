@@ -77,7 +77,9 @@ CHECKLIST = {
 class Strict(BaseModel):
     """A part of the registry's schema: no field more, none less."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, protected_namespaces=()
+    )
 
 
 class Basic(Strict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from mutating.book import Book  # noqa: E402
 from mutating.bugs import BUGS  # noqa: E402
-from mutating.run import Tree  # noqa: E402
+from mutating.run import Caught, Tree  # noqa: E402
 
 SOME = (
     "seeded noise",
@@ -37,6 +39,23 @@ def test_there_are_enough_of_them_and_each_names_a_test() -> None:
             file, _, name = test.partition("::")
             text = (ROOT / "tests" / file).read_text()
             assert f"def {name}" in text or f"class {name}" in text
+
+
+def test_a_run_is_taken_up_where_it_was_cut_off(tmp_path: Path) -> None:
+    first, second, third = BUGS[:3]
+    path = tmp_path / "book.json"
+    book = Book(path, fresh=False)
+    book.write(Caught(first, "a/test_b.py::test_c", 1.0))
+    book.write(Caught(second, "", 2.0))
+    again = Book(path, fresh=False)
+    found = again.find(first)
+    assert found is not None
+    assert found.by == "a/test_b.py::test_c"
+    assert again.find(second) is None  # it survived: planted again
+    assert again.find(third) is None
+    other = replace(first, new=f"{first.new} ")
+    assert again.find(other) is None  # another patch
+    assert Book(path, fresh=True).find(first) is None
 
 
 def test_some_are_planted_and_caught(tmp_path: Path, full: bool) -> None:

@@ -37,7 +37,7 @@ def only_full(full: bool) -> None:
 def test_no_invented_request_breaks_the_server(
     folders: list[Path], web: Path
 ) -> None:
-    import schemathesis
+    schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
     from schemathesis.checks import not_a_server_error

@@ -13,7 +13,13 @@ import pytest
 
 os.environ.setdefault("PW_EXPERIMENTAL_SERVICE_WORKER_NETWORK_EVENTS", "1")
 from playwright import sync_api
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Request,
+    expect,
+)
 
 from . import models, serve
 
@@ -24,6 +30,7 @@ FLAGS = (
 ).split()
 PATIENCE = 15_000.0
 """Milliseconds that a condition may take on a busy machine."""
+expect.set_options(timeout=PATIENCE)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ BOUND = (
         "        len(ptr) != people + 1\n        or ptr[0] != 0\n",
         "        ptr[0] != 0\n",
         (
-            "engine/test_threads.py::test_a_contribution_must_be_listed_person_by_person",
+            "bound/test_check.py::test_lines_that_are_not_shared_out_among_the_people_are_refused",
         ),
     ),
     Bug(

@@ -83,7 +83,7 @@ FITTING = (
         "what engines keep for people goes into the published arrays",
         "fitting/run.py",
         "        return replace(shared, schema=self.public.schema)\n",
-        "        kept = getattr(self.engine, '_personal', {})\n"
+        "        kept = getattr(self.engine, 'kept', {})\n"
         "        return replace(shared, schema=self.public.schema,\n"
         "                       arrays={**shared.arrays, **kept})\n",
         ("attack/test_planted.py::test_no_published_array_has_a_row_a_person",),

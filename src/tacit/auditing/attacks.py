@@ -88,6 +88,9 @@ def worst_pair(target: Target, ground: Ground) -> list[Finding]:
     note = f"{len(got.reached) - len(low)} of {len(got.reached)} bounds are reached to 95 %"
     if low:
         note += "; not " + ", ".join(low)
+    note += "; epsilon by kind of search: " + ", ".join(
+        f"{name} {epsilon:.2f}" for name, epsilon in got.stages.items()
+    )
     if broken:
         note = f"BROKEN bounds: {', '.join(broken)}; {note}"
     finding = found(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ATTACKS = ("worst", "device", "transcript", "published")
 """The worst neighbours, one device, and a fit with canaries: its transcript, its model."""
+CALENDAR = "calendar"
+"""Of methods that `tacit refresh` knows: the worst pair of streams, if it is asked for."""
 EPSILON = 1.0
 """Unless another is asked for."""
 DELTA = 1e-6
@@ -124,19 +126,23 @@ def audit(
 
 def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
     """The attacks of these names."""
-    unknown = sorted(set(attacks) - set(ATTACKS))
+    unknown = sorted(set(attacks) - {*ATTACKS, CALENDAR})
     if unknown or not attacks:
         raise SettingError(
             f"there is no attack {', '.join(unknown)}"
             if unknown
             else "no attack was named",
-            remedy=f"name some of {', '.join(ATTACKS)}",
+            remedy=f"name some of {', '.join((*ATTACKS, CALENDAR))}",
         )
     made: list[GroundAttack] = []
     if "worst" in attacks:
         made.append(worst_pair)
     if "device" in attacks:
         made.append(device_game)
+    if CALENDAR in attacks:
+        from tacit.auditing.streams import calendar_pair
+
+        made.append(calendar_pair)
     views = [view for view in VIEWS if view in attacks]
     if views:
         made.append(partial(one_run, views=views))

@@ -18,6 +18,9 @@ SIZES = (1, 2, 3, 5, 8, 13, 30, 60, 150)
 SMALL = 3
 """Items of the small case that is tried out completely."""
 
+PLACES = 1000
+"""Items, and people, in whose place the best pair is tried."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -28,6 +31,9 @@ class Pair:
     cell: int = 0
     other: float = 0.0
     """At `value`: what the cell holds in the other record."""
+    who: int = 0
+    """Of the people of the walk, in whose place she stands: what was released about them
+    before is then what later rounds use of her."""
 
     def words(self, unit: Unit) -> str:
         """For people: the record, and what differs."""
@@ -65,7 +71,8 @@ def random_pair(rng: np.random.Generator, like: Ratings) -> Pair:
     value = value.astype(np.float64)
     if rng.random() < 0.5:
         value[cell] = low if value.mean() > like.schema.middle else high
-    return _settled(Pair(item.astype(np.int64), value, cell), like)
+    who = int(rng.integers(max(like.n_users, 1)))
+    return _settled(Pair(item.astype(np.int64), value, cell, who=who), like)
 
 
 def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
@@ -94,7 +101,7 @@ def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
         more = np.setdiff1d(more, item)
         item = np.concatenate([item, more])
         value = np.concatenate([value, rng.choice([low, high], len(more))])
-    return _settled(Pair(item, value, cell), like)
+    return _settled(replace(pair, item=item, value=value, cell=cell), like)
 
 
 def turned(pair: Pair, like: Ratings) -> Iterator[Pair]:
@@ -106,6 +113,20 @@ def turned(pair: Pair, like: Ratings) -> Iterator[Pair]:
                 value = pair.value.copy()
                 value[place] = end
                 yield replace(pair, value=value)
+
+
+def elsewhere(
+    pair: Pair, like: Ratings, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """The cell that differs at every other item, and the person in everybody's place; up to
+    `PLACES` of each."""
+    free = np.setdiff1d(np.arange(like.n_items), pair.item)
+    for fresh in rng.permutation(free)[:PLACES].tolist():
+        item = pair.item.copy()
+        item[pair.cell] = fresh
+        yield replace(pair, item=item)
+    for who in rng.permutation(like.n_users)[:PLACES].tolist():
+        yield replace(pair, who=int(who))
 
 
 def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:

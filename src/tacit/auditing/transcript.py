@@ -150,19 +150,17 @@ def _given(step: Walked, ratings: Ratings, first: int) -> Iterator[list[Cells]]:
 
 
 def contributed(
-    step: Walked, people: Ratings, labels: int = TOGETHER
+    step: Walked, people: Ratings, who: NDArray[np.int64]
 ) -> list[Cells]:
     """What each of these people adds to each part of a round, bounded and in steps. Nobody
-    of them is in the data: they stand in the places of its first `labels` people."""
+    of them is in the data: they stand in the places of its people `who`."""
     from scipy.sparse import vstack
 
     found: list[list[Cells]] = []
-    most = max(1, min(labels, TOGETHER))
-    for start in range(0, people.n_users, most):
-        stop = min(start + most, people.n_users)
+    for start in range(0, people.n_users, TOGETHER):
+        stop = min(start + TOGETHER, people.n_users)
         block = block_of(people, slice(start, stop))
-        placed = np.arange(stop - start, dtype=np.int64)
-        block = replace(block, people=placed, first_cell=0)
+        block = replace(block, people=who[start:stop], first_cell=0)
         found.append(_parts(step, block))
     return [
         vstack(widened(*(cells[place] for cells in found)), format="csr")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tacit.cli.options import json_option
+from tacit.cli.options import asked_to_replace, json_option
 from tacit.cli.show import say
 
 
@@ -38,6 +38,7 @@ def add_items(
     from tacit.model.model import Model, load
 
     _check_apart(Path(model), Path(out))
+    overwrite = overwrite or asked_to_replace(out)
     known = load(model)
     shared = extend(known.shared, read_items(file))
     Model(shared, known.statement).save(out, overwrite=overwrite)

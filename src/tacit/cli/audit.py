@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.audit_asked import ground_of, seen, theirs
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
     ledger_options,
+    may_write,
 )
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
@@ -69,8 +71,11 @@ if TYPE_CHECKING:
     "--attack",
     "attacks",
     multiple=True,
-    type=click.Choice(["worst", "device", "transcript", "published"]),
-    help="Only these attacks; all unless said. The chance of a mistake is shared among them.",
+    type=click.Choice(
+        ["worst", "device", "transcript", "published", "calendar"]
+    ),
+    help="Only these attacks; the first four unless said. The chance of a mistake is shared "
+    "among them.",
 )
 @click.option(
     "--set",
@@ -116,6 +121,9 @@ if TYPE_CHECKING:
     multiple=True,
 )
 @click.option(
+    "--overwrite", is_flag=True, help="Replace files that are there already."
+)
+@click.option(
     "--gauntlet",
     is_flag=True,
     help="Published attacks instead, at every calibration: one table.",
@@ -146,6 +154,7 @@ def audit(
     what: str | None,
     everything: bool,
     out: tuple[Path, ...],
+    overwrite: bool,
     gauntlet: bool,
     claims: bool,
     parties: bool,
@@ -158,7 +167,10 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
+    refuse_moot()
     check_out(out)
+    for path in out:
+        may_write(str(path), overwrite)
     asked["command"] = _command()
     if gauntlet or claims:
         from tacit.cli.audit_tables import show_claims, show_gauntlet

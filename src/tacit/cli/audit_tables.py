@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from tacit.auditing.sheet import Sheet
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 
@@ -52,7 +52,9 @@ def show_gauntlet(
             f"any true claim falls with a chance of at most {mistake:g}."
         ),
     )
-    page = Page("The gauntlet", columns, rows, words, reasons(cells))
+    apart = reasons(cells)
+    said = "Where attacks do not apply"
+    page = Sheet("The gauntlet", columns, rows, words, said, apart)
     _give({"cells": facts(cells)}, page, out, as_json)
     return is_sound(cells)
 
@@ -114,6 +116,7 @@ def show_claims(
             "Measured is an epsilon that the printed algorithm surely costs at the claim's own "
             f"relation; any true claim is refuted with a chance of at most {mistake:g}."
         ),
+        "Derived is what derivation says before anything is measured.",
     )
     seen = [
         f"{each.claim.name}: {each.claim.sentence}. Seen: {each.finding.note} "
@@ -121,12 +124,21 @@ def show_claims(
         for each in done
     ]
     rows = [claim_row(each) for each in done]
-    page = Page("The claims of papers", CLAIM_COLUMNS, rows, words, seen)
+    said = "What was seen"
+    page = Sheet("The claims of papers", CLAIM_COLUMNS, rows, words, said, seen)
     _give({"claims": [each.facts() for each in done]}, page, out, as_json)
     return all(each.as_expected for each in done)
 
 
-CLAIM_COLUMNS = ["claim", "paper", "relation", "claimed", "measured", "verdict"]
+CLAIM_COLUMNS = [
+    "claim",
+    "paper",
+    "relation",
+    "claimed",
+    "measured",
+    "verdict",
+    "derived",
+]
 
 
 def claim_row(done: Audited) -> list[str]:
@@ -140,58 +152,23 @@ def claim_row(done: Audited) -> list[str]:
         f"{done.claim.epsilon:g}",
         measured,
         found.words,
+        done.claim.expected,
     ]
 
 
-class Page(NamedTuple):
-    """A table with what is said about it."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    words: tuple[str, ...]
-    """Below the table."""
-    more: list[str]
-    """In a file only."""
-
-    def markdown(self) -> str:
-        """With the command and the day."""
-        today = datetime.now(UTC).date().isoformat()
-        command = " ".join(["tacit", *sys.argv[1:]])
-        lines = [
-            f"# {self.title}",
-            "",
-            f"By `{command}`, {today}.",
-            "",
-            *(f"{line}\n" for line in self.words),
-            _line(self.columns),
-            _line(["---"] * len(self.columns)),
-            *(_line(row) for row in self.rows),
-            "",
-            *(f"- {line}" for line in self.more),
-        ]
-        return "\n".join(lines) + "\n"
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _give(
-    facts: dict[str, Any], page: Page, out: Sequence[Path], as_json: bool
+    facts: dict[str, Any], page: Sheet, out: Sequence[Path], as_json: bool
 ) -> None:
     """To the files that were asked for, and to the terminal."""
     from tacit.evaluation.report.files import write
 
+    command = " ".join(["tacit", *sys.argv[1:]])
     text = {
-        ".json": json.dumps(facts, indent=1) + "\n",
-        ".md": page.markdown(),
+        ".json": json.dumps({"command": command, **facts}, indent=1) + "\n",
+        ".md": page.markdown(command),
+        ".html": page.html(command),
     }
     for path in out:
-        if path.suffix not in text:
-            raise SettingError(
-                f"{path} does not end in .json or .md", remedy="name it so"
-            )
         write(str(path), text[path.suffix].encode())
     if as_json:
         print_json(facts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -102,6 +103,7 @@ def choose(
     """
     from tacit.cli.choose_asked import answer
 
+    refuse_moot()
     overwrite = options.pop("overwrite")
     for place, name in ((report, "--report"), (plot, "--plot")):
         if place is not None and place != "-":

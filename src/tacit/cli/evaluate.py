@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     check_data,
     data_options,
@@ -172,6 +173,7 @@ NOT_REPEATED = (
 @json_option
 def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
+    refuse_moot()
     if options["release"]:
         run_release(ratings, options, as_json=as_json)
         return
@@ -185,6 +187,10 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     for words in asked.left_out:
         note(f"left out: {words}")
     data, items = read_data(ratings, options)
+    if items is None:
+        note(
+            "without --items no public features are used; a fit that has them is another one"
+        )
     with counted("evaluate") as bar:
         found = asked.run(
             data,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     MethodOption,
     asked_to_replace,
@@ -21,10 +22,11 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
-from tacit.cli.parse import parse_settings
+from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
 
 
@@ -50,6 +52,16 @@ if TYPE_CHECKING:
     help="Build on an earlier model of this ledger; only new rounds are charged.",
 )
 @click.option(
+    "--public",
+    metavar="FILE",
+    help="Ratings of people who are public: believed as far as they fit, free.",
+)
+@click.option(
+    "--public-are",
+    metavar="TEXT",
+    help="With --public: who they are, for the statement.",
+)
+@click.option(
     "--keep-apart",
     metavar="10%",
     help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
@@ -70,6 +82,8 @@ def fit(
     overwrite: bool,
     start: str | None,
     keep_apart: str | None,
+    public: str | None,
+    public_are: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -86,6 +100,7 @@ def fit(
     from tacit.model.shared import check_target
 
     # Bad use fails before a rating is read.
+    refuse_moot()
     method = build_method(options)
     earlier = load(start) if start is not None else None
     order = check(
@@ -93,6 +108,9 @@ def fit(
         people=options["users"],
         start=earlier,
         keep_apart=None if keep_apart is None else parse_apart(keep_apart),
+        public=public_people(public, public_are, options)
+        if public is not None or public_are is not None
+        else None,
     )
     overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)
@@ -128,6 +146,27 @@ def fit(
             "the whole promise"
         )
         say("\n".join([*brief(promise), written]))
+
+
+def public_people(
+    path: str | None, who: str | None, options: dict[str, Any]
+) -> PublicPeople:
+    """The people of a file who are public. It may be of another layout than the ratings."""
+    from tacit.data.public import PublicPeople
+    from tacit.data.read import read
+    from tacit.errors import SettingError
+
+    if path is None:
+        raise SettingError(
+            "--public-are describes people whom nobody gave",
+            remedy="give their ratings by --public, or leave --public-are out",
+        )
+    if options["positive"] is not None:
+        raise SettingError(
+            "public people rate, and --positive leaves no ratings",
+            remedy="leave --public or --positive out",
+        )
+    return PublicPeople(read(path, parse_scale(options["scale"])), who or "")
 
 
 def leave_out(data: Ratings, path: str) -> Ratings:

@@ -13,7 +13,6 @@ PACKAGES = (
     "scipy",
     "numba",
     "polars",
-    "narwhals",
     "pydantic",
     "cryptography",
     "safetensors",

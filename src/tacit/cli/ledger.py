@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options
+from tacit.cli.moot import refuse_moot
+from tacit.cli.options import json_option, ledger_options, may_write
 from tacit.cli.show import say
 
 
@@ -48,13 +49,16 @@ def show(
 @click.option(
     "--out", metavar="FILE", help="Write it there; printed otherwise."
 )
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
     "--ledger",
     metavar="FILE|URL",
     help="The book; TACIT_HOME holds the default one.",
 )
 @json_option
-def key(out: str | None, ledger: str | None, as_json: bool) -> None:
+def key(
+    out: str | None, overwrite: bool, ledger: str | None, as_json: bool
+) -> None:
     """The public key of the ledger: give it to whoever shall check your models with
     `tacit verify MODEL --key FILE`."""
     from pathlib import Path
@@ -63,6 +67,9 @@ def key(out: str | None, ledger: str | None, as_json: bool) -> None:
     from tacit.errors import StorageError
     from tacit.ledger.book.book import open_book
 
+    refuse_moot()
+    if out is not None:
+        may_write(out, overwrite)
     signer = open_book(ledger).signer
     if out is not None:
         try:

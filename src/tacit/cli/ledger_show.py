@@ -89,11 +89,11 @@ def _rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
     from tacit.ledger.book.rules import BookState
 
     listed = list(entries)
-    done = {entry.of for entry in listed if entry.kind == "commit"}
+    done = {entry.of for entry in listed if entry.artefact}
     state = BookState()
     for entry in listed:
         state.after(entry)
-        if entry.kind == "commit":
+        if entry.kind == "commit" or entry.counted:
             continue
         total = None
         if entry.kind == "reserve" and not entry.evaluation and entry.unit:
@@ -122,6 +122,8 @@ def _kind(entry: Entry, committed: bool) -> str:
 def _told(entry: Entry) -> str:
     if entry.kind == "people":
         return f"other people than {_names(entry.others or ())}"
+    if entry.kind == "week":
+        return f"release {entry.week} of the calendar of entry {entry.of}"
     return entry.purpose
 
 

@@ -13,9 +13,11 @@ from tacit.shown import one_line, several_lines
 COMMANDS = {
     "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
     "fit": "train a private model from ratings",
+    "refresh": "the next release of a calendar that was paid for once",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",
     "add-items": "extend a model with new items from their public features, free",
+    "synthesize": "invented people, drawn from a model, who may be published; free",
     "export": "item vectors for other systems",
     "evaluate": "accuracy tables beside the non-private twin (for the owner)",
     "tune": "a method or settings chosen on private ratings, by a charged selection",
@@ -104,7 +106,7 @@ def _main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may lack letters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = tacit.main(standalone_mode=False)
+        status = tacit.main(prog_name="tacit", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.ClickException as error:
         told = io.StringIO()

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.fitting.order import Order
 
+    AnyType = click.ParamType[Any]
+else:
+    AnyType = click.ParamType  # that of older clicks is not generic
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,7 +35,7 @@ def several(*options: Callable[[F], F]) -> Callable[[F], F]:
     return wrap
 
 
-class Positive(click.ParamType[Any]):
+class Positive(AnyType):
     """`--positive` alone, or with the lowest rating that is a like."""
 
     name = "MIN"
@@ -250,7 +254,12 @@ def read_data(
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
 
-    items = read_items(options["items"]) if options["items"] else None
+    columns = parse_columns(options.get("columns") or ())
+    named = (columns or {}).get("item")
+    items = None
+    if options["items"]:
+        item = named if isinstance(named, str) else None
+        items = read_items(options["items"], item=item)
     ratings = read(
         path,
         parse_scale(options["scale"]),
@@ -259,7 +268,7 @@ def read_data(
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
-        columns=parse_columns(options.get("columns") or ()),
+        columns=columns,
     )
     if items is not None:
         note(f"items: {items!r}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -97,6 +98,7 @@ def plan(
     With the options of a fit, the noise is what that fit will draw, number by number. The cost
     is an interval that holds nine data sets in ten of this shape.
     """
+    refuse_moot()
     if plot is not None and plot != "-":
         may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method

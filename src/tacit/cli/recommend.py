@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, may_write, note
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import print_json, print_lines, say, table
@@ -79,6 +80,7 @@ def recommend(
     from tacit.errors import DataError
     from tacit.model.model import load
 
+    refuse_moot()
     _check_use(ratings, options)
     fitted = load(model)
     only, exclude = (

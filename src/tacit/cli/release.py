@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.cli.options import several, tell
+from tacit.cli.options import may_write, several, tell
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 
@@ -75,6 +75,8 @@ def run_release(
             "--release needs the model that the figures are about",
             remedy="give --model MODEL, which `tacit fit --keep-apart 10%` wrote",
         )
+    if options["figures"]:
+        may_write(options["figures"], options["overwrite"], "--figures")
     model = load(options["model"])
     given = {name: options[name] for name in PASSED if options.get(name)}
     if options.get("units"):

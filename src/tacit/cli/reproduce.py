@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.moot import refuse_moot
+from tacit.cli.options import json_option, ledger_options, may_write, note
 from tacit.cli.show import print_json, progress, say, table
 
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper
     from tacit.evaluation.reproduce.run import Done
+
+PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
+"""Options that name a place of this machine, and what a command is shown with instead."""
 
 
 @click.command()
@@ -45,6 +50,11 @@ if TYPE_CHECKING:
     help="Where the page, the raw numbers and finished cells go; reproduce-PAPER unless said.",
 )
 @click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace a page that is there; finished cells are used again.",
+)
+@click.option(
     "--seeds",
     default=3,
     show_default=True,
@@ -56,6 +66,15 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 256),
     metavar="N",
     help="Cells run at once; one a core unless said.",
+)
+@click.option(
+    "--from",
+    "records",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    multiple=True,
+    help="Run nothing: draw and judge the numbers.json of a run again; of several runs "
+    "together if given more than once.",
 )
 @click.option(
     "--owner-only",
@@ -70,8 +89,10 @@ def reproduce(
     data: Path | None,
     quick: bool,
     out: Path | None,
+    overwrite: bool,
     seeds: int,
     processes: int | None,
+    records: tuple[Path, ...],
     owner_only: bool,
     ledger: str | None,
     population: str,
@@ -80,14 +101,23 @@ def reproduce(
     """Run the experiments of PAPER (mcsherry2009, hua2015, wang-tang, xian2017, shin2018)
     again and judge its findings. NOT PRIVATE: for the owner only."""
     from tacit.evaluation.reproduce import find
+    from tacit.evaluation.reproduce.again import judge_again
     from tacit.evaluation.reproduce.record import record
     from tacit.evaluation.reproduce.run import run_paper
     from tacit.evaluation.reproduce.sources import look
 
+    refuse_moot()
     chosen = find(paper)
     sources = look(data)
     wanted = [each.strip() for each in figures.split(",") if each.strip()]
     chosen.chosen(wanted)
+    folder = out or Path(f"reproduce-{chosen.name}")
+    may_write(str(folder / "index.html"), overwrite)
+    if records:
+        done, made = _again(chosen, records, wanted)
+        folder.mkdir(parents=True, exist_ok=True)
+        _tell(folder, chosen, done, made, as_json)
+        return
     if data is None:
         note(
             "no --data: the embedded sample of invented people stands in, and verdicts on "
@@ -97,7 +127,6 @@ def reproduce(
         from tacit.fitting.publish import book_evaluation
 
         book_evaluation(ledger, population, owner_only=owner_only)
-    folder = out or Path(f"reproduce-{chosen.name}")
     with progress(f"reproduce {chosen.name}") as bar:
         done = run_paper(
             chosen,
@@ -109,12 +138,38 @@ def reproduce(
             processes=processes or os.cpu_count() or 1,
             progress=bar,
         )
+    # Judged from the record, so that a page says what its numbers say, to the last digit.
     made = record(chosen, done, _command())
-    _write(folder, chosen, done, made)
+    done = judge_again(chosen, [made])
+    made = record(chosen, done, _command())
+    _tell(folder, chosen, done, made, as_json)
+
+
+def _again(
+    paper: Paper, files: tuple[Path, ...], figures: list[str]
+) -> tuple[list[Done], dict[str, Any]]:
+    """What finished runs say now."""
+    from tacit.evaluation.reproduce.again import judge_again, read, runs_of
+    from tacit.evaluation.reproduce.record import record
+
+    found = [read(each, paper) for each in files]
+    done = judge_again(paper, found, figures)
+    return done, record(paper, done, _command(), runs=runs_of(found))
+
+
+def _tell(
+    folder: Path,
+    paper: Paper,
+    done: list[Done],
+    made: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Files, and the terminal."""
+    _write(folder, paper, done, made)
     if as_json:
         print_json(made)
         return
-    _print(chosen, done)
+    _print(paper, done)
     say(
         f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}"
     )
@@ -123,13 +178,14 @@ def reproduce(
 def _command() -> str:
     """As it was typed, without the folders of this machine."""
     words = []
-    hidden = False
+    hidden = ""
     for word in sys.argv[1:]:
-        words.append("DIR" if hidden else word)
-        hidden = word in ("--data", "--out")
-        if word.startswith(("--data=", "--out=")):
-            words[-1] = word.split("=")[0] + "=DIR"
-    return " ".join(["tacit", *words])
+        words.append(hidden or word)
+        hidden = PATHS.get(word, "")
+        option = word.split("=")[0]
+        if option in PATHS and "=" in word:
+            words[-1] = f"{option}={PATHS[option]}"
+    return shlex.join(["tacit", *words])
 
 
 def _write(

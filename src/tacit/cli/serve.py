@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import note
 from tacit.cli.show import say
 
@@ -95,6 +96,7 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
 
     from tacit.errors import SettingError
 
+    refuse_moot()
     if not models and not o["demo"]:
         raise SettingError(
             "there is no model to serve", remedy="name a folder, or give --demo"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, may_write, note
 from tacit.cli.parse import parse_texts
 from tacit.cli.promise import check_options
@@ -61,6 +62,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     from tacit.cli.promise import ask, ask_quietly
     from tacit.model.model import load
 
+    refuse_moot()
     _check_use(o, as_json)
     declared = _declared(o)
     fitted = load(model)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
+    asked_to_replace,
     book_options,
     check_data,
     data_options,
@@ -96,6 +98,7 @@ def tune(
     from tacit.evaluation.grid import candidates
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
+    refuse_moot()
     usual = DEFAULT if options["positive"] is None else DEFAULT_POSITIVE
     names = [each.strip() for each in (methods or usual).split(",")]
     grid = candidates(names, _swept(sweeps))
@@ -141,6 +144,7 @@ def _private(
         check_data(one, ratings, options)
     order = tuning.order
     assert order.budget is not None
+    options["overwrite"] |= asked_to_replace(options["out"])
     check_target(Path(options["out"]), overwrite=options["overwrite"])
     order.book.check(
         (tuning.event,),
@@ -196,13 +200,6 @@ def _public(
     from tacit.evaluation.tune_public import PUBLIC, tune_public
     from tacit.fitting.check import check
 
-    for name in ("out", "keep_apart", "trials"):
-        if options[name]:
-            raise SettingError(
-                f"--{name.replace('_', '-')} is for private ratings",
-                remedy="leave it out: with --public-data settings are compared, and `tacit "
-                "fit` makes the model",
-            )
     asked = method_options(options)
     for candidate in grid:
         check(candidate.make(**asked), people=options["users"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tacit.data.catalogue import Catalogue
@@ -36,10 +37,12 @@ def read_already(source: object) -> Ratings:
     )
 
 
-def as_catalogue(items: Any) -> Catalogue | None:
-    """A catalogue as it is, or read from what `read_items` takes."""
+def as_catalogue(items: Any, columns: Any = None) -> Catalogue | None:
+    """A catalogue as it is, or read from what `read_items` takes; `columns` are those of the
+    ratings, whose item column a catalogue may name alike."""
     if items is None or isinstance(items, Catalogue):
         return items
     from tacit.data.reading.items import read_items
 
-    return read_items(items)
+    named = columns.get("item") if isinstance(columns, Mapping) else None
+    return read_items(items, item=named if isinstance(named, str) else None)

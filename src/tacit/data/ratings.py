@@ -14,6 +14,7 @@ from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.hidden import shapes
 from tacit.page import table
+from tacit.spoken import said
 
 MOST = 1 << 32
 """Positions of ratings are 32-bit."""
@@ -99,13 +100,14 @@ class Ratings:
     __repr__ = shapes
 
     def _repr_html_(self) -> str:
-        """Shapes, for the owner; never a cell."""
+        """Shapes and which columns were read, for the owner; never a cell."""
         rows = [
             ("people", f"{self.n_users:,}"),
             ("items", f"{self.n_items:,}"),
             ("ratings", f"{len(self):,}"),
             ("scale", f"{self.schema.low:g} to {self.schema.high:g}"),
             ("times", "no" if self.time is None else "yes"),
+            *(("columns", said(each)) for each in self.notes.columns),
         ]
         return table(("Ratings: private", "for the owner only"), rows)
 

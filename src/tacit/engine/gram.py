@@ -149,7 +149,7 @@ class Factors:
         return sums_of
 
 
-def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
+def square(part: Part, packed: NDArray[Any]) -> NDArray[np.float32]:
     """The symmetric matrix of a packed sum, off the grid: the very numbers that
     `Factors.release` gives."""
     from tacit.engine.kernels import mirror
@@ -162,7 +162,7 @@ def square(part: Part, packed: NDArray[np.int64]) -> NDArray[np.float32]:
     return out
 
 
-def off_grid(part: Part, whole: NDArray[np.int64]) -> NDArray[Any]:
+def off_grid(part: Part, whole: NDArray[Any]) -> NDArray[Any]:
     """What a sum of devices' words stands for: an array of the part's shape, or its
     symmetric matrix."""
     return (

@@ -10,6 +10,7 @@ from tacit.asked import kinds
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
+from tacit.fitting.known import check_public
 from tacit.fitting.order import Order
 from tacit.fitting.start import (
     check_certified,
@@ -25,6 +26,7 @@ from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
     from tacit.model.model import Model
 
 MOST_DELTA = 1e-4
@@ -40,10 +42,11 @@ def check(
     start: Model | None = None,
     owner_only: bool = False,
     keep_apart: float | None = None,
+    public: PublicPeople | None = None,
 ) -> Order:
     """The order of a fit, with every choice made that was left open. `owner_only`: nothing
     is published, so it may start from any model. `keep_apart`: the share of the ratings that
-    the fit is not shown."""
+    the fit is not shown. `public`: people whose ratings are public."""
     calibration = _calibration(method)
     unit = _unit(method)
     _check_kinds(method)
@@ -70,10 +73,13 @@ def check(
         devices,
         start,
         None if keep_apart is None else rule_of(keep_apart, start),
+        public,
     )
     _check_people(order, people)
     if order.apart is not None:
         check_apart(order)
+    if public is not None:
+        check_public(order, public)
     if start is not None:
         if calibration != "none" and not owner_only:
             check_certified(start)

@@ -12,6 +12,7 @@ from tacit.errors import SettingError
 from tacit.fitting.run import fit
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
     from tacit.methods.base import Method
     from tacit.model.model import Model
 
@@ -25,6 +26,7 @@ def fit_given(
     users: int | None,
     start: Model | str | Path | None,
     keep_apart: float | None,
+    public: Any = None,
     **reading: Any,
 ) -> Model:
     """Read what is not read yet, then fit. `reading` is said to `tacit.read`."""
@@ -37,7 +39,7 @@ def fit_given(
         number("keep_apart", keep_apart, "give a share, such as 0.1")
     if users is not None:
         count("users", users)
-    catalogue = as_catalogue(items)
+    catalogue = as_catalogue(items, reading.get("columns"))
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,
@@ -46,7 +48,20 @@ def fit_given(
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
+        public=None if public is None else _public(public, said.get("scale")),
     )
+
+
+def _public(given: Any, scale: tuple[float, float] | None) -> PublicPeople:
+    """Public people as they are, as their ratings, or read from what `read` takes."""
+    from tacit.data.public import PublicPeople
+    from tacit.data.ratings import Ratings
+
+    if isinstance(given, PublicPeople):
+        return given
+    if isinstance(given, Ratings):
+        return PublicPeople(given)
+    return PublicPeople(as_ratings(given, scale=scale))
 
 
 def _start(start: Model | str | Path | None) -> Model | None:

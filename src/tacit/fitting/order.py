@@ -15,6 +15,7 @@ from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
     from tacit.ledger.book.book import Book
     from tacit.model.model import Model
 
@@ -37,6 +38,8 @@ class Order:
     """An earlier model that this fit may build on."""
     apart: Apart | None = None
     """Which ratings the fit does not see."""
+    public: PublicPeople | None = None
+    """People whose ratings are public: a prior of what is released."""
 
     @property
     def engine(self) -> str:

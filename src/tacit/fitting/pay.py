@@ -52,9 +52,10 @@ def pay(
     events: tuple[Event, ...],
     limit: int | None,
     purpose: str,
+    token: str = "",
 ) -> Payment:
     """Charge the events of a fit to its book. `data` is the engine's fingerprint of whose
-    ratings they are."""
+    ratings they are; `token` names a request that outlives this process."""
     assert order.budget is not None
     budget, book = order.budget, order.book
     before = chain(order)
@@ -66,7 +67,7 @@ def pay(
     )
     if warning:
         warnings.warn(warning, stacklevel=3)
-    token = secrets.token_hex(16)
+    token = token or secrets.token_hex(16)
     receipt = twice(
         lambda: book.reserve(
             events,

@@ -19,6 +19,7 @@ from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.fitting.pay import Payment
+    from tacit.ledger.statement.schedule import Schedule
     from tacit.ledger.statement.statement import Statement
     from tacit.model.shared import Shared
 
@@ -48,6 +49,8 @@ class Said:
     """Whether a printed form was run without its noise."""
     published: str = "model"
     """What the statement is about."""
+    schedule: Schedule | None = None
+    """The calendar that the release is one of."""
     unprotected: tuple[str, ...] = ()
     """What is not protected besides the usual."""
 
@@ -84,6 +87,7 @@ class Said:
             public=tuple(self._assumed()),
             apart=order.apart,
             published=self.published,
+            schedule=self.schedule,
             not_protected=self.unprotected,
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
@@ -154,6 +158,8 @@ class Said:
             yield "the declared number of people"
         if self.public.pattern is not None:
             yield "who rated what"
+        if self.order.public is not None:
+            yield self.order.public.words
         if self.order.start is not None:
             yield before(self.order.start)
 

@@ -71,6 +71,7 @@ def facts(order: Order, public: Public) -> Hashable:
         items,
         public.pattern is None,
         start,
+        None if public.known is None else public.known.words,
     )
 
 

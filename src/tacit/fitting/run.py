@@ -18,6 +18,7 @@ from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
+from tacit.fitting.known import known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.planned import Planned
@@ -33,6 +34,7 @@ from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
@@ -52,15 +54,23 @@ def fit(
     start: Model | None = None,
     order: Order | None = None,
     keep_apart: float | None = None,
+    public: PublicPeople | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already; `keep_apart` is the
-    share of the ratings that is not shown to the fit."""
+    share of the ratings that is not shown to the fit; `public` are people whose ratings are
+    public."""
     from tacit.model.model import Model
 
     if order is None:
         people = ratings.schema.declare(users).users
-        order = check(method, people=people, start=start, keep_apart=keep_apart)
+        order = check(
+            method,
+            people=people,
+            start=start,
+            keep_apart=keep_apart,
+            public=public,
+        )
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
         return Model(run.go(), run.statement(None))
@@ -92,6 +102,7 @@ def trial(
     start: Model | None = None,
     noise_off: bool = False,
     watch: Watch | None = None,
+    public: PublicPeople | None = None,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
     (see `tacit.fitting.publish.book_evaluation`).
@@ -101,7 +112,14 @@ def trial(
     saved. `watch` is called after each round of a printed form.
     """
     run = _Run(
-        method, ratings, items, users, progress, start, noise_off=noise_off
+        method,
+        ratings,
+        items,
+        users,
+        progress,
+        start,
+        noise_off=noise_off,
+        people=public,
     )
     run.rehearse(once=True)
     if run.order.calibration != "sound":
@@ -142,13 +160,18 @@ class _Run:
         *,
         order: Order | None = None,
         noise_off: bool = False,
+        people: PublicPeople | None = None,
     ) -> None:
         schema = ratings.schema
         if users is not None:
             schema = schema.declare(users)
         if order is None:
             order = check(
-                method, people=schema.users, start=start, owner_only=True
+                method,
+                people=schema.users,
+                start=start,
+                owner_only=True,
+                public=people,
             )
         check_values(
             order,
@@ -178,6 +201,9 @@ class _Run:
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
+        if order.public is not None:
+            known = known_of(order.public, catalogue)
+            self.public = replace(self.public, known=known)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
         self.counting: Counting | None = None

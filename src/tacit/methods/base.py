@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
+from tacit.methods.refine.known import Known
 from tacit.model.shared import Shared
 from tacit.page import escaped
 from tacit.rounds.options import NAMES, Calibration, How, What, signature
@@ -76,6 +77,8 @@ class Public:
     start: Shared | None = None
     """An earlier model, published: what it released may be built upon."""
 
+    known: Known | None = None
+    """What public people say of the items."""
     coins: bool = True
     """Whether people may take part by a secret coin. Not where a count of them chooses the
     plan: what a coin saves has no common measure for plans of different sizes."""
@@ -299,6 +302,7 @@ class Method(What, How, ABC):
         users: int | None = None,
         start: Model | str | Path | None = None,
         keep_apart: float | None = None,
+        public: Any = None,
         scale: tuple[float, float] | None = None,
         positive: float | bool | None = None,
         columns: Columns | None = None,
@@ -316,7 +320,9 @@ class Method(What, How, ABC):
 
         `start` is an earlier model of the same ledger: what it released is built upon and
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
-        shown, so that `tacit.release` may say how well it predicts them.
+        shown, so that `tacit.release` may say how well it predicts them. `public` are people
+        whose ratings are public (`PublicPeople`, or their ratings): a prior, believed as far as
+        released numbers say that it fits.
         """
         from tacit.fitting.door import fit_given
 
@@ -328,6 +334,7 @@ class Method(What, How, ABC):
             users=users,
             start=start,
             keep_apart=keep_apart,
+            public=public,
             scale=scale,
             positive=positive,
             columns=columns,

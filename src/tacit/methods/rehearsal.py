@@ -62,7 +62,10 @@ def few(public: Public) -> Public:
     if public.pattern is not None:
         people = invented(public.schema, catalogue)
         pattern = Pattern(people.ptr, people.item)
-    return replace(public, catalogue=catalogue, pattern=pattern)
+    few = replace(public, catalogue=catalogue, pattern=pattern)
+    if public.known is not None:
+        few = replace(few, known=public.known.first(len(catalogue)))
+    return few
 
 
 def few_items(catalogue: Catalogue) -> Catalogue:

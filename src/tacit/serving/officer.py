@@ -107,6 +107,10 @@ def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
     entries = book.entries()
     made = {
         entry.of: entry.artefact for entry in entries if entry.kind == "commit"
+    } | {
+        entry.number: entry.artefact
+        for entry in entries
+        if entry.kind == "week"
     }
     for entry in entries:
         state.after(entry)

@@ -47,16 +47,16 @@ class AloneTests:
     @pytest.fixture
     def items(self) -> Catalogue:
         """The public catalogue."""
-        from tacit.data.sample import sample_catalogue
+        from tacit.testing.few import few_films
 
-        return sample_catalogue()
+        return few_films()
 
     @pytest.fixture
     def ratings(self) -> Ratings:
         """Invented people."""
-        from tacit.data.sample import sample
+        from tacit.testing.few import few_ratings
 
-        return sample(people=400, ratings=12_000, seed=3)
+        return few_ratings()
 
     def make(self, **options: Any) -> Method:
         """The method with the settings of this test."""

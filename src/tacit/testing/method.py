@@ -34,9 +34,16 @@ class MethodTests(AloneTests):
     rated: ClassVar[bool] = True
     """False for methods of likes, which predict no rating."""
 
+    _fitted: ClassVar[dict[type, tuple[Ratings, Catalogue, Model]]] = {}
+    """One model for the tests of a class that only look at it."""
+
     @pytest.fixture
     def model(self, ratings: Ratings, items: Catalogue) -> Model:
-        return trial(self.make(), ratings, items=items, users=400)
+        kept = self._fitted.get(type(self))
+        if kept is None or kept[0] is not ratings or kept[1] is not items:
+            made = trial(self.make(), ratings, items=items, users=400)
+            kept = self._fitted[type(self)] = (ratings, items, made)
+        return kept[2]
 
     def own(self, items: Catalogue) -> dict[str, float]:
         return {items.ids[0]: 5.0, items.ids[5]: 1.0, items.ids[9]: 4.0}

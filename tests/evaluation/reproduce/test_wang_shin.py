@@ -17,7 +17,7 @@ from tacit.evaluation.reproduce.wang_tang import verdicts as wang
 
 OUTCOMES = {"holds", "holds in one reading", "does not hold", "not run"}
 PAPERS = {
-    "wang-tang": ("2", "3", "4", "5", "6"),
+    "wang-tang": ("2", "3", "4", "5", "6", "grid"),
     "shin2018": (
         *map(str, range(2, 10)),
         "table 2",
@@ -84,17 +84,18 @@ def results_of(rows):
 
 
 @pytest.mark.parametrize(
-    ("code", "printed", "outcome"),
+    ("code", "printed", "harder", "outcome"),
     [
-        (0.93, 0.93, "holds"),
-        (0.93, 0.96, "holds in one reading"),
-        (0.95, 0.96, "does not hold"),
+        (0.93, 0.93, 0.935, "holds"),
+        (0.93, 0.93, 0.92, "holds in one reading"),
+        (0.93, 0.96, 0.92, "holds in one reading"),
+        (0.95, 0.96, 0.92, "does not hold"),
     ],
 )
-def test_a_claim_is_judged_by_reading(code, printed, outcome):
+def test_a_claim_is_judged_by_reading(code, printed, harder, outcome):
     rows = [
-        ({"model": "COS"}, {"rmse": 0.94}),
-        ({"model": "PCC"}, {"rmse": 0.96}),
+        ({"model": "COS"}, {"rmse": 0.94, "largest": harder}),
+        ({"model": "PCC"}, {"rmse": 0.96, "largest": 0.95}),
     ]
     for reading, error in (("code", code), ("printed", printed)):
         for epsilon in (1.0, 20.0):
@@ -102,8 +103,22 @@ def test_a_claim_is_judged_by_reading(code, printed, outcome):
             rows.append(({**key, "epsilon": epsilon}, {"rmse": error}))
     told = wang.better_sgd(results_of(rows))
     assert told.outcome == outcome
-    if outcome == "holds in one reading":
+    if printed > code and outcome == "holds in one reading":
         assert told.reason.startswith("the authors' published program")
+
+
+def test_a_long_chain_is_no_part_of_a_short_ones_mean():
+    chain = {"model": "DPPS-PNBM", "reading": "code"}
+    rows = [
+        ({"model": "COS"}, {"rmse": 0.94, "largest": 0.94}),
+        ({"model": "PCC"}, {"rmse": 0.96, "largest": 0.95}),
+        ({**chain, "epsilon": 20.0, "steps": 100}, {"rmse": 0.93}),
+        ({**chain, "epsilon": 200.0, "steps": 100}, {"rmse": 0.93}),
+        ({**chain, "epsilon": 200.0, "steps": 300}, {"rmse": 0.99}),
+    ]
+    told = wang.better_chain(results_of(rows))
+    assert told.outcome == "holds"
+    assert "0.930 at epsilon 200" in told.reason
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,12 @@ import pytest
 
 from tacit.data.features import design
 from tacit.methods.first_order.choice import left_out_rows
+from tacit.methods.first_order.loadings import FEATURES, loadings
 from tacit.methods.refine.choose import COVER_WEIGHT, NOMINAL, REACH
 from tacit.model.person.gaussian import (
-    FEATURES,
     GaussianModel,
     fold_in,
     influence,
-    loadings,
     predict,
     predict_cells,
 )

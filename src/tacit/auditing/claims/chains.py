@@ -33,7 +33,8 @@ def over_a_chain(what: str, **short: int) -> Callable[[Claim, Force], Seen]:
 
     def attack(claim: Claim, force: Force) -> Seen:
         rng = np.random.default_rng(11)
-        coins = rng.random(CANARIES) < 0.5
+        # The crowd is the same in every audit; coins are not, or their chance is none.
+        coins = np.random.default_rng().random(CANARIES) < 0.5
         settings: dict[str, Any] = dict(short) if force.quick else {}
         made = printed(claim, crowd(rng, coins), **settings)
         scores = together(made, what)

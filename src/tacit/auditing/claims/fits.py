@@ -117,6 +117,28 @@ def tells_exactly(
     return attack
 
 
+def tells_existence(claim: Claim, force: Force) -> Seen:
+    """An attack by whether the row of an item moved from its public start at all: without a
+    rating it does not, however much noise the others get."""
+    here, cell, item = rated_once()
+    without = here.take(np.arange(len(here)) != cell)
+
+    def rows(ratings: Ratings) -> list[Floats]:
+        made = (printed(claim, ratings) for _ in range(REPEATS))
+        return [np.asarray(each.state.items)[item, 2:] for each in made]
+
+    start, *again = rows(without)
+    still = all((row == start).all() for row in again)
+    moved = not any((row == start).all() for row in rows(here))
+    exact = still and moved
+    note = "the item's row moves in every fit with the rating and in none without it"
+    return Seen(
+        inf if exact else 0.0,
+        note if exact else "rows move with and without it",
+        "an item rated once, or by nobody",
+    )
+
+
 def level_of_last(made: Made) -> float:
     """What the model says of the item that one person rated, to somebody it knows nothing
     of."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.auditing.claims.chains import over_a_chain
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Claim, Expected, Force, Seen
 from tacit.auditing.claims.fits import (
     Floats,
     level_of_last,
@@ -14,6 +14,7 @@ from tacit.auditing.claims.fits import (
     table,
     tells_exactly,
 )
+from tacit.auditing.claims.posterior import at_temperature
 from tacit.auditing.games import laplace_ratio, play
 from tacit.data.ratings import Ratings
 from tacit.methods.neighbourhood.printed import printed_sensitivity
@@ -80,6 +81,11 @@ def _entries(claim: Claim, ratings: Ratings) -> Floats:
     return np.asarray(made.state.similarity, np.float64).ravel()
 
 
+TEMPERATURES: tuple[tuple[float, Expected], ...] = (
+    (0.006, "false"),
+    (1.0, "true"),
+)
+"""One of the paper's, and the one at which the law is that of the claim."""
 VALUE = "one rating changes its value"
 PERSON = "one person comes or goes"
 CLAIMS = (
@@ -115,6 +121,20 @@ CLAIMS = (
         1.0,
         one_step,
         "false",
+    ),
+    *(
+        Claim(
+            f"posterior law at temperature {rho:g}",
+            PAPER,
+            "DPPS is epsilon-private for a person once its chain has reached its law",
+            "one person is replaced by another",
+            "pnbm-langevin",
+            "user",
+            20.0,
+            at_temperature(rho),
+            expected,
+        )
+        for rho, expected in TEMPERATURES
     ),
     Claim(
         "PNBM posterior sample",

@@ -17,6 +17,7 @@ from tacit.auditing.claims.fits import (
     printed,
     table,
     tells_exactly,
+    tells_existence,
 )
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
@@ -238,6 +239,17 @@ CLAIMS = (
     _biases("svdpp-gradient", "DPSS++"),
     _biases("svdpp-objective", "DPSAObj++"),
     _biases("svdpp-output", "DPSAOut++"),
+    Claim(
+        "DPSS existence",
+        PAPER,
+        "DPSS is epsilon-private for a rating, if that is read as one that comes or goes",
+        "one rating comes or goes",
+        "svd-gradient",
+        "value",
+        1.0,
+        tells_existence,
+        "false",
+    ),
     *(
         Claim(
             f"DPSAObj noise at {epsilon:g}",

@@ -233,6 +233,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 
     from tacit.data.read import read
     from tacit.federation.device.fleet import run_fleet
+    from tacit.federation.protocol.lasting import leave_what_is_loaded
 
     ratings = read(data, parse_scale(o["scale"]))
     try:
@@ -241,6 +242,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
         run: Any = uvloop.run
     except ImportError:  # slower, the same
         run = asyncio.run
+    leave_what_is_loaded()
     report = run(
         run_fleet(
             url,

@@ -26,6 +26,10 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
+    from tacit.federation.protocol.lasting import (
+        leave_what_is_loaded,
+        take_short_turns,
+    )
     from tacit.serving.http.headers import check_origin
     from tacit.serving.http.lines import Patience, make_room
     from tacit.serving.http.watch import start_logs
@@ -54,6 +58,8 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     ports = [(o["host"], o["port"])]
     if o["watch_port"] is not None:
         ports.append((o["watch_host"], o["watch_port"]))
+    leave_what_is_loaded()
+    take_short_turns()
     uvicorn.Server(config).run([_listening(*each) for each in ports])
 
 

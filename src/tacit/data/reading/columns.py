@@ -17,16 +17,16 @@ def words(text: str) -> list[str]:
 NAMES = {
     "user": words(
         "user userid userhash uid person personid people member memberid customer "
-        "customerid client clientid reviewer "
+        "customerid customerno customernumber client clientid reviewer "
         "reviewerid visitor visitorid account accountid viewer viewerid reader readerid "
-        "rater raterid username"
+        "rater raterid username userno usernumber"
     ),
     "item": words(
         "item itemid iid movie movieid film filmid isbn book bookid product productid "
         "asin sku song songid track "
         "trackid artist artistid business businessid joke jokeid game gameid anime "
         "animeid profile profileid article "
-        "articleid recipe recipeid title movietitle"
+        "articleid articleno itemno productno productcode recipe recipeid title movietitle"
     ),
     "rating": words(
         "rating ratings score scores star stars value vote votes bookrating overall grade "
@@ -67,6 +67,8 @@ class Roles:
         }
 
 
+TOLD = 8
+"""Columns that are named as not read."""
 TITLES = ("title", "movietitle")
 """Usual beside the id of an item: no rival of it."""
 
@@ -95,6 +97,16 @@ def told(
                     f"`{text}` could be the {role} too; {name(at)} was read "
                     f"(--columns {role}={text} takes the other)"
                 )
+    left = [
+        f"`{text}`"
+        for at, text in enumerate(header or ())
+        if at not in used.values() and text
+    ]
+    if left:
+        when = (
+            "" if roles.time is not None else "; --columns time=NAME says when"
+        )
+        found.append(f"not read: {', '.join(left[:TOLD])}{when}")
     return tuple(found)
 
 
@@ -188,11 +200,11 @@ def missing(
 ) -> DataError:
     """The error for a table without a column of this role."""
     if role == "rating":
-        remedy = "name the column of ratings `rating`, or use --positive for a table of likes"
+        remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"
     else:
         remedy = (
-            f"name a column `{role}`; without a header the order is user, item, "
-            "rating, timestamp"
+            f"say which it is (--columns {role}=NAME), or name a column `{role}`; without "
+            "a header the order is user, item, rating, timestamp"
         )
     kind = "the header names" if header is not None else "the rows have"
     return DataError(

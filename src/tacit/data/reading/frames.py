@@ -10,6 +10,7 @@ from tacit.data.reading.assemble import RowsRead
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.faults import off_scale
+from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
@@ -17,7 +18,12 @@ from tacit.errors import DataError, SettingError
 if TYPE_CHECKING:
     import polars as pl
 
+FRAME = "the data frame"
 MATRIX = "the sparse matrix"
+COLLECT = ("collect", "compute", "toPandas", "to_pandas")
+"""How frames that hold no columns yet (dask, Spark, others) are told to fetch them."""
+WIDE = {"i": np.int64, "u": np.uint64, "f": np.float64}
+"""Numbers of each kind that numpy names, at their widest."""
 EXACT = 1 << 53
 """Up to here every integer has a float of its own."""
 
@@ -28,54 +34,85 @@ def is_sparse(source: object) -> bool:
 
 
 def to_polars(source: object) -> pl.DataFrame:
-    """Any frame that narwhals knows, as polars columns; ids stay as they are written."""
-    import narwhals as nw
+    """Any frame as polars columns; ids stay as they are written.
+
+    Most libraries hand their columns over by the Arrow interface. pandas does
+    so only where pyarrow is installed, so its columns are taken one by one."""
     import polars as pl
 
     if isinstance(source, pl.DataFrame):
         return source
     if isinstance(source, pl.LazyFrame):
         return source.collect()
-    try:
-        frame = nw.from_native(source)  # type: ignore[call-overload]
-    except TypeError:
-        raise SettingError(
-            f"ratings cannot be read from a {type(source).__name__}",
-            remedy="give a path, a data frame or a scipy sparse matrix",
-        ) from None
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return pl.DataFrame(
-        [column(frame.get_column(name)) for name in frame.columns]
+    if isinstance(source, type | pl.Series):
+        raise _no_frame(source)
+    if _is_pandas(source):
+        return _from_pandas(source)
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            with third_party(FRAME):
+                return pl.DataFrame(source)
+        except DataError:  # a stream of something else than rows
+            raise _no_frame(source) from None
+    for name in COLLECT:
+        if callable(getattr(source, name, None)):
+            fetched = getattr(source, name)()
+            if _is_pandas(fetched) or hasattr(fetched, "__arrow_c_stream__"):
+                return to_polars(fetched)
+    raise _no_frame(source)
+
+
+def _no_frame(source: object) -> SettingError:
+    return SettingError(
+        f"ratings cannot be read from a {type(source).__name__}",
+        remedy="give a path, a data frame or a scipy sparse matrix",
     )
 
 
-def column(series: Any) -> pl.Series:
-    """One column without pyarrow, which pandas needs not have."""
-    import narwhals as nw
+def _is_pandas(source: object) -> bool:
+    """Whether this is a frame of pandas, without importing pandas."""
+    kind = type(source)
+    return kind.__module__.split(".")[0] == "pandas" and hasattr(
+        kind, "iterrows"
+    )
+
+
+def _from_pandas(frame: Any) -> pl.DataFrame:
+    """The columns of a pandas frame, without pyarrow."""
     import polars as pl
 
-    kind = series.dtype
-    if kind.is_temporal():
-        moments = series.cast(nw.Datetime("us")) if kind == nw.Date else series
-        return pl.Series(
-            series.name, moments.dt.timestamp("us").to_list(), pl.Int64
-        ).cast(pl.Datetime("us"))
-    if kind.is_numeric() and not series.is_null().any():
-        return pl.Series(series.name, series.to_numpy())
-    values = [
-        None if value is None or value != value else value
-        for value in series.to_list()
-    ]  # NaN is no cell
-    if kind.is_numeric():
-        return pl.Series(
-            series.name, values, pl.Float64 if kind.is_float() else pl.Int64
-        )
-    return pl.Series(
-        series.name,
-        [None if value is None else str(value) for value in values],
-        pl.String,
+    names = [str(name) for name in frame.columns]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise DataError(
+                f"two columns are called {name}",
+                place=FRAME,
+                remedy="rename one of them",
+            )
+    return pl.DataFrame(
+        [column(name, frame.iloc[:, k]) for k, name in enumerate(names)]
     )
+
+
+def column(name: str, series: Any) -> pl.Series:
+    """One column of pandas; NaN, NaT and NA are no cells."""
+    import polars as pl
+
+    kind = series.dtype.kind
+    if kind == "M":
+        return pl.Series(name, series.to_numpy("datetime64[us]"))
+    gaps = series.isna().to_numpy(bool)
+    if kind in WIDE and not gaps.any():
+        return pl.Series(name, series.to_numpy(WIDE[kind]))
+    values = [
+        None if gap else value
+        for value, gap in zip(series.to_list(), gaps, strict=True)
+    ]
+    if kind in WIDE:
+        wide = {"i": pl.Int64, "u": pl.UInt64, "f": pl.Float64}
+        return pl.Series(name, values, wide[kind])
+    texts = [None if value is None else str(value) for value in values]
+    return pl.Series(name, texts, pl.String)
 
 
 def read_frame(

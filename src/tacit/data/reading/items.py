@@ -41,7 +41,9 @@ ROLES = {
             if name not in ("title", "movietitle")
         ),
     ],
-    "title": ["title", "movietitle", "booktitle", "name", "label"],
+    "title": words(
+        "title movietitle booktitle name label productname itemname articlename description"
+    ),
     "year": [
         "year",
         "releaseyear",
@@ -71,13 +73,15 @@ FILES = {
 }
 
 
-def read_items(source: object, layout: str | None = None) -> Catalogue:
+def read_items(
+    source: object, layout: str | None = None, item: str | None = None
+) -> Catalogue:
     """The catalogue in `source`, a path or a data frame: ids, titles, years, tags, and
     other numeric columns.
 
     Known layouts: MovieLens `u.item`, `movies.dat`, `movies.csv` and Netflix
-    `movie_titles`; anything else needs a header with a column `id`, `item` or the like. A
-    year may also end the title, as in `Heat (1995)`.
+    `movie_titles`; anything else needs a header with a column `id`, `item` or the like, or
+    one that `item` names. A year may also end the title, as in `Heat (1995)`.
     """
     if layout is not None and layout not in LAYOUTS:
         raise SettingError(
@@ -85,12 +89,12 @@ def read_items(source: object, layout: str | None = None) -> Catalogue:
             remedy=f"choose one of {', '.join(LAYOUTS)}",
         )
     if not is_path(source):
-        return catalogue(sheet_of(source))
+        return catalogue(sheet_of(source), item)
     with third_party(str(source)):
-        return _from_file(choose(source), layout)  # type: ignore[arg-type]
+        return _from_file(choose(source), layout, item)  # type: ignore[arg-type]
 
 
-def _from_file(part: Stream, layout: str | None) -> Catalogue:
+def _from_file(part: Stream, layout: str | None, item: str | None) -> Catalogue:
     layout = layout or detect(part)
     if layout == "ml-100k":
         return catalogue(movielens_100k(part))
@@ -102,12 +106,12 @@ def _from_file(part: Stream, layout: str | None) -> Catalogue:
         )
     if layout == "netflix":
         return catalogue(netflix_titles(part))
-    sheet = with_header(read_sheet(part), KNOWN)
+    sheet = with_header(read_sheet(part), KNOWN | {plain(item or "id")})
     if sheet.header is None:
         sheet = Sheet(
             sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows
         )
-    return catalogue(sheet)
+    return catalogue(sheet, item)
 
 
 def choose(path: str | Path) -> Stream:
@@ -170,19 +174,25 @@ def netflix_titles(part: Stream) -> Sheet:
     return Sheet(sheet.label, ["id", "year", "title"], rows)
 
 
-def catalogue(sheet: Sheet) -> Catalogue:
-    """The columns of a sheet as a catalogue."""
+def catalogue(sheet: Sheet, item: str | None = None) -> Catalogue:
+    """The columns of a sheet as a catalogue; ids are in the one that `item` names, if there
+    is one, or in one of the usual names."""
     header = sheet.header or []
     plainly = [plain(name) for name in header]
     found = {
         role: next((plainly.index(n) for n in names if n in plainly), None)
         for role, names in ROLES.items()
     }
+    if item is not None and plain(item) in plainly:
+        found["id"] = plainly.index(plain(item))
+        for role in set(found) - {"id"}:
+            if found[role] == found["id"]:
+                found[role] = None
     if found["id"] is None:
         raise DataError(
             "missing column: the header names no item",
             place=sheet.where(1),
-            remedy="name the column of ids `id`",
+            remedy="name the column of ids `id`, or as --columns item=NAME says it",
         )
     ids = unique_ids(sheet, found["id"])
     titles = column(sheet, found["title"])

@@ -12,7 +12,15 @@ from pkgutil import iter_modules
 from tacit.errors import SettingError
 from tacit.evaluation.reproduce.experiment import Paper
 
-MACHINERY = ("experiment", "markdown", "page", "record", "run", "sources")
+MACHINERY = (
+    "again",
+    "experiment",
+    "markdown",
+    "page",
+    "record",
+    "run",
+    "sources",
+)
 """Modules here that are no papers."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.evaluation.reproduce.experiment import PaperTable
 from tacit.evaluation.reproduce.page import heading
+from tacit.evaluation.reproduce.record import origin
 
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper
@@ -20,15 +21,14 @@ WIDTH = 118
 
 def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
     """The page. Raw numbers are beside it, in `PAPER.json`."""
-    commit = f" (commit {made['commit']})" if made["commit"] else ""
     lines = [
         f"# {paper.name}: reproduced",
         "",
         _filled(paper.title + "."),
         "",
         _filled(
-            f"Made by `{made['command']}`, tacit {made['version']}{commit}, "
-            f"{made['date']}; raw numbers in [{paper.name}.json]({paper.name}.json). "
+            f"{origin(made, '`')}; raw numbers in "
+            f"[{paper.name}.json]({paper.name}.json). "
             "Nothing on this page is written by hand: see [reproduce](../reproduce.md)."
         ),
         "",
@@ -58,15 +58,15 @@ def _summary(done: Sequence[Done]) -> Iterable[str]:
 def _figure(done: Done) -> list[str]:
     experiment = done.experiment
     lines = [f"## {heading(experiment)}", ""]
-    seeds = len(done.results.asked.splits)
-    facts = f"Data: {', '.join(done.results.asked.data) or 'invented'}. "
-    facts += (
-        f"Split: {experiment.split}. {seeds} seed{'s' if seeds > 1 else ''}. "
-    )
+    data = ", ".join(done.results.asked.data)
+    nothing = "invented" if experiment.invented else "none of it"
+    facts = f"Data: {data or nothing}. Split: {experiment.split}. "
+    if any("seed" in row.key for row in done.results.rows):
+        facts += f"{_seeds(done)}. "
     if experiment.parameters:
         facts += f"Settings: {experiment.parameters}. "
     if done.missing:
-        facts += f"Not there: {', '.join(done.missing)}. "
+        facts += f"Not run on: {', '.join(done.missing)}. "
     lines += [_filled(facts.strip()), ""]
     if done.results:
         for shown in experiment.shown(done.results):
@@ -77,6 +77,16 @@ def _figure(done: Done) -> list[str]:
         )
         lines.append(_filled(words + _ended(verdict.reason), "  "))
     return [*lines, ""]
+
+
+def _seeds(done: Done) -> str:
+    """`3 seeds`, or of each data set where they differ."""
+    count = len(done.results.asked.splits)
+    if done.seeds:
+        return "Seeds: " + ", ".join(
+            f"{name} {each}" for name, each in done.seeds.items()
+        )
+    return f"{count} seed{'s' if count > 1 else ''}"
 
 
 def _table(shown: PaperTable) -> Iterable[str]:

@@ -13,7 +13,7 @@ from tacit.evaluation.reproduce.experiment import (
     Panel,
     Verdict,
 )
-from tacit.evaluation.reproduce.record import NOTICE
+from tacit.evaluation.reproduce.record import NOTICE, origin
 from tacit.page import card, cards, escaped, page, paragraph, table
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ def page_of(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
     if paper.readings:
         rows = "".join(f"<li>{escaped(each)}</li>" for each in paper.readings)
         sections.append(("How the text was read", f"<ul>{rows}</ul>"))
-    commit = f", commit {made['commit']}" if made["commit"] else ""
-    footer = (
-        f"{made['command']} · tacit {made['version']}{commit} · {made['date']} · raw "
-        "numbers in numbers.json"
-    )
+    footer = f"{origin(made)} · raw numbers in numbers.json"
     return page(
         paper.title,
         sections,
@@ -71,9 +67,11 @@ def page_of(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
 
 
 def heading(experiment: Experiment) -> str:
-    """`Figure 1: RMSE by theta`."""
+    """`Figure 1: RMSE by theta`; `4.1` is a section."""
     figure = experiment.figure
-    named = f"Figure {figure}" if figure[:1].isdigit() else figure.capitalize()
+    named = figure.capitalize()
+    if figure[:1].isdigit():
+        named = f"Section {figure}" if "." in figure else f"Figure {figure}"
     return f"{named}: {experiment.title}"
 
 
@@ -113,7 +111,7 @@ def _figure(done: Done, place: int) -> str:
     if done.results.asked.quick:
         facts.append("A quick run: fewer values, not to judge by.")
     if done.missing:
-        facts.append(f"Not there: {', '.join(done.missing)}.")
+        facts.append(f"Not run on: {', '.join(done.missing)}.")
     parts.append(paragraph(" ".join(facts), "quiet"))
     return "\n".join(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
@@ -57,9 +57,14 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def record(
-    paper: Paper, done: Sequence[Done], command: str, date: str | None = None
+    paper: Paper,
+    done: Sequence[Done],
+    command: str,
+    date: str | None = None,
+    runs: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Everything that a page or a table is made of."""
+    """Everything that a page or a table is made of. `runs` made the numbers where this
+    command only judged them again."""
     return {
         "note": NOTICE,
         "paper": paper.name,
@@ -67,9 +72,28 @@ def record(
         "command": command,
         **made_by(),
         "date": date or today(),
+        **({"runs": [dict(run) for run in runs]} if runs else {}),
         "readings": list(paper.readings),
         "figures": [_figure(each) for each in done],
     }
+
+
+def origin(made: Mapping[str, Any], mark: str = "") -> str:
+    """Which command made the numbers, with which version, commit and date; and which judged
+    them again, if one did."""
+    own = _run(made, mark)
+    if not made.get("runs"):
+        return f"Made by {own}"
+    runs = "; ".join(_run(each, mark) for each in made["runs"])
+    return f"Numbers by {runs}. Drawn and judged again by {own}"
+
+
+def _run(made: Mapping[str, Any], mark: str) -> str:
+    commit = f" (commit {made['commit']})" if made["commit"] else ""
+    return (
+        f"{mark}{made['command']}{mark}, tacit {made['version']}{commit}, "
+        f"{made['date']}"
+    )
 
 
 def today() -> str:
@@ -87,6 +111,7 @@ def _figure(done: Done) -> dict[str, Any]:
         "split": experiment.split,
         "parameters": experiment.parameters,
         "seeds": len(done.results.asked.splits),
+        **({"seeds by data": dict(done.seeds)} if done.seeds else {}),
         "quick": done.results.asked.quick,
         "seconds": round(
             sum(row.values["seconds"] for row in done.results.rows), 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -59,6 +59,8 @@ class Done:
     missing: tuple[str, ...]
     """Data sets that it also wants and that are not there."""
     seconds: float
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    """Of each data set, where they were run with different numbers of seeds."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _run(
     rows = tuple(Row(key, made) for key, made in zip(keys, found, strict=True))
     results = Results(rows, asked)
     verdicts = tuple(
-        (finding, _verdict(finding, results, experiment))
+        (finding, verdict_on(finding, results, experiment))
         for finding in experiment.findings
     )
     return Done(experiment, results, verdicts, missing, monotonic() - began)
@@ -145,7 +147,7 @@ def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
     return {**made, "seconds": round(monotonic() - began, 3)}
 
 
-def _verdict(
+def verdict_on(
     finding: Finding, results: Results, experiment: Experiment
 ) -> Verdict:
     """Data that is not there is named with the place where it belongs."""

@@ -77,16 +77,26 @@ class KnownServer:
         """Fetch its card of keys, and believe it if its identity is the pinned one. The
         first identity seen is kept."""
         try:
-            answer = await web.get(self.url, "/v1/keys")
+            answer = await _got(web, self.url, "/v1/keys")
             card = json.loads(answer.body)
-        except OSError as error:
-            raise Away(f"no answer ({type(error).__name__})") from None
         except ValueError:
             raise Failure("the server's card of keys does not parse") from None
         known = believed(card, self.pin)
         self.pin = card["identity"]
         self.keys = {name_of(key): key for key in known}
         self.current = name_of(known[0])
+
+
+async def _got(web: Web, url: str, path: str) -> Answer:
+    """What a server shows to everybody. A proxy that speaks while the server is away says
+    nothing about the server."""
+    try:
+        answer = await web.get(url, path)
+    except OSError as error:
+        raise Away(f"no answer ({type(error).__name__})") from None
+    if answer.status in PASSING or answer.status >= 500:
+        raise Away(str(answer.status))
+    return answer
 
 
 class Conversation:
@@ -263,10 +273,7 @@ async def fetch_task(
     `aggregator` too. `name` is the task's, where the recommender has several.
     """
     path = "/v1/task" if name is None else f"/v1/task/{name}"
-    try:
-        answer = await web.get(recommender.url, path)
-    except OSError as error:
-        raise Away(f"no answer ({type(error).__name__})") from None
+    answer = await _got(web, recommender.url, path)
     if name is not None and answer.status == 404:
         raise Failure(
             "the recommender has no such task",

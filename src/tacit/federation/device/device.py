@@ -76,6 +76,9 @@ class _Read:
     digest: str
     round: int = -1
     found: Announced | None = None
+    terms: str = ""
+    asked: str = ""
+    """Digest of it under these terms."""
 
     __repr__ = shapes
 
@@ -145,10 +148,14 @@ class Device:
 
     def asked(self, told: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
+        read = self._look(payload)
         terms = (
             f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
         )
-        return digest(terms.encode(), self._look(payload).digest.encode())
+        if read.terms != terms:
+            read.asked = digest(terms.encode(), read.digest.encode())
+            read.terms = terms
+        return read.asked
 
     def _look(self, payload: memoryview) -> _Read:
         """A payload with its digest, which is remembered until it is answered."""
@@ -184,17 +191,15 @@ class Device:
         share of the task all the same), but never more, and never a smaller cohort.
         """
         task = self.made.task
-        if told.task != task.name or not 0 <= told.round < len(
-            self.made.plan.rounds
-        ):
+        count = len(self.made.plan.rounds)
+        if told.task != task.name or not 0 <= told.round < count:
             raise SettingError("a round of another task was announced")
         if self.sent is not None and told.round < self.sent.round:
             raise SettingError(
                 "a round was announced that is before one that was answered"
             )
-        shared = (
-            not self.made.method.local
-        )  # else nobody's noise but one's own counts
+        # else nobody's noise but one's own counts
+        shared = not self.made.method.local
         enough = floor(task.honest * told.least + 1e-9)
         if told.least != task.least or (shared and told.enough > enough):
             raise SettingError(

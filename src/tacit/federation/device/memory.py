@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data.reading.personal import read_personal
-from tacit.errors import DataError, Failure
+from tacit.errors import DataError, Failure, StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
@@ -49,15 +49,22 @@ def keep_facts(home: Path, facts: dict[str, Any]) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Whole or not at all, and its owner's alone."""
+    """Whole or not at all, and its owner's alone. What cannot be written is not sent
+    either: a disk that is full ends a device in plain words."""
     staged = path.with_name(path.name + ".new")
-    handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(staged, path)
-    sync_folder(path.parent)
+    try:
+        handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(staged, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror}",
+            remedy="make room, and start the device again: it goes on where it was",
+        ) from None
 
 
 class MemorisedDevice(Device):

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -112,7 +113,8 @@ class Deal:
         dealt = mask(self.seed, "pieces", len(rows), width, bits).copy()
         known = np.zeros(self.layout.size, bool)
         known[self.tau.rows] = True
-        dealt[~known[rows]] = 0
+        if not (has := known[rows]).all():
+            dealt[~has] = 0
         whole = self._nothing()
         whole[self.tau.rows] = self.tau.words
         order = np.argsort(rows, kind="stable")
@@ -219,6 +221,12 @@ class Hua(Scheme):
     tables = (
         "CREATE TABLE blind (task TEXT PRIMARY KEY, seed BLOB NOT NULL, items BLOB)",
     )
+
+    @cached_property
+    def _bits(self) -> bits.Bits:
+        """One stream for all draws of a process: making one for each answer takes as long
+        as a fifth of its noise."""
+        return bits.fresh()
 
     @classmethod
     def check(cls, plan: Plan) -> None:
@@ -327,7 +335,7 @@ class Hua(Scheme):
             if place == 0 and layout.printed == "add":
                 continue  # the round that makes eta adds eta alone
             fixed = None if place == 0 else (own, items)
-            total += mixture(event.scale, mixed, people, fixed=fixed)
+            total += mixture(event.scale, mixed, people, self._bits, fixed)
         return np.trunc(total).astype(np.int64)
 
     @classmethod

@@ -69,6 +69,7 @@ __all__ = [
     "pack",
     "payload_size",
     "sections",
+    "split",
     "unpack",
     "words",
 ]
@@ -110,14 +111,9 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
     be, members that are missing, unknown or out of range, and another version of the
     protocol, which gets an answer of its own. The payload is not looked at.
     """
-    start = len(MAGIC) + 4
-    if len(frame) < start or frame[: len(MAGIC)] != MAGIC:
-        raise WireError("not a frame of this protocol")
-    (length,) = struct.unpack_from("<I", frame, len(MAGIC))
-    if length > min(HEADER_LIMIT, len(frame) - start):
-        raise WireError("a truncated frame")
+    text, payload = split(frame)
     try:
-        header = kind.model_validate_json(frame[start : start + length])
+        header = kind.model_validate_json(text)
     except ValidationError as error:
         if any(
             fault["loc"] == ("version",)
@@ -129,7 +125,18 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
         raise WireError(
             f"a malformed {kind.__name__.lower()}: {error.error_count()} faults in its header"
         ) from None
-    return header, memoryview(frame)[start + length :]
+    return header, payload
+
+
+def split(frame: bytes) -> tuple[bytes, memoryview]:
+    """The header of a frame, as it is, and its payload."""
+    start = len(MAGIC) + 4
+    if len(frame) < start or frame[: len(MAGIC)] != MAGIC:
+        raise WireError("not a frame of this protocol")
+    (length,) = struct.unpack_from("<I", frame, len(MAGIC))
+    if length > min(HEADER_LIMIT, len(frame) - start):
+        raise WireError("a truncated frame")
+    return frame[start : start + length], memoryview(frame)[start + length :]
 
 
 def layouts_print(parts: tuple[PartLayout, ...]) -> str:
@@ -192,14 +199,18 @@ def _whole(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
 
 
 def sections(
-    parts: tuple[PartLayout, ...], rows: tuple[int, ...], payload: memoryview
+    parts: tuple[PartLayout, ...],
+    rows: tuple[int, ...],
+    payload: memoryview,
+    checked: bool = False,
 ) -> list[Section]:
     """Each part of a payload, which holds them one after another:
 
         row numbers, 4 bytes each, where the part is sparse | words, row by row, packed
 
     `rows` says how many rows each sparse part has. Any other length is refused, and so are
-    row numbers that do not ascend inside their part. Words of 32 and 64 bits are not copied.
+    row numbers that do not ascend inside their part, unless that was `checked` before. Words
+    of 32 and 64 bits are not copied.
     """
     counts = _counts(parts, rows)
     whole = _whole(parts, counts)
@@ -214,7 +225,7 @@ def sections(
         if part.sparse:
             index = np.frombuffer(payload[at : at + ROW_BYTES * count], "<u4")
             at += ROW_BYTES * count
-            if not ascending(index, part.size):
+            if not checked and not ascending(index, part.size):
                 raise WireError(
                     "row numbers that do not ascend inside the part"
                 )

@@ -18,21 +18,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
-from tacit.federation.agreed.scheme import Attempt, Telling
-from tacit.federation.protocol.grown import rest
+from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.protocol.keys import Identity, shared_secrets
 from tacit.federation.protocol.masks import round_key
-from tacit.federation.protocol.tickets import ticket
-from tacit.federation.protocol.wire import Announcement, Closing, Opening, pack
+from tacit.federation.protocol.wire import Closing, Opening
+from tacit.federation.server.calls import Active, Calls
 from tacit.federation.server.lobby import Lobby
-from tacit.federation.server.rounds import Keyed, Rounds, Status
+from tacit.federation.server.rounds import Keyed, Rounds, Status, patiently
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.noise import bits
@@ -40,10 +38,6 @@ from tacit.rounds.loop import Loop
 from tacit.rounds.round import Round
 from tacit.rounds.state import State
 from tacit.serving.http.watch import Metrics, log
-
-AT_A_TIME = 16
-"""Devices that are answered before others get the processor: the first work while the last
-are answered."""
 
 
 class Aggregator(Protocol):
@@ -70,14 +64,6 @@ class Stage(Enum):
     OVER = "over"
 
 
-@dataclass(frozen=True)
-class Active:
-    """An attempt that devices can answer, and what they are told."""
-
-    attempt: Attempt
-    told: Telling
-
-
 class Conductor:
     """See the module. `public` gives a device's key."""
 
@@ -97,6 +83,7 @@ class Conductor:
         self.identity = identity
         self.aggregator = aggregator
         self.lobby = Lobby(made.task, gather)
+        self.calls = Calls(made, self.rounds, self.lobby)
         self.loop = Loop(made.plan, made.first_state)
         self.kept: bytes | None = None
         """What the scheme keeps between rounds."""
@@ -141,7 +128,7 @@ class Conductor:
             self.times.append(clock.time() - began)
         self.index = len(self.made.plan.rounds)
         self._enter(Stage.OVER)
-        await asyncio.to_thread(self.identity.hold, None, self.name)
+        await self._hold(None)
         self.finished.set()
         self.lobby.close()
         state: State = self.loop.state
@@ -228,7 +215,7 @@ class Conductor:
         if keyed.key not in self.identity.by_name:
             keyed = Keyed(keyed.number, keyed.nonce, current)
         # before anybody masks with it: three rotations in one round must not lose it
-        await asyncio.to_thread(self.identity.hold, keyed.key, self.name)
+        await self._hold(keyed.key)
         opening = Opening(
             task=self.name,
             round=self.index,
@@ -240,6 +227,13 @@ class Conductor:
         )
         await self.aggregator.open(opening)
         return keyed
+
+    async def _hold(self, key: str | None) -> None:
+        """Have this key kept, whatever is rotated, until another one is held."""
+        hold = self.identity.hold
+        await patiently(
+            lambda: asyncio.to_thread(hold, key, self.name), "the key file"
+        )
 
     # ---------------------------------------------------------------- gathering
 
@@ -272,7 +266,8 @@ class Conductor:
 
     async def _announced(self, attempt: Attempt) -> Active:
         """The attempt with what its devices are told, written down before anybody is told:
-        from here on a restart collects this attempt, with these devices, keys and bytes."""
+        from here on a restart collects this attempt, with these devices, keys and bytes.
+        (Where each is told its own, the bytes of some are written after others were told.)"""
         if not self._ticket_key:
             other = await self.aggregator.tickets()
             self._ticket_key = self.identity.ticket_key(other)
@@ -287,11 +282,7 @@ class Conductor:
         attempt = active.attempt
         self._enter(Stage.ANNOUNCED)
         self.active = active
-        for place, device in enumerate(attempt.joined):
-            holds = self.lobby.holds(device)
-            self.lobby.call(device, self.announcement(device, holds))
-            if place % AT_A_TIME == AT_A_TIME - 1:
-                await asyncio.sleep(0)
+        await self.calls.everybody(active, self._ticket_key)
         closing = Closing(
             task=self.name,
             round=attempt.index,
@@ -308,32 +299,8 @@ class Conductor:
         rows of the arrays that grow."""
         if self.active is None:
             raise Failure("no round is active")
-        attempt, told = self.active.attempt, self.active.told
-        payload = told.payload(device)
-        names = self.made.first_state.growing()
-        short = rest(payload, names, holds) if names else None
-        header = Announcement(
-            task=self.name,
-            round=attempt.index,
-            attempt=attempt.number,
-            nonce=attempt.nonce,
-            key=attempt.key,
-            joined=len(attempt.joined),
-            least=self.task.least,
-            enough=self.task.enough,
-            seconds=self.task.seconds,
-            since=0 if short is None else holds,
-            whole="" if short is None else told.digest(device),
-            ticket=ticket(
-                self._ticket_key,
-                self.name,
-                attempt.index,
-                attempt.number,
-                device,
-            ),
-            mixing=told.seeds,
-        )
-        return pack(header, payload if short is None else short)
+        key = self._ticket_key
+        return self.calls.announcement(self.active, key, device, holds)
 
     # ---------------------------------------------------------------- absorbing
 
@@ -384,7 +351,7 @@ class Conductor:
         kept = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
         await self.rounds.advance(
-            attempt, ahead.state, kept, status, opened.out
+            attempt, ahead.state, opened.kept, status, opened.out
         )
         self.out |= set(opened.out)
         self.lobby.dismiss(opened.out)

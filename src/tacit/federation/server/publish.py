@@ -8,6 +8,7 @@ import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
 from tacit.fitting.pay import running_total, settle, twice
@@ -34,6 +35,16 @@ class Charged:
 def is_published(out: Path) -> bool:
     """Whether the model is there, whole."""
     return (out / "model.json").is_file()
+
+
+def check_unused(out: Path) -> None:
+    """Refuse, before a new training is charged, a folder that holds the model of another: it
+    would be taken for this one's, and what devices paid for would be written nowhere."""
+    if is_published(out):
+        raise StorageError(
+            f"{out} holds a model of another training",
+            remedy="choose another --out, or move that model away",
+        )
 
 
 def reserve(rounds: Rounds, book: Charged | None) -> Receipt | None:

@@ -37,6 +37,7 @@ MIGRATIONS = (
     (*statements("devices"), *statements("recommender")),
     (*statements("announced"), *statements("rotations")),
     (*statements("enrolment"), *statements("control"), *statements("out")),
+    statements("told"),
 )
 """The steps that make the store's tables."""
 SITS_OUT = "this device sits out the rest of the training: a sum that it was in was out of range"
@@ -220,16 +221,19 @@ class _Handler:
             )
         lobby = self.conductor.lobby
         future = lobby.enter(caller.device, items, message.place, message.holds)
+        loop = asyncio.get_running_loop()
         if not self._told:
             self._told = True
-            asyncio.get_running_loop().call_later(STIR_SECONDS, self._stir)
+            loop.call_later(STIR_SECONDS, self._stir)
+        timer = loop.call_later(POLL_SECONDS, future.cancel)
         try:
-            async with asyncio.timeout(POLL_SECONDS):
-                found = await future
-        except (TimeoutError, asyncio.CancelledError):
+            found = await future
+        except asyncio.CancelledError:
             lobby.leave(caller.device, future)
             self._check_going_on(caller)
             raise Refusal(425, "no round yet; ask again") from None
+        finally:
+            timer.cancel()
         self.gate.metrics.add("joins")
         return self.gate.reply(caller, found)
 
@@ -256,6 +260,8 @@ class _Handler:
         attempt = self.conductor.active.attempt
         public = attempt.publics.get(caller.device)
         here = public is not None and public == self.gate.public(caller.device)
+        if caller.device not in self.conductor.active.told.payloads:
+            return False  # it is told in a moment, with those who wait
         return here and message.done != (attempt.index, attempt.number)
 
     def _stir(self) -> None:

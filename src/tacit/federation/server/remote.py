@@ -26,6 +26,8 @@ ANSWER_SECONDS = 60.0
 FIRST_PAUSE = 0.05
 LAST_PAUSE = 2.0
 """Seconds between tries: twice as long each time, up to this."""
+PASSING = (408, 425, 429)
+"""Refusals that say nothing about the message: it came slowly, or too much came at once."""
 UPGRADE = 426
 """The status of another version of the protocol."""
 
@@ -100,7 +102,8 @@ class RemoteAggregator:
                 )
         except OSError:
             return None
-        return answer if answer.status < 500 else None
+        passing = answer.status >= 500 or answer.status in PASSING
+        return None if passing else answer
 
     async def enrolment(self) -> str:
         """How it says that it enrols devices; empty if it cannot be asked now."""

@@ -8,7 +8,7 @@ changes nothing. `advance` is the only one that moves the public state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -18,7 +18,13 @@ from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt, Telling
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.server.announced import forget_told, keep_told
+from tacit.federation.server.announced import (
+    Kept,
+    Some,
+    forget_told,
+    keep_some,
+    keep_told,
+)
 from tacit.federation.server.store import ServerStore, Transaction
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
@@ -54,6 +60,17 @@ class Keyed:
     key: str
 
 
+async def patiently(work: Callable[[], Awaitable[T]], what: str) -> T:
+    """The result of a work that may run twice, however long what it writes to is away: a
+    training is not given up for that."""
+    while True:
+        try:
+            return await work()
+        except StorageError:
+            log(f"{what} is away; the training waits")
+            await asyncio.sleep(PAUSE)
+
+
 class Rounds:
     """The rounds of one task in a store."""
 
@@ -63,14 +80,10 @@ class Rounds:
         self.name = made.task.name
 
     async def _asked(self, work: Callable[[Transaction], T]) -> T:
-        """The result of a work, however long the store is away: a training is not given up
-        for that. Works may run twice, so one whose fate is unknown is run again."""
-        while True:
-            try:
-                return await self.store.write(work)
-            except StorageError:
-                log("the store is away; the training waits")
-                await asyncio.sleep(PAUSE)
+        """The result of a work. One whose fate is unknown is run again."""
+        return await patiently(
+            lambda: self.store.write(work, soon=True), "the store"
+        )
 
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
@@ -157,15 +170,16 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt, told: Telling) -> Telling:
-        """Write an attempt down, with all who joined it and what they are told.
+    async def begin(self, attempt: Attempt, told: Telling) -> Kept:
+        """Write an attempt down, with all who joined it and what they are told, if that is
+        the same for all; `tell` is for the others.
 
         What was written first counts: an attempt that goes on after a restart is told as it
         was told before.
         """
         where = (self.name, attempt.index, attempt.number)
 
-        def work(session: Transaction) -> Telling:
+        def work(session: Transaction) -> Kept:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
                 *where,
@@ -183,6 +197,14 @@ class Rounds:
 
         return await self._asked(work)
 
+    async def tell(self, attempt: Attempt, told: Kept, some: Some) -> None:
+        """Write down what these devices are told, each its own; they may be told then."""
+        found = await self._asked(
+            lambda s: keep_some(s, self.name, attempt, told, some)
+        )
+        told.payloads.update(found.payloads)
+        told.digests.update(found.digests)
+
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
         await self._asked(lambda s: self._end(s, attempt, "given up"))
@@ -195,8 +217,9 @@ class Rounds:
         status: Status,
         out: Collection[str] = (),
     ) -> None:
-        """The next state and the end of this round, together or not at all. Devices that
-        are `out` sit out the rest."""
+        """The next state and the end of this round, together or not at all. `kept` is what
+        the scheme keeps from now on, None if that is what it was. Devices that are `out` sit
+        out the rest."""
         packed = pack_state(state.packed())
 
         def work(session: Transaction) -> None:
@@ -214,7 +237,8 @@ class Rounds:
             )
             forget_told(session, self.name, attempt.index)
             session.run(
-                "UPDATE task SET round = ?, state = ?, tau = ? WHERE id = ? AND round <= ?",
+                "UPDATE task SET round = ?, state = ?, tau = COALESCE(?, tau) "
+                "WHERE id = ? AND round <= ?",
                 attempt.index + 1,
                 packed,
                 kept,

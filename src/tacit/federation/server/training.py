@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tacit.errors import TacitError
+from tacit.errors import StorageError, TacitError
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.control import obey
 from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.publish import Charged, publish, reserve
+from tacit.federation.server.publish import (
+    Charged,
+    check_unused,
+    publish,
+    reserve,
+)
 from tacit.federation.server.remote import RemoteAggregator
+from tacit.federation.server.rounds import patiently
 from tacit.serving.http.limits import Limits
 from tacit.serving.http.watch import LOG, log
 
@@ -63,6 +70,8 @@ class Training:
         self.conductor = conductor
         self.how = how
         self.aggregator = aggregator
+        self._waits = False
+        """Whether the model could not be written so far."""
 
     async def conduct(self) -> None:
         """Train, and obey; whatever stops it, the health of the server says so. What the
@@ -119,16 +128,37 @@ class Training:
 
     async def _train(self) -> None:
         conductor, book = self.conductor, self.how.book
+        if book is not None and not conductor.rounds.receipt():
+            check_unused(self.how.out)
         receipt = await asyncio.to_thread(reserve, conductor.rounds, book)
         state = await conductor.run()
-        await asyncio.to_thread(
-            publish,
-            conductor.made,
-            state,
-            receipt,
-            self.how.out,
-            book,
-            conductor.spoilt,
-            (self.how.terms.word, await self.aggregator.enrolment()),
+        enrolment = (self.how.terms.word, await self.aggregator.enrolment())
+
+        def write() -> None:
+            publish(
+                conductor.made,
+                state,
+                receipt,
+                self.how.out,
+                book,
+                conductor.spoilt,
+                enrolment,
+            )
+
+        await patiently(
+            lambda: self._noticed(asyncio.to_thread(write)),
+            "the folder of the model, or the ledger,",
         )
         log("model published")
+
+    async def _noticed(self, work: Awaitable[None]) -> None:
+        """A work that is tried again if it fails; the health of the server says so
+        meanwhile."""
+        try:
+            await work
+        except StorageError:
+            self._waits = True
+            self.gate.ready = False
+            raise
+        if self._waits:
+            self.gate.ready = True

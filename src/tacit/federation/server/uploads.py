@@ -10,27 +10,17 @@ transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from random import SystemRandom
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from tacit.federation.agreed.scheme import printed_tables, scheme_of_layouts
-from tacit.federation.protocol.packing import packed
+from tacit.federation.agreed.scheme import printed_tables
 from tacit.federation.protocol.wire import (
     Opening,
-    PartLayout,
-    Section,
-    Sum,
-    Upload,
     digest,
-    pack,
-    sections,
     unpack,
 )
 from tacit.federation.server.store import Refusal, ServerStore, Transaction
+from tacit.federation.server.sums import groups_of, summed
 from tacit.federation.server.tables import statements
 
 MIGRATIONS = (
@@ -40,10 +30,6 @@ MIGRATIONS = (
     statements("enrolment"),
 )
 """The steps that make the store's tables."""
-AT_ONCE = 64 << 20
-"""Bytes of uploads in memory while a round is summed."""
-MOST_ROWS = 1000
-"""Uploads that are read at a time, however short they are."""
 
 
 class Key(NamedTuple):
@@ -96,7 +82,7 @@ class Uploads:
                 "UPDATE round SET sum = NULL WHERE task = ? AND round < ?", *key
             )
 
-        await self.store.write(work)
+        await self.store.write(work, soon=True)
 
     async def opening(self, key: Key) -> Opening:
         """The opening of an attempt."""
@@ -147,11 +133,13 @@ class Uploads:
             )
             return Count(int(arrived[0][0]), _status(session, key) == "open")
 
-        return await self.store.read(work)
+        return await self.store.read(work, soon=True)
 
     async def reveal(self, key: Key, give_up: bool) -> bytes | None:
         """The sum that was revealed, or is revealed now, or None for ever."""
-        return await self.store.write(lambda s: self._reveal(s, key, give_up))
+        return await self.store.write(
+            lambda s: self._reveal(s, key, give_up), soon=True
+        )
 
     def _reveal(
         self, session: Transaction, key: Key, give_up: bool
@@ -179,8 +167,8 @@ class Uploads:
             _give_up(session, key)
             return None
         opening = unpack(Opening, bytes(found.opening))[0]
-        groups = _groups([row[0] for row in who], opening, needed)
-        revealed = _sum(session, key, opening.parts, groups)
+        groups = groups_of([row[0] for row in who], opening, needed)
+        revealed = summed(session, key, opening.parts, groups)
         session.run(
             "UPDATE round SET status = 'revealed', sum = ? "
             "WHERE task = ? AND round = ? AND attempt = ?",
@@ -284,109 +272,3 @@ def _give_up(session: Transaction, key: Key) -> None:
     session.run(
         "DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key
     )
-
-
-def _groups(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
-    """Those who arrived, cut by chance into as many groups as were asked for and can be
-    filled: nobody chooses whom she is summed with. What is not a plain sum is one group."""
-    plain = not any(
-        part.sparse or part.report or part.printed for part in opening.parts
-    )
-    count = min(opening.groups, len(who) // needed) if plain else 1
-    if count <= 1:
-        return [who]
-    order = SystemRandom().sample(who, len(who))
-    return [sorted(order[first::count]) for first in range(count)]
-
-
-def _sum(
-    session: Transaction,
-    key: Key,
-    parts: tuple[PartLayout, ...],
-    groups: list[list[str]],
-) -> bytes:
-    """The sums over these groups of devices, as they are revealed: each is a release of its
-    own, with a noise of its own."""
-    scheme = scheme_of_layouts(parts)
-    place = {device: k for k, group in enumerate(groups) for device in group}
-    totals = [_Total(parts) for _ in groups]
-    for device, body in _bodies(session, key):
-        totals[place[device]].add(body)
-    rows, payload = list[int](), list[bytes]()
-    for group, total in zip(groups, totals, strict=True):
-        payload += [bytes.fromhex(device) for device in group]
-        for part, section in zip(parts, total.sections(), strict=True):
-            found = scheme.summed(session, key.task, part, section)
-            if found.rows is not None:
-                rows.append(len(found.rows))
-                payload.append(found.rows.astype("<u4").tobytes())
-            payload.append(packed(found.words, part.bits))
-    header = Sum(
-        task=key.task,
-        round=key.round,
-        attempt=key.attempt,
-        cohort=len(place),
-        cohorts=tuple(len(group) for group in groups),
-        rows=tuple(rows),
-    )
-    return pack(header, b"".join(payload))
-
-
-def _bodies(
-    session: Transaction, key: tuple[str, int, int]
-) -> Iterator[tuple[str, bytes]]:
-    """The uploads of a round in the order of their devices, each with its device, about
-    `AT_ONCE` bytes of them in memory at most."""
-    sql = (
-        "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? "
-        "AND device > ? ORDER BY device LIMIT ?"
-    )
-    last, many = "", 1
-    while rows := session.run(sql, *key, last, many):
-        yield from ((device, bytes(body)) for device, body in rows)
-        last = rows[-1][0]
-        longest = max(len(body) for _, body in rows)
-        many = max(1, min(MOST_ROWS, AT_ONCE // longest))
-
-
-class _Total:
-    """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
-    listed, not summed."""
-
-    def __init__(self, parts: tuple[PartLayout, ...]) -> None:
-        self.parts = parts
-        self._sums = [
-            np.zeros((part.size, part.width), f"<u{part.word}")
-            for part in parts
-        ]
-        self._seen = [
-            np.zeros(part.size if part.sparse else 0, bool) for part in parts
-        ]
-        self._reports: list[list[Any]] = [[] for _ in parts]
-
-    def add(self, body: bytes) -> None:
-        """One more upload."""
-        message, payload = unpack(Upload, body)
-        found = sections(self.parts, message.rows, payload)
-        for place, (rows, words) in enumerate(found):
-            if self.parts[place].report:
-                self._reports[place].append(words)
-            elif rows is None:
-                self._sums[place] += words
-            else:
-                # rows of one device are distinct
-                self._sums[place][rows] += words
-                self._seen[place][rows] = True
-
-    def sections(self) -> list[Section]:
-        """The sums, part by part."""
-        return [self._section(place) for place in range(len(self.parts))]
-
-    def _section(self, place: int) -> Section:
-        part = self.parts[place]
-        if part.report:
-            return Section(None, np.concatenate(self._reports[place]))
-        if part.sparse:
-            rows = np.flatnonzero(self._seen[place]).astype(np.uint32)
-            return Section(rows, self._sums[place][rows])
-        return Section(None, self._sums[place])

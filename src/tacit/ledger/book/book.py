@@ -265,12 +265,8 @@ class Book:
     def find(self, artefact: str) -> Entry | None:
         """The reservation that led to this artefact."""
         state = replay(self.entries())
-        numbers = [
-            of
-            for of, entry in state.committed.items()
-            if entry.artefact == artefact
-        ]
-        return state.reserved[numbers[-1]] if numbers else None
+        number = state.made.get(artefact)
+        return None if number is None else state.reserved[number]
 
     def verify(self) -> Verified:
         """Replay the chain, the seal, every total and every envelope; the first bad entry

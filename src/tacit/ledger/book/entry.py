@@ -32,7 +32,7 @@ class Entry(BaseModel):
 
     number: int
     population: str
-    kind: Literal["reserve", "commit", "cap", "people"]
+    kind: Literal["reserve", "commit", "cap", "people", "week"]
     time: str
     version: str
     """Of Tacit, for `affected`."""
@@ -62,9 +62,14 @@ class Entry(BaseModel):
     """Which ratings the fit was not shown."""
 
     of: int | None = None
-    """A commit: the number of its reservation."""
+    """A commit or a week: the number of its reservation."""
     artefact: str | None = None
-    """A commit: SHA-256 of what was made."""
+    """A commit, or a week that ends: SHA-256 of what was made."""
+    week: int | None = None
+    """A week of a calendar, whose reservation is `of`: it begins with the people who are
+    counted, and ends with its artefact."""
+    counted: str | None = None
+    """A week that begins: digest of the keyed list of everybody counted so far."""
     cap: tuple[float, float] | None = None
     """A cap: (epsilon, delta) at `unit`."""
     others: tuple[str, ...] | None = None

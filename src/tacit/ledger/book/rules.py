@@ -68,15 +68,23 @@ class BookState:
     charged: list[Entry] = field(default_factory=list)
     """Reservations but for evaluations, which cost nothing."""
     committed: dict[int, Entry] = field(default_factory=dict)
+    weeks: dict[int, list[Entry]] = field(default_factory=dict)
+    """Of calendars, by reservation: beginnings and ends, in order."""
+    made: dict[str, int] = field(default_factory=dict)
+    """By artefact, the reservation that led to it."""
     tokens: dict[str, Entry] = field(default_factory=dict)
     """Reservations by the request that made them."""
 
     def after(self, entry: Entry) -> None:
         """Take one more entry into account."""
+        if entry.artefact and entry.of:
+            self.made[entry.artefact] = entry.of
         if entry.kind == "cap" and entry.unit and entry.cap:
             self.caps[entry.unit] = entry.cap
         elif entry.kind == "commit" and entry.of:
             self.committed[entry.of] = entry
+        elif entry.kind == "week" and entry.of:
+            self.weeks.setdefault(entry.of, []).append(entry)
         elif entry.kind == "reserve" and entry.unit:
             self.reserved[entry.number] = entry
             if entry.token is not None:

@@ -253,6 +253,8 @@ def _others(s: Statement) -> tuple[Block, ...]:
             f"It builds on {words.count(len(s.starts), 'earlier release')}, which the total "
             "has in it."
         )
+    if s.schedule is not None:
+        told.append(s.schedule.lines())
     return tuple(told)
 
 

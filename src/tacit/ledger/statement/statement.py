@@ -28,6 +28,7 @@ from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
 from tacit.ledger.statement.honest import Honesty
+from tacit.ledger.statement.schedule import Schedule
 from tacit.shown import one_line
 from tacit.units import Unit
 
@@ -111,6 +112,8 @@ class Statement(BaseModel):
     """Which ratings the fit was not shown."""
     published: str = "model"
     """What the promise is about: a model, or figures about one."""
+    schedule: Schedule | None = None
+    """The calendar that this release is one of."""
     artefact: str | None = None
     """SHA-256 of the model, or of the figures, that this is about."""
     signer: str | None = None
@@ -235,6 +238,7 @@ def build_statement(
     purpose: str = "",
     apart: Apart | None = None,
     published: str = "model",
+    schedule: Schedule | None = None,
     receipt: Receipt | None = None,
     real_noise: bool = True,
     local: bool = True,
@@ -298,6 +302,7 @@ def build_statement(
         purpose=one_line(purpose),
         apart=apart,
         published=published,
+        schedule=schedule,
         relation=words.relation(unit) if sound else None,
         total=total if sound else None,
         starts=tuple(starts),

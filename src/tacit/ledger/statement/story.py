@@ -117,6 +117,8 @@ def _paragraphs(s: Statement) -> list[list[str]]:
     ):
         if items:
             told.append([heading, *items])
+    if s.schedule is not None:
+        told.append(["The calendar:", *s.schedule.lines()])
     told += _running(s)
     if s.supported:
         told.append([f"Of delta: {s.supported}."])

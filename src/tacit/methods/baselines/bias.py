@@ -1,9 +1,11 @@
 """Bias: the items' effects and a personal Gaussian model over what is public about the items.
 
 Item side: level, weights and effects of the items, released and shrunk by empirical Bayes.
-Person's side: a ridge solve over level, popularity and public features, whose prior widths
-are chosen privately among a few candidates by the errors that people would make on their
-own left-out ratings. Why each release is bounded: docs/proofs/first-order.md.
+Person's side: a ridge solve over level, popularity, agreement (a slope on the effects) and
+public features, whose prior widths are chosen privately among a few candidates by the errors
+that people would make on their own left-out ratings.
+
+Why each release is bounded: docs/proofs/first-order.md.
 """
 
 from __future__ import annotations

@@ -7,4 +7,4 @@ from tacit.methods.noiseless.twin import EffectsTwin
 
 class BiasTwin(EffectsTwin):
     """The ridge of user and item biases whose ridges are estimated, with tastes for
-    popularity and public features. NOT PRIVATE."""
+    popularity, agreement and public features. NOT PRIVATE."""

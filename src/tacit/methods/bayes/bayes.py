@@ -84,7 +84,7 @@ class SoundBayes(Form):
     def finish(self, public: Public, state: BayesState) -> Shared:
         """The personal Gaussian model of what was released."""
         first = FirstOrder.of(public)
-        model = SecondOrder(first).model(state)
+        model = SecondOrder(first).last_model(state)
         return published(self.method, first, state, model)
 
 

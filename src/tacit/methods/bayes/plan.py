@@ -30,8 +30,8 @@ MANY_SUMS, FEW_SUMS = 3, 2
 FEW_SWEEPS, MANY_SWEEPS = 2, 3
 """The same of sweeps over tastes."""
 
-COLUMNS_WITHOUT_FEATURES = 2
-"""Level and popularity: with more columns the items have features."""
+COLUMNS_WITHOUT_FEATURES = 3
+"""Level, popularity and agreement: with more columns the items have features."""
 MOMENTS_FROM, MOMENTS_SHARE = 400, 0.03
 """How tastes for features vary: from this reach on, and its share."""
 MOST_AXES = 20

@@ -18,6 +18,7 @@ from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.choice import Grouped, Groups, first_model
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.state import Floats, Tastes
+from tacit.methods.refine.curves import curves
 from tacit.methods.refine.tastes import Axes, retaste, typical_axes
 from tacit.model.person.gaussian import GaussianModel
 from tacit.rounds.round import Block, Part, Released, Round
@@ -40,13 +41,24 @@ class SecondOrder:
         unknown = state.effects.variance + state.tastes.doubt
         return GaussianModel(state.baseline, unknown, state.tastes.loadings)
 
+    def last_model(self, state: BayesState) -> GaussianModel:
+        """The personal model that is published: with tastes for products of what is known of
+        items, unless an earlier model has brought its own along."""
+        model = self.model(state)
+        if self.first.public.start is not None:
+            return model
+        known = first_model(self.first, state).model.loadings[:, 1:]
+        curved = curves(known, state.weights.mean)
+        loadings = np.hstack([model.loadings, curved])
+        return replace(model, loadings=loadings)
+
     def groups(self, columns: int) -> Groups:
         """For the choice: the level, and all tastes together."""
         return np.minimum(np.arange(columns), 1)
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it."""
-        model = self.model(state)
+        model = self.last_model(state)
         return Grouped(model, self.groups(model.loadings.shape[1]))
 
     def doubt(self, state: BayesState) -> Floats:

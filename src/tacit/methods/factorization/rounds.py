@@ -33,6 +33,7 @@ from tacit.data.features import Design
 from tacit.methods.base import Public
 from tacit.methods.factorization.implicit import scalar_lift, widened
 from tacit.methods.factorization.state import FactorState, LangevinChain
+from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import (
     RESIDUAL_LIMIT,
     TINY,
@@ -47,7 +48,7 @@ from tacit.methods.refine.factors import (
     person_moment,
     unpack,
 )
-from tacit.model.person.gaussian import NOISE, loadings
+from tacit.model.person.gaussian import NOISE
 from tacit.rounds.people import EVERYONE, Participation
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -290,7 +291,7 @@ class Profiles(NamedTuple):
     """Public rows of all items."""
 
     matrix: Floats
-    """[level | popularity | features | factors] for persons with z ~ N(0, I)."""
+    """[level | popularity | agreement | features | factors] for persons with z ~ N(0, I)."""
     settled: int
     """How many columns come before the factors."""
 
@@ -301,6 +302,7 @@ def profiles(state: FactorState, features: Design | None) -> Profiles:
     matrix, _ = loadings(
         state.weights.popularity,
         features,
+        effects=state.effects.mean,
         level_variance=state.level.variance,
         learned=learned,
     )

@@ -18,12 +18,13 @@ import numpy as np
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.state import Values, ValueState
+from tacit.methods.first_order.loadings import LEVEL
 from tacit.methods.first_order.rounds import TINY, cell_rows
 from tacit.methods.first_order.state import Effects
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
 from tacit.methods.refine.weights import Weights
-from tacit.model.person.gaussian import LEVEL, NOISE
+from tacit.model.person.gaussian import NOISE
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import NOT_YET

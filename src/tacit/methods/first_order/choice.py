@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method
+from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import FirstOrder, even_count, person_rows
 from tacit.methods.first_order.rule import (
     BaselineShares,
@@ -36,7 +37,7 @@ from tacit.methods.refine.choose import (
     candidates,
     choose,
 )
-from tacit.model.person.gaussian import GaussianModel, loadings
+from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
@@ -88,15 +89,25 @@ def baseline_rounds(
 
 def first_groups(first: FirstOrder) -> Groups:
     """The groups of `first_model`, known before anything is released."""
-    return loadings(np.zeros(first.public.items), first.features)[1]
+    known = first.public.known
+    nothing = np.zeros(first.public.items)
+    return loadings(
+        nothing,
+        first.features,
+        effects=nothing,
+        learned=None if known is None else known.tastes,
+    )[1]
 
 
 def first_model(first: FirstOrder, state: FirstState) -> Grouped:
-    """Level, popularity and public features: all that first-order rounds tell."""
+    """Level, popularity, agreement and public features: all that first-order rounds tell."""
+    known = first.public.known
     made, groups = loadings(
         state.weights.popularity,
         first.features,
+        effects=state.effects.mean,
         level_variance=state.level.variance,
+        learned=None if known is None else known.tastes,
     )
     return Grouped(
         GaussianModel(state.baseline, state.effects.variance, made), groups

@@ -92,6 +92,15 @@ def even_count(state: FirstState) -> float:
     return max(EVEN * state.level.count, LEAST_EVEN)
 
 
+def beside(
+    column: NDArray[np.float64], matrix: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """A column, and the matrix after it."""
+    if matrix is None:
+        return column[:, None]
+    return np.column_stack([column, matrix])
+
+
 def cell_rows(block: Block, values: NDArray[np.float64]) -> Rows:
     """One number a cell, added to the row of its item."""
     return Rows(block.ptr, block.item, values[:, None])
@@ -194,6 +203,8 @@ class FirstOrder:
             mean = people * typical / self.public.items
             sd = max(noisy.sd, TINY)
             matrix = None if self.features is None else self.features.matrix
+            if self.public.known is not None:
+                matrix = beside(self.public.known.popularity, matrix)
             low, high = 0.5 * one, people * one
             found = denoise_weights(
                 noisy.value[:, 0],
@@ -281,6 +292,7 @@ class FirstOrder:
             None if self.features is None else self.features.matrix,
             sampling=self.shared(state),
             level_variance=state.level.variance,
+            known=self.public.known,
         )
         effects = Effects(found.mean, found.variance, found.gain)
         return replace(state, evidence=evidence.filled(), effects=effects)

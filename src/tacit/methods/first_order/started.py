@@ -215,5 +215,8 @@ def keep(
         "level": state.level.mean,
         "level_variance": state.level.variance,
         "kept": float(VERSION),
+        # What `tacit synthesize` draws from: released, or declared.
+        "count": state.level.count,
+        "people": float(state.people),
     }
     return {"kept": rows.astype(np.float32)}, numbers

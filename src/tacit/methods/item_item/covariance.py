@@ -131,7 +131,7 @@ class FactorForm(CovarianceForm):
     """A person's tastes are columns of the rank-k factor."""
 
     def finish(self, public: Public, state: MatrixState) -> Shared:
-        """The personal Gaussian model over level, popularity, features and factor."""
+        """The personal Gaussian model over level, popularity, agreement, features and factor."""
         arrays = first_arrays(public, state, state.learned)
         return published(
             self.method, public, "gaussian", arrays, {"noise": NOISE}

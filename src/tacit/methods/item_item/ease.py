@@ -171,7 +171,7 @@ def gram_round(public: Public, settings: EaseSettings, size: int) -> Round:
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         noisy = released["gram"]
         head = head_of(state.weight, size)
-        own = _diagonal(state.weight[head], state.people, whole_person)
+        own = diagonal(state.weight[head], state.people, whole_person)
         found = shrink_spectrum(
             noisy.value, noisy.sd, settings.rank, margin=MARGIN
         )
@@ -185,7 +185,7 @@ def gram_round(public: Public, settings: EaseSettings, size: int) -> Round:
     return Round("gram", (part,), contribute, absorb)
 
 
-def _diagonal(
+def diagonal(
     weight: NDArray[np.float64], people: float, whole_person: bool
 ) -> NDArray[np.float64]:
     """What the diagonal would be, from popularity alone."""

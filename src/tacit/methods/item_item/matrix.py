@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.methods.base import Method, Public
+from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import public_design
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Neighbours
-from tacit.model.person.gaussian import loadings
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
 
@@ -41,6 +41,7 @@ def first_arrays(
     made, _ = loadings(
         state.weights.popularity,
         public_design(public),
+        effects=state.effects.mean,
         level_variance=state.level.variance,
         learned=learned,
     )

@@ -90,7 +90,7 @@ class Pairs:
         return Everyone() if self.sampled >= 1 else Coin(self.sampled)
 
     def model(self, state: PairState) -> GaussianModel:
-        """The personal model under the neighbours: level, popularity, public features."""
+        """The personal model under the neighbours, that of `bias`."""
         return widened(first_model(self.first, state).model, state)
 
     def _residuals(

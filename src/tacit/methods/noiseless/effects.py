@@ -1,9 +1,10 @@
 """Item effects and personal tastes for what is known of items, fitted to all ratings at once.
 
-The personal Gaussian model whose loadings are given: a level, popularity, public features.
-Effects are normal around a regression on the same; how widely people differ along the
-loadings, and the noise, are those that are most probable. With a level alone it is the ridge
-of user and item biases whose two ridges are estimated.
+The personal Gaussian model whose loadings are given: a level, popularity, agreement with
+effects that are known, public features. Effects are normal
+around a regression on the same; how widely people differ along the loadings, and the noise,
+are those that are most probable. With a level alone it is the ridge of user and item biases
+whose two ridges are estimated.
 
 NOT PRIVATE: no number of it is bounded or noised.
 """

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
+from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import person_rows, public_design
 from tacit.methods.noiseless.effects import fit_effects
 from tacit.methods.noiseless.variational import (
@@ -25,7 +26,6 @@ from tacit.methods.noiseless.variational import (
     Fitted,
     fit_gaussian,
 )
-from tacit.model.person.gaussian import loadings
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Epoch
@@ -183,20 +183,25 @@ class GaussianTwin(PersonalTwin):
 
 
 class EffectsTwin(PersonalTwin):
-    """Effects of all items; tastes for popularity and public features alone."""
+    """Effects of all items; tastes for popularity, agreement and public features alone."""
 
     def width(self, public: Public) -> int:
-        """Level, popularity and features."""
+        """Level, popularity, agreement and features."""
         features = public_design(public)
-        return 2 + (0 if features is None else features.width)
+        return 3 + (0 if features is None else features.width)
 
     def fitted(self, block: Block, public: Public) -> Fitted:
-        """`tacit.methods.noiseless.effects`."""
-        return given_tastes(block, public, self.threads)
+        """`tacit.methods.noiseless.effects`; how far people go with the effects, once those
+        are known."""
+        plain = given_tastes(block, public, self.threads).baseline
+        return given_tastes(block, public, self.threads, plain - plain.mean())
 
 
-def given_tastes(block: Block, public: Public, threads: int) -> Fitted:
-    """Effects of all items, and tastes for popularity and public features."""
+def given_tastes(
+    block: Block, public: Public, threads: int, effects: Floats | None = None
+) -> Fitted:
+    """Effects of all items, and tastes for popularity, public features and, where they are
+    given, effects."""
     features = public_design(public)
     popularity = np.log1p(np.bincount(block.item, minlength=public.items))
     popularity -= popularity.mean()
@@ -205,7 +210,7 @@ def given_tastes(block: Block, public: Public, threads: int) -> Fitted:
         block.ptr,
         block.item,
         block.value,
-        loadings(popularity, features)[0],
+        loadings(popularity, features, effects=effects)[0],
         None if features is None else features.matrix,
         threads=threads,
     )

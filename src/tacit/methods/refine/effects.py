@@ -14,12 +14,14 @@ it is post-processing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.methods.refine.known import SLOPE_SD as PUBLIC_SD
+from tacit.methods.refine.known import UNLIKE, Known
 from tacit.methods.refine.weights import Weights
 
 INTERCEPT_SD = 0.05
@@ -126,28 +128,37 @@ def item_effects(
     *,
     sampling: NDArray[np.float64] | float,
     level_variance: float = 0.0,
+    known: Known | None = None,
 ) -> ItemEffects:
     """Fit the regression. `sampling` x W_i is the variance of the sums from people's own
     noise (public rule); `level_variance` is the doubt about the level that the effects
-    deviate from.
+    deviate from. `known` is what public people say: one more column, with a coefficient of its
+    own, and less variance around it where more of them rated an item.
     """
     items = len(evidence.total)
     columns = [np.ones(items), weights.popularity]
+    own = [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2]
+    if known is not None:
+        columns.append(known.effect)
+        own.append(PUBLIC_SD**2)
     design = np.column_stack(
         columns if features is None else [*columns, features]
     )
-    extra = design.shape[1] - 2
-    shared = EXPLAINED / max(float(design[:, 2:].var(axis=0).sum()), 1e-12)
-    spread = np.array(
-        [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2] + [shared] * extra
-    )
+    plain = len(own)
+    extra = design.shape[1] - plain
+    shared = EXPLAINED / max(float(design[:, plain:].var(axis=0).sum()), 1e-12)
+    spread = np.array(own + [shared] * extra)
     doubt = (
         np.maximum(weights.square - weights.mean**2, 0.0) * evidence.taken**2
     )
     noise = 1.0 / evidence.precision + sampling * weights.mean + doubt
-    fit = _Regression(evidence, sampling, design, weights, noise, spread)
-    between, scale = fit.search(EXPLAINED_GRID if extra else np.array([0.25]))
-    return fit.solve(between, scale)
+    fit = _Regression(evidence, sampling, design, weights, noise, spread, plain)
+    scales = EXPLAINED_GRID if extra else np.array([0.25])
+    if known is not None:
+        fits = [replace(fit, shape=known.between(unlike)) for unlike in UNLIKE]
+        fit = min(fits, key=lambda each: each.search(scales).value)
+    found = fit.search(scales)
+    return fit.solve(found.between, found.scale)
 
 
 class _System(NamedTuple):
@@ -156,6 +167,14 @@ class _System(NamedTuple):
     variance: NDArray[np.float64]
     gram: NDArray[np.float64]
     right: NDArray[np.float64]
+
+
+class _Found(NamedTuple):
+    """The most probable t^2 and scale of coefficients, and -2 log of their posterior."""
+
+    value: float
+    between: float
+    scale: float
 
 
 class _Possible(NamedTuple):
@@ -177,13 +196,17 @@ class _Regression:
     weights: Weights
     noise: NDArray[np.float64]
     spread: NDArray[np.float64]
+    plain: int = 2
+    """Columns whose coefficients have a prior of their own; the rest are features."""
+    shape: NDArray[np.float64] | float = 1.0
+    """Of t^2, by item: less where public people say more."""
 
     @property
     def total(self) -> NDArray[np.float64]:
         return self.evidence.total
 
     def _system(self, between: float) -> _System:
-        variance = self.weights.square * between + self.noise
+        variance = self.weights.square * (between * self.shape) + self.noise
         weighted = self.design * (self.weights.mean**2 / variance)[:, None]
         return _System(
             variance,
@@ -193,13 +216,13 @@ class _Regression:
 
     def _penalty(self, scale: float) -> NDArray[np.float64]:
         spread = self.spread.copy()
-        spread[2:] *= scale
+        spread[self.plain :] *= scale
         return 1.0 / spread
 
-    def search(self, scales: NDArray[np.float64]) -> tuple[float, float]:
+    def search(self, scales: NDArray[np.float64]) -> _Found:
         """The most probable t^2 and coefficient scale: -2 log posterior, the coefficients
         integrated out."""
-        best = (np.inf, BETWEEN, 1.0)
+        best = _Found(np.inf, BETWEEN, 1.0)
         for between in BETWEEN_GRID:
             found = self._system(between)
             start = float(
@@ -216,9 +239,9 @@ class _Regression:
                 )
                 value -= found.right @ np.linalg.solve(system, found.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
-                if value < best[0]:
-                    best = (float(value), float(between), float(scale))
-        return best[1], best[2]
+                if value < best.value:
+                    best = _Found(float(value), float(between), float(scale))
+        return best
 
     def solve(self, between: float, scale: float) -> ItemEffects:
         system = self._system(between)
@@ -229,14 +252,15 @@ class _Regression:
         possible = self._weights(between, expected, float(fitted[1]))
         chance = possible.chance
         weight = possible.weight
-        gain = weight * between / (weight**2 * between + possible.noise)
+        apart = self._apart(between)
+        gain = weight * apart / (weight**2 * apart + possible.noise)
         rest = self._total(weight) - weight * possible.prior
         mean = possible.prior + gain * rest
         kept = 1.0 - gain * weight
         middle = (chance * mean).sum(axis=1)
-        spread = (
-            chance * (between * kept + (mean - middle[:, None]) ** 2)
-        ).sum(axis=1)
+        spread = (chance * (apart * kept + (mean - middle[:, None]) ** 2)).sum(
+            axis=1
+        )
         return ItemEffects(
             mean=middle,
             variance=spread + (chance * kept).sum(axis=1) ** 2 * doubt,
@@ -246,6 +270,13 @@ class _Regression:
             between=between,
             gain=(chance * gain).sum(axis=1),
         )
+
+    def _apart(self, between: float) -> NDArray[np.float64] | float:
+        """t^2 by item, beside points."""
+        if isinstance(self.shape, float):
+            return between
+        result: NDArray[np.float64] = between * self.shape[:, None]
+        return result
 
     def _total(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the sums would come to if the weights were these: people subtracted `taken`
@@ -278,7 +309,7 @@ class _Regression:
             1.0 / self.evidence.precision[:, None]
             + np.asarray(self.sampling)[..., None] * weight
         )
-        variance = weight**2 * between + noise
+        variance = weight**2 * self._apart(between) + noise
         log_chance = -0.5 * (POINTS**2 + np.log(variance))
         prior = expected[:, None] + slope * (
             self.weights.standard(np.log(np.maximum(weight, 1e-300)))

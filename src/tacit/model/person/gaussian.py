@@ -20,18 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.features import NUMBER, TAG, YEAR, Design
 from tacit.hidden import shapes
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
-LEVEL = 0.17
-"""Prior variance of a person's own level: with NOISE, a mean shrunk by five ratings where
-nothing else is known."""
-POPULARITY = 0.15
-"""Prior standard deviation of a person's slope on standardised log popularity."""
-FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
-"""Prior variance of a person's taste for an average item, shared by all columns of a kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,43 +67,6 @@ class Posterior:
     covariance: NDArray[np.float64]
 
     __repr__ = shapes
-
-
-def loadings(
-    popularity: NDArray[np.float64],
-    features: Design | None = None,
-    *,
-    level_variance: float = 0.0,
-    learned: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The matrix [level | popularity | features | learned] and the group of each column (0
-    = level).
-
-    `level_variance` is the doubt about the released level, which every person's own level
-    must be free to undo.
-    """
-    items = len(popularity)
-    blocks = [
-        np.full((items, 1), np.sqrt(LEVEL + level_variance)),
-        POPULARITY * popularity[:, None],
-    ]
-    groups = [0, 1]
-    if features is not None and features.width:
-        total = features.matrix.var(axis=0)
-        share = {
-            kind: FEATURES[kind] / total[features.kind == kind].sum()
-            for kind in np.unique(features.kind)
-        }
-        blocks.append(
-            features.matrix * np.sqrt([share[kind] for kind in features.kind])
-        )
-        groups += [2 + int(kind) for kind in features.kind]
-    if learned is not None:
-        blocks.append(learned)
-        groups += [2 + len(FEATURES)] * learned.shape[1]
-    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(
-        groups, dtype=np.int64
-    )
 
 
 def fold_in(

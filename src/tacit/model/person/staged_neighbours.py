@@ -1,9 +1,10 @@
 """Neighbourhoods in two stages: what all items share first, then ridge weights over my
 ratings of an item's neighbours.
 
-First the personal Gaussian model over level, popularity and public features, from all of my
-ratings. What it leaves of them is carried over to an item by Bell & Koren's weights. The
-covariances come from a published factor (`FactorNeighbours`) or, for small devices, from
+First the personal Gaussian model over level, popularity, agreement and public features,
+from all of my ratings. What it leaves of them is carried over to an item by Bell & Koren's
+weights. The covariances come from a published factor (`FactorNeighbours`) or, for small
+devices, from
 each item's few strongest neighbours (`KeptNeighbours`). There a covariance that was not
 published counts as none, so a system may fail to be one of covariances: then only the
 closer half of the neighbours is used, or a quarter, and so on. Both stages are linear in my

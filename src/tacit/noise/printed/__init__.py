@@ -86,20 +86,16 @@ def mixture(
     `fixed` (a device's secret and the rows) gives the same draws in every round, as the
     paper's eta needs.
     """
-    from tacit.noise.printed.kernels import mix_cells
+    from tacit.noise.printed.kernels import mix_cells, mix_pairs
 
-    width = mixed.shape[1]
-    if fixed is not None:
-        uniform = _uniform(fixed[0], fixed[1], 2 * width)
-    else:
-        uniform = (
-            ((bits or fresh()).words(2 * mixed.size) >> np.uint64(11))
-            .astype(np.float64)
-            .reshape(-1, 2 * width)
-        )
-        uniform /= 2.0**53
     spread = np.empty(mixed.shape)
-    mix_cells(uniform, mixed, people, scale, spread)
+    if fixed is None:
+        rows, width = mixed.shape
+        words = (bits or fresh()).words(rows * (width + width % 2))
+        mix_pairs(words, mixed, people, scale, spread)
+    else:
+        uniform = _uniform(fixed[0], fixed[1], 2 * mixed.shape[1])
+        mix_cells(uniform, mixed, people, scale, spread)
     return spread
 
 

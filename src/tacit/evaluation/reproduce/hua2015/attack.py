@@ -219,16 +219,16 @@ ATTACK = Experiment(
     findings=(
         Finding(
             "difference attack",
-            "The recommender learns the difference between the true local gradients and the "
-            "effect of eta has been eliminated.",
+            "the recommender learns the difference between the true local gradients and the "
+            "effect of eta has been eliminated",
             "section 4.2, equation 11",
             judge_attack,
         ),
         Finding(
             "defence",
-            "The privacy leak due to (11) can be prevented if rho guarantees epsilon-"
-            "differential privacy.",
-            "section 4.2",
+            "the privacy leak due to (11) can be prevented if rho ... satisfies "
+            "epsilon-differential privacy",
+            "section 4.2, after Rajkumar and Agarwal",
             judge_defence,
         ),
     ),

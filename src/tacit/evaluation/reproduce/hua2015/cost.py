@@ -24,6 +24,8 @@ FACTORS = 50
 RATED = 20
 PEOPLE = 1000
 ITEMS = 10_000
+TIMES = 10
+"""A step that takes at most so many times as long as printed is as fast: chosen here."""
 REPEATS = 5
 PRINTED = {
     "down": ("recommender to a device, bytes", 12_000.0),
@@ -150,10 +152,13 @@ def judge_seconds(results: Results) -> Verdict:
     found = results.rows[0].values
     said = (
         f"a device's step takes {found['client']:.2g} ms here with {RATED} items and d 50 "
-        f"(printed 5.7e-4 ms, about what one item costs), the third party's sum "
-        f"{found['third']:.3g} ms (printed 400)"
+        f"(printed 5.7e-4 ms, on Netflix, where people rated few of the 100 films), the third "
+        f"party's sum {found['third']:.3g} ms (printed 400). Machines differ: at most "
+        f"{TIMES} times as long counts"
     )
-    good = found["third"] <= PRINTED["third"][1] and found["client"] < 1.0
+    good = all(
+        found[each] <= TIMES * PRINTED[each][1] for each in ("client", "third")
+    )
     return Verdict("holds" if good else "does not hold", said, found)
 
 
@@ -171,15 +176,17 @@ COST = Experiment(
     findings=(
         Finding(
             "bytes",
-            "She only needs to download at most 12KB data and uploads at most 5KB in each "
-            "iteration; the third party sends the recommender less than 3MB.",
+            "if a user rated no more than 20 items, she only needs to download at most 12KB data "
+            "from the recommender and uploads at most 5KB data to the third-party in each "
+            "iteration. ... the total data that the third-party has to send to the recommender "
+            "in each iteration is less than 3MB",
             "section 5",
             judge_bytes,
         ),
         Finding(
             "seconds",
-            "The average times for doing optimization on each client and the third party in "
-            "each iteration are about 5.7e-4 ms and 400 ms.",
+            "the average times for doing optimization on each client and the third party in "
+            "each iteration are about 5.7 x 10^-4 ms and 400ms, respectively",
             "section 5",
             judge_seconds,
         ),

@@ -254,11 +254,13 @@ def rising(scheme: str, data: str) -> Callable[[Results], Verdict]:
                 "ran away" if e is None else f"{e:.2f}" for e in along
             )
             words.append(
-                f"{reading}: by epsilon {by_words}; by iterations at .15 {along_words}"
+                f"{reading}: mean |error| by epsilon {by_words}; by iterations at .15 "
+                f"{along_words}"
             )
             if _falls(by) and _falls(along):
                 good.append(reading)
-        return verdict_of(good, (MEAN, SCALED), "; ".join(words))
+        told = "; ".join(words)
+        return verdict_of(good, (MEAN, SCALED), f"{told}. {READ}")
 
     return judge
 
@@ -271,6 +273,9 @@ def _falls(values: list[float | None]) -> bool:
     )
 
 
+READ = "What the printed gain multiplies is not printed: these are readings of it (below)"
+
+
 def verdict_of(good: list[str], tried: Iterable[str], words: str) -> Verdict:
     """Holds in all readings that were tried, in some, or in none."""
     if len(good) == len(tuple(tried)):
@@ -280,14 +285,21 @@ def verdict_of(good: list[str], tried: Iterable[str], words: str) -> Verdict:
     return Verdict("does not hold", words)
 
 
+SAID = {
+    "S1": "",
+    "S2": "; said of S1, to whose results those of S2 are very close",
+}
+"""Where the sentence is another scheme's."""
+
+
 def _figure(number: str, scheme: str, data: str) -> Experiment:
     findings: tuple[Finding, ...] = ()
     if scheme != "S3":
         findings = (
             Finding(
                 f"{scheme} on {data}",
-                "The precision increases with the iteration number and the privacy budget.",
-                f"section 5, figure {number}",
+                "the precision increases with the iteration number and the privacy budget epsilon",
+                f"section 5, figure {number}{SAID[scheme]}",
                 rising(scheme, data),
             ),
         )

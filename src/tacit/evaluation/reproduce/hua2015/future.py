@@ -73,12 +73,17 @@ def judge(results: Results) -> Verdict:
             return Verdict("not run", "a run ran away")
         gain[metric] = plain - other
     said = (
-        f"on {data} without noise the mean error falls by {gain['train']:.3f} on training "
-        f"pairs and by {gain['held']:.3f} held back. How WNMF is made private is not printed: "
-        "here by multiplicative updates with eta in them"
+        f"on {data} without noise WNMF changes the mean error by {-gain['train']:+.3f} on "
+        f"training pairs and by {-gain['held']:+.3f} on held-back ones. It is named as future "
+        "work; how it is made private is not printed: here by multiplicative updates with eta "
+        "in them"
     )
-    right = gain["train"] > 0
-    return Verdict("holds" if right else "does not hold", said, gain)
+    if gain["train"] > 0 and gain["held"] > 0:
+        return Verdict("holds", said, gain)
+    if gain["train"] > 0:
+        said = f"on training pairs, as the paper measures errors. {said}"
+        return Verdict("holds in one reading", said, gain)
+    return Verdict("does not hold", said, gain)
 
 
 FUTURE = Experiment(
@@ -94,7 +99,8 @@ FUTURE = Experiment(
     findings=(
         Finding(
             "WNMF",
-            "Such mechanism (WNMF) may significantly improve the precision of MF.",
+            "According to our experiments, such mechanism may significantly improve the "
+            "precision of MF.",
             "section 6",
             judge,
         ),

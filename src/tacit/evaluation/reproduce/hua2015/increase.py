@@ -17,6 +17,7 @@ from tacit.evaluation.reproduce.experiment import (
 )
 from tacit.evaluation.reproduce.hua2015.curves import (
     CELLS,
+    READ,
     S3_READINGS,
     budgets,
     scheme_keys,
@@ -38,6 +39,9 @@ NETFLIX = "netflix-100"
 SMALL = "ml-100k"
 NEAR = 0.03
 """An increase that is called near 0, or negligible: what the paper calls so."""
+CLOSE = 0.1
+"""Of a mean error: S2 within so much of S1 is very close. The paper's own two differ by .11 on
+Netflix (.14 against less than .03)."""
 SLACK = 1.5
 """A number that survives in words is met within this factor."""
 
@@ -135,7 +139,11 @@ def _judge(
             f"{scheme} was not run at epsilon {epsilon:g}: a quick run has fewer",
         )
     said = f"at epsilon {epsilon:g} on {data}: " + "; ".join(words)
-    return verdict_of(good, run, said)
+    return verdict_of(good, run, said + _counted(limit))
+
+
+def _counted(limit: float) -> str:
+    return f". At most {limit:+.2f} counts. {READ}"
 
 
 def judge_s1_small(results: Results) -> Verdict:
@@ -154,8 +162,9 @@ def judge_s3_small(results: Results) -> Verdict:
     second = _judge(results, "S3", 0.8, NEAR, (*S3_READINGS, THIN))
     return Verdict(
         first.outcome,
-        f"{first.reason}; {second.reason}. eta has the size of S2's, and in a round it is "
-        "weighed against the gradients of 100 people instead of 943; rho comes anew each time",
+        f"{first.reason.removesuffix(_counted(NEAR))}; {second.reason}. eta has the size of "
+        "S2's, and in a round it is weighed against the gradients of 100 people instead of 943; "
+        "rho comes anew each time",
     )
 
 
@@ -196,7 +205,8 @@ def judge_direct(results: Results) -> Verdict:
             told_one = "ran away" if one is None else f"{one:.3f}"
             told_two = "ran away" if two is None else f"{two:.3f}"
             words.append(
-                f"{reading} at {epsilon:g}: {told_one} against {told_two}"
+                f"{reading} at {epsilon:g}: mean |error| {told_one} with equation 13, "
+                f"{told_two} in S2"
             )
             worse.append(
                 two is not None and (one is None or one > two + NEAR / 3)
@@ -205,58 +215,96 @@ def judge_direct(results: Results) -> Verdict:
             good.append(reading)
     if not run:
         return Verdict("not run", "equation 13 was not run")
-    return verdict_of(good, run, "; ".join(words))
+    return verdict_of(good, run, "; ".join(words) + f". {READ}")
 
 
+def judge_close(results: Results) -> Verdict:
+    """S2 against S1 at every epsilon that both were run at."""
+    good, run, words = list[str](), list[str](), list[str]()
+    data = results.asked.data[0]
+    for reading in (MEAN, SCALED):
+        gaps = {}
+        for epsilon in budgets(results.asked):
+            at: dict[str, Any] = {"data": data, "reading": reading}
+            at["epsilon"] = epsilon
+            one = results.mean("train@100", scheme="S1", **at)
+            if one is not None and results.where(scheme="S2", **at):
+                two = results.mean("train@100", scheme="S2", **at)
+                gaps[epsilon] = None if two is None else two - one
+        if not gaps:
+            continue
+        run.append(reading)
+        each = ", ".join(f"{told(gap)} at {e:g}" for e, gap in gaps.items())
+        words.append(f"{reading}: {each}")
+        if all(gap is not None and abs(gap) <= CLOSE for gap in gaps.values()):
+            good.append(reading)
+    if not run:
+        return Verdict("not run", "S1 and S2 were not both run")
+    said = (
+        f"mean |error| of S2 less that of S1 on {data}: {'; '.join(words)}. Within {CLOSE} "
+        f"counts as very close: chosen here. {READ}"
+    )
+    return verdict_of(good, run, said)
+
+
+S2_CLOSE = Finding(
+    "S2 close to S1",
+    "the results of this scenario are very close to those of S1 for both datasets",
+    "section 5, figures 3 and 4",
+    judge_close,
+)
 SMALL_FINDINGS = (
     Finding(
         "S1 near 0",
-        "The MF precision becomes extremely approaching the baseline when epsilon = 0.05; the "
-        "mean increase even slightly decreases.",
+        "the MF precision becomes extremely approaching the baseline just after 40 iterations "
+        "when epsilon = 0.05. According to Fig. 8(b), the mean increase of prediction errors "
+        "even slightly deceases compared with the baseline.",
         "section 5, figures 2 and 8",
         judge_s1_small,
     ),
+    S2_CLOSE,
     Finding(
         "S2 near 0",
-        "The results of S2 are very close to those of S1; the mean increase declines to near "
-        "0 for MovieLens.",
+        "the mean increase of prediction errors for Netflix is around 0.14 when epsilon = 0.15 "
+        "..., and this value declines to near 0 for MovieLens",
         "section 5, figures 4 and 8(a)",
         judge_s2_small,
     ),
     Finding(
         "S3 indistinguishable",
-        "The curves have become indistinguishable from the baseline after 10000 iterations "
-        "even when epsilon >= 0.05.",
+        "the curves in Fig. 6 has become indistinguishable from the baseline after 10000 "
+        "iterations even when epsilon >= 0.05.",
         "section 5, figures 6 and 8(b)",
         judge_s3_small,
     ),
     Finding(
         "a third party helps",
-        "If each local gradient includes such noise (equation 13), the utility of V is "
-        "significantly affected.",
-        "section 4.2",
+        "if each local gradient value sent to the recommender includes such noise, the utility "
+        "of V that we obtain is significantly affected according to our experiment",
+        "section 4.2, equation 13",
         judge_direct,
     ),
 )
 NETFLIX_FINDINGS = (
     Finding(
         "S1 below .03",
-        "For Netflix after 70 iterations the side effects become negligible when epsilon >= "
-        "0.15: the mean increase is below 0.03.",
+        "the side effects of objective perturbation on MF precision become negligible when "
+        "epsilon >= 0.15 for Netflix after 70 iterations. According to Fig. 7(a), the mean "
+        "increase of prediction errors is below 0.03 compared with the baseline.",
         "section 5, figures 1 and 7(a)",
         judge_s1_netflix,
     ),
+    S2_CLOSE,
     Finding(
         "S2 about .14",
-        "The mean increase of prediction errors for Netflix is around 0.14 when epsilon = "
-        "0.15.",
+        "the mean increase of prediction errors for Netflix is around 0.14 when epsilon = 0.15",
         "section 5, figures 3 and 7(a)",
         judge_s2_netflix,
     ),
     Finding(
         "S3 below .1",
-        "The mean increase of prediction errors is below 0.1 when epsilon = 0.8 after 10000 "
-        "iterations.",
+        "according to Fig. 7(b) the mean increase of prediction errors is below 0.1 when epsilon "
+        "= 0.8",
         "section 5, figures 5 and 7(b)",
         judge_s3_netflix,
     ),

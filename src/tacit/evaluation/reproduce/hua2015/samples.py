@@ -79,10 +79,16 @@ def judge(results: Results) -> Verdict:
     by = [increases(results, each) for each in films]
     apart = max(max(each) - min(each) for each in zip(*by, strict=True))
     said = (
-        f"{len(films)} samples in S2, reading {MEAN}: their mean increases are at most "
-        f"{apart:.3f} apart"
+        f"{len(films)} samples in S2, reading {MEAN}, of {_what(results)}: their mean increases "
+        f"are at most {apart:.3f} apart (below {SAME} is no obvious difference: chosen here)"
     )
     return Verdict("holds" if apart < SAME else "does not hold", said)
+
+
+def _what(results: Results) -> str:
+    """What a sample is drawn from."""
+    whole = "netflix" in results.asked.data
+    return "100 films of the whole Prize" if whole else "50 of 100 films"
 
 
 SAMPLES = Experiment(

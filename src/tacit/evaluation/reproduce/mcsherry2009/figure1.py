@@ -190,36 +190,38 @@ FIGURE1 = Experiment(
     findings=(
         Finding(
             "more theta, more accuracy",
-            "As the value of theta increases, so does accuracy of the recommendation "
+            "As the value of theta ... increases, so does accuracy of the recommendation "
             "algorithms.",
             "figure 1",
             judged.grows,
         ),
         Finding(
             "cleaned methods meet the threshold first",
-            "Both k-NN and SVD with cleansing cross the Cinematch threshold at theta of "
-            "about .15; without the cleansing both do pass the baseline, but with less noise.",
+            "Both k-NN and SVD (both with cleansing) cross the Cinematch threshold at theta "
+            "~ 0.15. Without the cleansing, both k-NN and SVD do pass the baseline, but with "
+            "less noise and consequently privacy.",
             "figure 1",
             judged.crossing,
         ),
         Finding(
             "cleaning helps under much noise",
-            "The cleansing of the covariance matrix helps substantially in the high noise "
-            "(small theta) regime.",
+            "the post-processing ... of the covariance matrix helps substantially in the "
+            "high noise (small theta) regime",
             "figure 1",
             judged.helps,
         ),
         Finding(
             "cleaning impairs under little noise",
-            "It impairs the analysis when less noise is used; perhaps a consequence of "
-            "optimizing the cleansing parameters for theta = .15.",
+            "it impairs the analysis when less noise is used. This is perhaps a consequence "
+            "of optimizing the cleansing parameters for theta = 0.15",
             "figure 1",
             judged.impairs,
         ),
         Finding(
             "little is lost",
-            "Privacy-preserving algorithms can be parameterized to essentially match the "
-            "recommendation performance of their non-private analogues.",
+            "For the approaches we consider, privacy-preserving algorithms can be "
+            "parameterized to essentially match the recommendation performance of their "
+            "non-private analogues.",
             "section 1",
             judged.matches,
         ),

@@ -136,7 +136,7 @@ FIGURE2 = Experiment(
             "the loss falls as data grow",
             "The loss in accuracy (for a fixed value of the privacy parameter) decreases "
             "as more data becomes available.",
-            "figure 2, section 6",
+            "figure 2, conclusion",
             judge,
         ),
     ),

@@ -50,11 +50,24 @@ def better_than_hua(results: Results) -> Verdict:
     if not told:
         return Verdict("not run", "no cell of Hua et al. was run")
     words = f"{here.asked.data[-1]}: " + "; ".join(told)
+    words += (
+        ". Their settings in this comparison are not printed: here S2 with the gain that Hua et "
+        "al. print"
+    )
+    if not any(right):
+        return Verdict("does not hold", words)
+    far = here.mean("rmse", model=HUA, epsilon=1.6) or 0.0
+    own_far = here.mean("rmse", model=OURS, epsilon=1.6, k=K) or 0.0
+    if far > own_far:
+        words = (
+            f"for very small epsilon. {words}. The second half says little: after so few rounds "
+            f"they have hardly begun ({far:.3f} at 1.6), where in the paper they are better for "
+            "larger epsilon"
+        )
+        return Verdict("holds in one reading", words)
     if all(right):
         return Verdict("holds", words)
-    if any(right):
-        return Verdict("holds in one reading", f"by their rounds. {words}")
-    return Verdict("does not hold", words)
+    return Verdict("holds in one reading", f"by their rounds. {words}")
 
 
 def flat(results: Results) -> Verdict:
@@ -72,21 +85,21 @@ def flat(results: Results) -> Verdict:
     return Verdict("holds" if good else "does not hold", words)
 
 
-def own_mean(results: Results) -> Verdict:
-    """Where the curve ends: does the server add anything?"""
+def bias_remains(results: Results) -> Verdict:
+    """Where the curve ends: does a large epsilon reach the exact descent?"""
     here = last(results)
     large = max(
         (r.key["epsilon"] for r in here.where(model=OURS).rows), default=1.6
     )
     end = here.mean("rmse", model=OURS, epsilon=large, k=K) or 0.0
+    printed = here.mean("rmse", model=OURS, epsilon=1.6, k=K) or 0.0
     exact = here.mean("rmse", model=PLAIN, k=K) or 0.0
-    cost = end - exact
     words = (
-        f"{here.asked.data[-1]}: at epsilon {large:g} GD-DR is {end:.3f}, non-private GD "
-        f"{exact:.3f}. The curve flattens {cost:.3f} above the exact descent, where the items' "
-        "factors have hardly moved and a person's own steps give about her own mean"
+        f"{here.asked.data[-1]}: GD-DR {printed:.3f} at epsilon 1.6, {end:.3f} at {large:g}; "
+        f"non-private GD {exact:.3f}. The learning rate is not printed (1/t here)"
     )
-    return Verdict("holds" if cost > CLOSE else "does not hold", words)
+    good = end - exact > CLOSE and printed - end < CLOSE
+    return Verdict("holds" if good else "does not hold", words)
 
 
 def lists_grow(results: Results) -> Verdict:
@@ -101,8 +114,30 @@ def lists_grow(results: Results) -> Verdict:
         f"{here.asked.data[-1]}: {first:.3f} at .1, {end:.3f} at 1.6{more}; Hua et al. "
         f"{hua:.3f} at 1.6 (300 people, unrated items)"
     )
-    good = end > first + CLOSE
-    return Verdict("holds" if good else "does not hold", words)
+    if end > first + CLOSE:
+        return Verdict("holds", words)
+    words += (
+        ". The paper's data is ML-20M and its learning rate is not printed (1/t here, no other "
+        "was tried for lists)"
+    )
+    if here.asked.data[-1] == "ml-1m":
+        words += (
+            ". There is less noise here: q/(epsilon sqrt n), to which that of a step is "
+            "proportional, is 0.6 on ml-1m at 8 and 4.5 for the paper at 1.6"
+        )
+    return Verdict("does not hold", words)
+
+
+def lists_stay(results: Results) -> Verdict:
+    """F-scores from the least epsilon to the most: almost the same."""
+    here = last(results)
+    series = here.along("epsilon", "fscore", model=OURS)
+    spread = max(series.y, default=0.0) - min(series.y, default=0.0)
+    words = (
+        f"{here.asked.data[-1]}: from {min(series.y, default=0.0):.3f} to "
+        f"{max(series.y, default=0.0):.3f} over epsilon (within {CLOSE} counts as the same)"
+    )
+    return Verdict("holds" if spread < CLOSE else "does not hold", words)
 
 
 def errors_shrink(results: Results) -> Verdict:
@@ -115,7 +150,8 @@ def errors_shrink(results: Results) -> Verdict:
         shares.append(sum(kept) / max(len(kept), 1))
     words = (
         f"{here.asked.data[-1]}: {shares[0]:.3f} of the errors are at most 1 at epsilon .1, "
-        f"{shares[1]:.3f} at 1.6"
+        f"{shares[1]:.3f} at 1.6. Judged is that they decrease; that those of LibimSeTi do so "
+        "more slowly needs both data sets"
     )
     good = shares[1] > shares[0]
     return Verdict("holds" if good else "does not hold", words)
@@ -168,10 +204,12 @@ def rates(results: Results) -> Verdict:
         exact = results.mean("rmse", rates=name, model=PLAIN)
         if value is not None and exact is not None:
             told[name] = (value, exact)
-    words = "; ".join(
+    words = "on ml-100k, " if results.where(data="ml-100k") else ""
+    words += "; ".join(
         f"{name}: {value:.3f} at epsilon .1, {exact:.3f} without noise"
         for name, (value, exact) in told.items()
     )
+    words += f". Of use is below {USEFUL}: chosen here"
     right = [n for n, (value, exact) in told.items() if exact < value < USEFUL]
     numbers = {name: value for name, (value, _) in told.items()}
     if len(right) == len(told):

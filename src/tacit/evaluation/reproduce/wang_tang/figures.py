@@ -159,8 +159,8 @@ FIGURE3 = fits(
         ),
         Finding(
             "DPSGD-PNBM beats PCC and COS at 20",
-            "DPSGD-PNBM ... is better than non-private PCC and COS (at epsilon 20 alone).",
-            "section 5.2, figure 3",
+            "DPSGD-PNBM ... is better than non-private PCC and COS.",
+            "section 5.2, figure 3; judged at epsilon 20 alone",
             verdicts.better_at_20,
         ),
         Finding(
@@ -172,8 +172,8 @@ FIGURE3 = fits(
         ),
         Finding(
             "DPSGD-MF drops quickly",
-            "However, the accuracy drops quickly when the privacy loss is reduced. In the "
-            "contrast, DPSGD-PNBM maintains a promising accuracy.",
+            "However, the accuracy drops quickly ... when the privacy loss epsilon is reduced. "
+            "... In the contrast, DPSGD-PNBM maintains a promising accuracy when epsilon >= 1",
             "section 5.2, figure 3",
             verdicts.factors_small,
         ),
@@ -188,21 +188,20 @@ FIGURE4 = fits(
     findings=(
         Finding(
             "DPPS-PNBM beats PCC and COS",
-            "Besides the accuracy performance is better than the non-private PCC and COS "
-            "(epsilon >= .1 x 200).",
-            "section 5.2, figure 4",
+            "the accuracy performance is better than the non-private PCC and COS",
+            "section 5.2, figure 4; said of epsilon >= 0.1 x 200",
             verdicts.better_chain,
         ),
         Finding(
-            "both chains accurate",
+            "DPPS-PNBM accurate",
             "Both DPPS-PNBM and DPPS-MF allow accurate estimations when epsilon >= 0.1 x "
             "200.",
-            "section 5.2, figure 4",
+            "section 5.2, figure 4; judged for DPPS-PNBM",
             verdicts.chains_accurate,
         ),
         Finding(
             "convergence",
-            "In our comparison, we assume delta -> 0 (the sampling has converged).",
+            "In our comparison, we assume delta -> 0.",
             "section 5.2",
             verdicts.longer_chains,
         ),

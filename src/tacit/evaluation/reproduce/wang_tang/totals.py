@@ -24,8 +24,6 @@ EDGES = tuple(float(x) for x in range(0, 501, 20))
 """The paper leaves out what is 500 or more."""
 CLAIMED = 10.0
 """C, the lower bound that figure 2 is said to show."""
-FEW = 0.02
-"""A bound that so few ratings break still counts as seen: chosen here."""
 LEAST = 20
 """People with more ratings are trained on."""
 STARTS = {"random": "uniform in +-.1", "cosine": "cosine of the ratings"}
@@ -100,17 +98,21 @@ def judge(results: Results) -> Verdict:
         for start in STARTS
     )
     numbers = {f"below {start}": value for start, value in below.items()}
-    fits = [start for start in STARTS if below[start] < FEW]
+    fits = [start for start in STARTS if least[start] >= CLAIMED]
     if len(fits) == len(STARTS):
-        return Verdict("holds", f"but for {100 * FEW:g} %: {words}", numbers)
+        return Verdict("holds", words, numbers)
     if fits:
         which = " and ".join(STARTS[start] for start in fits)
         return Verdict(
             "holds in one reading",
-            f"but for {100 * FEW:g} %, with a start {which} (the start is not printed). {words}",
+            f"with a start {which} (the start is not printed). {words}",
             numbers,
         )
-    return Verdict("does not hold", words, numbers)
+    said = (
+        f"as a bound of all ratings, which the sensitivity of Algorithm 1 needs. {words}. The "
+        "start that figure 2 is drawn from is not printed: these are two readings of it"
+    )
+    return Verdict("does not hold", said, numbers)
 
 
 FIGURE2 = Experiment(

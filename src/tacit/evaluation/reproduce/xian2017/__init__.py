@@ -11,6 +11,10 @@ from tacit.evaluation.reproduce.xian2017.samples import TABLE
 
 READINGS = (
     (
+        "the paper's data are MovieLens-1M and Netflix-1M; verdicts are of MovieLens-1M where it "
+        "was run and of MovieLens 100K elsewhere, and say which"
+    ),
+    (
         "P and Q are published, so every prediction is from both as they were trained; "
         "predictions are kept within 1 to 5 (raw errors are in the numbers)"
     ),

@@ -22,7 +22,7 @@ from tacit.evaluation.reproduce.xian2017.fits import (
     crossed,
     epsilons,
     error,
-    main_set,
+    on_set,
     work,
 )
 
@@ -30,6 +30,12 @@ PAIRS = (("DPSS", "DPSS++"), ("DPSAObj", "DPSAObj++"), ("DPSAOut", "DPSAOut++"))
 OURS = ("DPSS++", "DPSAObj++", "DPSAOut++")
 OTHERS = ("PSGD", "PALS")
 LARGE = 20.0
+NOTHING = 0.001
+"""A smaller change of RMSE is none: seeds differ by as much."""
+RIVALS = (
+    "PSGD and PALS are of another paper, and their shares of epsilon and clamps are not "
+    "printed in this one: those here are ours"
+)
 SETTINGS = "as in figure 1"
 SPLIT = "80/20 by seed; on small sets ten folds too"
 
@@ -85,12 +91,15 @@ def judge_plus(results: Results) -> Verdict:
         for plain, better in PAIRS
     }
     words = ", ".join(f"{name} {each:+.4f}" for name, each in gain.items())
-    said = f"mean gain over SVD on {main_set(results)}: {words}"
-    if all(each > 0 for each in gain.values()):
+    said = f"mean gain over SVD on {on_set(results)}: {words}"
+    if all(each > NOTHING for each in gain.values()):
         return Verdict("holds", said, gain)
+    seen = [name for name, each in gain.items() if each > NOTHING]
+    if seen:
+        said += f". It is seen for {', '.join(seen)}; a smaller gain than {NOTHING} is none"
     said += (
-        ". The printed implicit term is one number a person, the same in every factor; the "
-        "gradient never reaches it"
+        ". The implicit term of formula 4, as printed, is one number a person, the same in "
+        "every factor, and no step changes it"
     )
     return Verdict("does not hold", said, gain)
 
@@ -104,7 +113,7 @@ def judge_objective(results: Results) -> Verdict:
         for each in epsilons(results.asked)
         if each > 0.01
     )
-    said = f"least gain over the best of the others {gain:+.3f} on {main_set(results)}"
+    said = f"least gain over the best of the others {gain:+.3f} on {on_set(results)}"
     return Verdict("holds" if gain > 0 else "does not hold", said)
 
 
@@ -122,26 +131,39 @@ def judge_other(results: Results) -> Verdict:
         f"{name} over {rivals[name]} {each:+.3f}" for name, each in gain.items()
     )
     said = (
-        f"least gain over all epsilons on {main_set(results)}: {words}. The gain of the first "
-        "two is that their mean and biases have no noise, which bounds nothing; PSGD and PALS "
-        "pay for them"
+        f"least gain over all epsilons on {on_set(results)}: {words}. {RIVALS}. The mean and "
+        "biases of the printed algorithms have no noise, those of PSGD and PALS pay for theirs"
     )
     if all(each > 0 for each in gain.values()):
         return Verdict("holds", said, gain)
-    said += "; output perturbation is as bad as PALS, whose noise it has"
+    usual = ", ".join(
+        f"{name} over {rivals[name]} "
+        f"{error(results, rivals[name], 1.0) - error(results, name, 1.0):+.3f}"
+        for name in rivals
+    )
+    said += f". At epsilon 1 the gains are {usual}"
     return Verdict("does not hold", said, gain)
 
 
 def judge_large(results: Results) -> Verdict:
-    """PSGD and PALS at 20 against Algorithm 2 there."""
+    """PSGD and PALS at 20 against each of ours there."""
     found = {name: error(results, name, LARGE) for name in OTHERS}
-    best = error(results, "DPSAObj++", LARGE)
-    words = ", ".join(f"{name} {each:.3f}" for name, each in found.items())
-    said = (
-        f"at epsilon 20 on {main_set(results)}: {words}, DPSAObj++ {best:.3f}"
+    ours = {name: error(results, name, LARGE) for name in OURS}
+    words = ", ".join(
+        f"{name} {each:.3f}" for name, each in (found | ours).items()
     )
-    right = all(each > best for each in found.values())
-    return Verdict("holds" if right else "does not hold", said, found)
+    said = f"at epsilon 20 on {on_set(results)}: {words}. {RIVALS}"
+    best = min(found.values())
+    behind = [name for name, each in ours.items() if each >= best]
+    if not behind:
+        return Verdict("holds", said, found)
+    if min(ours.values()) < best:
+        said = (
+            f"against the best of the three. {said}. {' and '.join(behind)} have more than "
+            "the better of their two"
+        )
+        return Verdict("holds in one reading", said, found)
+    return Verdict("does not hold", said, found)
 
 
 PLUS = Experiment(
@@ -156,8 +178,8 @@ PLUS = Experiment(
     findings=(
         Finding(
             "SVD++ above SVD",
-            "SVD++ provides a slightly higher advantage over SVD when using the three DP "
-            "protection algorithms.",
+            "it can be seen that SVD++ provides a slightly higher advantage over SVD when "
+            "using the three DP protection algorithms",
             "5.3.1, figure 2",
             judge_plus,
         ),
@@ -183,14 +205,14 @@ COMPARED = Experiment(
     findings=(
         Finding(
             "above PSGD and PALS",
-            "Our algorithms not only omit the preprocessing steps but also obtain better "
+            "our algorithms not only omit the preprocessing steps but also obtain better "
             "prediction accuracies on the two test datasets.",
             "5.3.1, figure 3",
             judge_other,
         ),
         Finding(
             "still behind at 20",
-            "Their algorithms cannot achieve better prediction accuracy when the value of "
+            "their algorithms cannot achieve better prediction accuracy when the value of "
             "epsilon is larger (up to 20).",
             "5.3.1, figure 3",
             judge_large,

@@ -188,6 +188,12 @@ def main_set(results: Results) -> str:
     return "ml-1m" if "ml-1m" in there else there[0]
 
 
+def on_set(results: Results) -> str:
+    """Its name in a verdict, with what the paper has where that is another."""
+    data = main_set(results)
+    return data if data == "ml-1m" else f"{data} (the paper: MovieLens-1M)"
+
+
 def error(results: Results, name: str, epsilon: float, **more: Any) -> float:
     """Mean error at an epsilon; of a run without noise at any."""
     told = {"data": main_set(results), "split": EIGHTY, "reading": PRINTED}

@@ -130,7 +130,8 @@ TABLE = Experiment(
     findings=(
         Finding(
             "table 1",
-            "MovieLens-1M: 6040 users, 3952 movies, 4.19 %, average 3.5816, variance 1.2479.",
+            "MovieLens-1M: Users 6040, Movies 3952, Density 4.19%, Average rating 3.5816, "
+            "Variance rating 1.2479",
             "table 1",
             judge,
         ),

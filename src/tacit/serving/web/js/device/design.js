@@ -27,6 +27,8 @@ const TASTES = [0.07, 0.03, 0.04];
 /** Prior variance of a person's level, and standard deviation of her slope on popularity. */
 const LEVEL = 0.17;
 const POPULARITY = 0.15;
+/** The same of her slope on what all think of an item. */
+const AGREEMENT = 0.35;
 /** Columns that differ by less say nothing. */
 const FLAT = 1e-9;
 
@@ -102,13 +104,19 @@ function years(column) {
   );
 }
 
+/** The group of each column: level, popularity and agreement, then kinds. @param {Design} features */
+export function groupsOf(features) {
+  return [0, 1, 1, ...features.kinds.map((kind) => 2 + kind)];
+}
+
 /**
- * The matrix [level | popularity | features | factors], and the group of each column.
+ * The matrix [level | popularity | agreement | features | factors].
  * @param {import("./rounds.js").State} state @param {Design} features @param {Matrix} [factors]
  */
 export function loadings(state, features, factors = { values: new Float64Array(), width: 0 }) {
   const logs = state.array('weights.log');
   const weights = state.array('weights.mean');
+  const effects = state.array('effects.mean');
   const centre = dot(weights, logs) / weights.reduce((a, b) => a + b, 0);
   const spread = Math.max(state.number('weights.log_spread'), 0.3);
   const variances = features.columns.map((column) => moments(column)[1] ?? 0);
@@ -116,7 +124,7 @@ export function loadings(state, features, factors = { values: new Float64Array()
     variances.reduce((all, one, k) => (features.kinds[k] === kind ? all + one : all), 0),
   );
   const scales = features.kinds.map((kind) => Math.sqrt(at(TASTES, kind) / at(total, kind)));
-  const settled = 2 + scales.length;
+  const settled = 3 + scales.length;
   const width = settled + factors.width;
   const values = new Float64Array(logs.length * width);
   const level = Math.sqrt(LEVEL + state.number('level.variance'));
@@ -124,9 +132,9 @@ export function loadings(state, features, factors = { values: new Float64Array()
     const x = values.subarray(item * width, (item + 1) * width);
     x[0] = level;
     x[1] = POPULARITY * within((log - centre) / spread, 4);
-    features.columns.forEach((column, k) => (x[2 + k] = at(column, item) * at(scales, k)));
+    x[2] = AGREEMENT * at(effects, item);
+    features.columns.forEach((column, k) => (x[3 + k] = at(column, item) * at(scales, k)));
     x.set(factors.values.subarray(item * factors.width, (item + 1) * factors.width), settled);
   });
-  const groups = [0, 1, ...features.kinds.map((kind) => 2 + kind)];
-  return { matrix: { values, width }, settled, groups };
+  return { matrix: { values, width }, settled };
 }

@@ -4,7 +4,7 @@
  */
 
 import { STEPS } from './bound.js';
-import { design, loadings } from './design.js';
+import { design, groupsOf, loadings } from './design.js';
 import { gaussianMu } from './gaussian.js';
 import { at, dot, factorize, forward, gather, mean, row, within, withPrior } from './solve.js';
 
@@ -217,7 +217,7 @@ function effort(state, spread, pure) {
  * @returns {Round}
  */
 function choice(task, features) {
-  const groups = [0, 1, ...features.kinds.map((kind) => 2 + kind)];
+  const groups = groupsOf(features);
   const candidates = [groups.map(() => 1)];
   for (const group of [...new Set(groups)].sort((a, b) => a - b))
     for (const step of group ? [0, 0.5, 2] : [0.45, 2.2])

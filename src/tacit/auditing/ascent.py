@@ -1,0 +1,86 @@
+"""Gradient search among pairs of neighbours: slopes by finite differences, then steps along
+them that stay on the scale.
+
+Contributions are rounded to a grid and clipped, so no formula of a slope holds everywhere;
+differences over a twentieth of the scale see past the grid. Many pairs are nudged at once,
+because contributions of many pairs cost little more than those of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing.pairs import Pair
+from tacit.data.ratings import Ratings
+
+Floats = NDArray[np.float64]
+NUDGE = 0.05
+"""Of the scale: far enough to leave the grid, near enough for a slope."""
+STEPS = (0.02, 0.1, 0.3, 1.0)
+"""Of the scale, that the coordinate of the largest slope moves by: the last one moves every
+coordinate that matters to its end."""
+COORDINATES = 24
+"""Values of a long record that are nudged, drawn anew in each step."""
+
+
+@dataclass(frozen=True)
+class Nudged:
+    """A pair, and the same pair with one coordinate moved, for each coordinate chosen."""
+
+    pair: Pair
+    places: NDArray[np.int64]
+    moves: Floats
+    pairs: list[Pair]
+
+    def slope(self, here: float, there: Floats) -> Floats:
+        """By each coordinate that was nudged."""
+        return np.asarray((there - here) / self.moves, np.float64)
+
+    def along(self, slope: Floats, like: Ratings) -> Iterator[Pair]:
+        """The pair after steps of several lengths, back on the scale where they leave it."""
+        steepest = float(np.abs(slope).max(initial=0.0))
+        if steepest == 0:
+            return
+        low, high = like.schema.low, like.schema.high
+        for length in STEPS:
+            value = self.pair.value.copy()
+            value[self.places] += slope / steepest * length * (high - low)
+            yield replace(self.pair, value=np.clip(value, low, high))
+
+
+def nudged(pair: Pair, like: Ratings, rng: np.random.Generator) -> Nudged:
+    """Every coordinate by itself, away from the nearer end of the scale."""
+    schema = like.schema
+    places = np.arange(len(pair.value))
+    if len(places) > COORDINATES:
+        places = np.sort(rng.permutation(places)[:COORDINATES])
+    up = pair.value[places] <= schema.middle
+    moves = np.where(up, NUDGE, -NUDGE) * (schema.high - schema.low)
+    made = []
+    for place, move in zip(places.tolist(), moves.tolist(), strict=True):
+        value = pair.value.copy()
+        value[place] += move
+        made.append(replace(pair, value=value))
+    return Nudged(pair, places.astype(np.int64), moves, made)
+
+
+def flat(all_nudged: Sequence[Nudged]) -> list[Pair]:
+    """All of them, each pair before its nudges, to be tried at once."""
+    return [p for each in all_nudged for p in (each.pair, *each.pairs)]
+
+
+def uphill(
+    all_nudged: Sequence[Nudged],
+    worth: Sequence[Floats],
+    like: Ratings,
+) -> list[Pair]:
+    """Steps up every slope. `worth` has, for each, the worth of `flat`'s pairs of its own."""
+    return [
+        pair
+        for each, told in zip(all_nudged, worth, strict=True)
+        for pair in each.along(each.slope(float(told[0]), told[1:]), like)
+    ]

@@ -1,0 +1,114 @@
+"""`tacit synthesize`: people who may be published, because nobody is one of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from tacit.cli.options import json_option, may_write
+from tacit.cli.show import print_json, say
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "--people",
+    type=click.IntRange(1),
+    required=True,
+    metavar="N",
+    help="How many to invent.",
+)
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    help="A .parquet or .csv file whose name says that they are invented.",
+)
+@click.option(
+    "--each",
+    type=click.FloatRange(1),
+    metavar="K",
+    help="Ratings a person, on average; else as the model releases it.",
+)
+@click.option(
+    "--spread",
+    type=click.FloatRange(0),
+    metavar="S",
+    help="How widely that differs: the sd of its logarithm.",
+)
+@click.option(
+    "--lean",
+    type=click.FloatRange(0),
+    metavar="L",
+    help="How much more people rate what they like; 0 is not at all.",
+)
+@click.option(
+    "--step",
+    type=click.FloatRange(0),
+    metavar="S",
+    help="Steps of the scale, such as 1 or .5; 0 for any number.",
+)
+@click.option(
+    "--times",
+    metavar="FIRST,LAST",
+    help="Two dates (YYYY-MM-DD) between which to invent times.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same people: nothing here is secret.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
+@json_option
+def synthesize(
+    model: str, out: str, overwrite: bool, as_json: bool, **options: Any
+) -> None:
+    """Draw invented people with ratings from MODEL. Costs no budget: nothing but the model is
+    read, so its promise holds of them."""
+    from tacit.model.model import load
+    from tacit.model.synthesize import synthesize as invent
+    from tacit.model.synthesize import writable
+
+    writable(out)
+    period = _period(options.pop("times"))
+    may_write(out, overwrite)
+    made = invent(load(model), period=period, **options)
+    made.write(out)
+    if as_json:
+        print_json({"out": out, "ratings": len(made.ratings), **made.facts})
+        return
+    say(
+        f"{made.ratings.n_users:,} invented people with {len(made.ratings):,} ratings "
+        f"written to {out}"
+    )
+    promise = made.facts["promise"]
+    say(
+        f"They are as private as the model: ({promise['epsilon']:g}, {promise['delta']:g}) "
+        f"for a {promise['unit']}, at no further cost."
+    )
+    for name, words in made.facts["assumed"].items():
+        say(f"{name}: {words}")
+
+
+def _period(given: str | None) -> tuple[int, int] | None:
+    """Two dates as seconds."""
+    from tacit.errors import SettingError
+
+    if given is None:
+        return None
+    try:
+        ends = [
+            int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+            for text in given.split(",")
+        ]
+        first, last = ends
+    except ValueError:
+        raise SettingError(
+            "--times is not two dates",
+            remedy="give them as --times 2024-01-01,2024-12-31",
+        ) from None
+    return first, last

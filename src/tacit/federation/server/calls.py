@@ -1,0 +1,112 @@
+"""The devices of an attempt are called: each gets its announcement, once that is written
+down."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.agreed.scheme import Attempt
+from tacit.federation.protocol.grown import rest
+from tacit.federation.protocol.tickets import ticket
+from tacit.federation.protocol.wire import Announcement, pack
+from tacit.federation.server.announced import Kept
+from tacit.federation.server.lobby import Lobby
+from tacit.federation.server.rounds import Rounds
+
+TOGETHER = 100
+"""Devices whose payloads are written down as one, where each has its own: the first work
+while those of the last are made."""
+ROWS = 50_000
+"""That these devices may have listed: a few who list the whole catalogue must not make more
+bytes than a database takes as one (some hundred for each row)."""
+AT_A_TIME = 16
+"""Devices that are answered before others get the processor: the first work while the last
+are answered."""
+
+
+@dataclass(frozen=True)
+class Active:
+    """An attempt that devices can answer, and what they are told."""
+
+    attempt: Attempt
+    told: Kept
+
+
+@dataclass(frozen=True)
+class Calls:
+    """See the module. `key` is that of the join tickets."""
+
+    made: Assembled
+    rounds: Rounds
+    lobby: Lobby
+
+    async def everybody(self, active: Active, key: bytes) -> None:
+        """Answer everybody in the attempt.
+
+        Where each is told its own, what some of them are told is written down while those
+        before them are answered. After a restart those who were told are told again.
+        """
+        attempt, told = active.attempt, active.told
+        before = list(told.payloads)
+        for some in together(active):
+            await asyncio.gather(
+                self.rounds.tell(attempt, told, some),
+                self._call(active, key, before),
+            )
+            before = some
+        await self._call(active, key, before)
+
+    async def _call(
+        self, active: Active, key: bytes, devices: list[str]
+    ) -> None:
+        """Answer these devices, whose announcement is written down."""
+        for place, device in enumerate(devices):
+            holds = self.lobby.holds(device)
+            told = self.announcement(active, key, device, holds)
+            self.lobby.call(device, told)
+            if place % AT_A_TIME == AT_A_TIME - 1:
+                await asyncio.sleep(0)
+
+    def announcement(
+        self, active: Active, key: bytes, device: str, holds: int = 0
+    ) -> bytes:
+        """The answer to a device of the attempt that has the first `holds` rows of the
+        arrays that grow."""
+        attempt, told, task = active.attempt, active.told, self.made.task
+        payload = told.payload(device)
+        names = self.made.first_state.growing()
+        short = rest(payload, names, holds) if names else None
+        where = (task.name, attempt.index, attempt.number)
+        header = Announcement(
+            task=task.name,
+            round=attempt.index,
+            attempt=attempt.number,
+            nonce=attempt.nonce,
+            key=attempt.key,
+            joined=len(attempt.joined),
+            least=task.least,
+            enough=task.enough,
+            seconds=task.seconds,
+            since=0 if short is None else holds,
+            whole="" if short is None else told.digest(device),
+            ticket=ticket(key, *where, device),
+            mixing=told.seeds,
+        )
+        return pack(header, payload if short is None else short)
+
+
+def together(active: Active) -> list[list[str]]:
+    """Those who are not told yet, in parts that are told together."""
+    joined, told = active.attempt.joined, active.told.payloads
+    parts: list[list[str]] = []
+    rows = ROWS
+    for device in [each for each in joined if each not in told]:
+        own = len(joined[device])
+        if rows + own > ROWS or len(parts[-1]) == TOGETHER:
+            parts.append([])
+            rows = 0
+        parts[-1].append(device)
+        rows += own
+    return parts

@@ -1,0 +1,161 @@
+"""Contributions are added up: those of a round as one sum, or as a few of groups that chance
+made. The masks are still on.
+
+Sums are modulo 2^bits. Little is in memory at a time, however many devices there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import SystemRandom
+from typing import Any
+
+import numpy as np
+
+from tacit.federation.agreed.scheme import scheme_of_layouts
+from tacit.federation.protocol.packing import packed
+from tacit.federation.protocol.wire import (
+    Opening,
+    PartLayout,
+    Section,
+    Sum,
+    pack,
+    sections,
+    split,
+)
+from tacit.federation.server.store import Transaction
+
+AT_ONCE = 64 << 20
+"""Bytes of uploads in memory while a round is summed."""
+MOST_ROWS = 1000
+"""Uploads that are read at a time, however short they are."""
+AT_A_TIME = 16 << 20
+"""Bytes of rows that are added up as one."""
+
+
+def groups_of(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
+    """Those who arrived, cut by chance into as many groups as were asked for and can be
+    filled: nobody chooses whom she is summed with. What is not a plain sum is one group."""
+    plain = not any(
+        part.sparse or part.report or part.printed for part in opening.parts
+    )
+    count = min(opening.groups, len(who) // needed) if plain else 1
+    if count <= 1:
+        return [who]
+    order = SystemRandom().sample(who, len(who))
+    return [sorted(order[first::count]) for first in range(count)]
+
+
+def summed(
+    session: Transaction,
+    key: tuple[str, int, int],
+    parts: tuple[PartLayout, ...],
+    groups: list[list[str]],
+) -> bytes:
+    """The sums over these groups of devices, as they are revealed: each is a release of its
+    own, with a noise of its own."""
+    scheme = scheme_of_layouts(parts)
+    place = {device: k for k, group in enumerate(groups) for device in group}
+    totals = [Total(parts) for _ in groups]
+    for device, body in bodies_of(session, key):
+        totals[place[device]].add(body)
+    rows, payload = list[int](), list[bytes]()
+    for group, total in zip(groups, totals, strict=True):
+        payload += [bytes.fromhex(device) for device in group]
+        for part, section in zip(parts, total.sections(), strict=True):
+            found = scheme.summed(session, key[0], part, section)
+            if found.rows is not None:
+                rows.append(len(found.rows))
+                payload.append(found.rows.astype("<u4").tobytes())
+            payload.append(packed(found.words, part.bits))
+    header = Sum(
+        task=key[0],
+        round=key[1],
+        attempt=key[2],
+        cohort=len(place),
+        cohorts=tuple(len(group) for group in groups),
+        rows=tuple(rows),
+    )
+    return pack(header, b"".join(payload))
+
+
+def bodies_of(
+    session: Transaction, key: tuple[str, int, int]
+) -> Iterator[tuple[str, bytes]]:
+    """The uploads of a round in the order of their devices, each with its device, about
+    `AT_ONCE` bytes of them in memory at most."""
+    sql = (
+        "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? "
+        "AND device > ? ORDER BY device LIMIT ?"
+    )
+    last, many = "", 1
+    while rows := session.run(sql, *key, last, many):
+        yield from ((device, bytes(body)) for device, body in rows)
+        last = rows[-1][0]
+        longest = max(len(body) for _, body in rows)
+        many = max(1, min(MOST_ROWS, AT_ONCE // longest))
+
+
+class Total:
+    """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
+    listed, not summed."""
+
+    def __init__(self, parts: tuple[PartLayout, ...]) -> None:
+        self.parts = parts
+        self._sums = [
+            np.zeros((part.size, part.width), f"<u{part.word}")
+            for part in parts
+        ]
+        self._seen = [
+            np.zeros(part.size if part.sparse else 0, bool) for part in parts
+        ]
+        self._reports: list[list[Any]] = [[] for _ in parts]
+        self._rows: list[list[Section]] = [[] for _ in parts]
+        """Of sparse parts, not added yet: a thousand small additions cost more than one."""
+        self._pending = 0
+
+    def add(self, body: bytes) -> None:
+        """One more upload, which was checked when it was kept."""
+        header, payload = split(body)
+        counts = tuple(json.loads(header).get("rows", ()))
+        found = sections(self.parts, counts, payload, checked=True)
+        for place, (rows, words) in enumerate(found):
+            if self.parts[place].report:
+                self._reports[place].append(words)
+            elif rows is None:
+                self._sums[place] += words
+            else:
+                self._rows[place].append(Section(rows, words))
+                self._pending += words.nbytes
+        if self._pending > AT_A_TIME:
+            self._add_rows()
+
+    def _add_rows(self) -> None:
+        """Add the rows that wait, each where it belongs; sums wrap."""
+        for place, waiting in enumerate(self._rows):
+            if not waiting:
+                continue
+            total = self._sums[place]
+            listed = np.concatenate([each.rows for each in waiting])
+            order = np.argsort(listed, kind="stable")
+            rows, first = np.unique(listed[order], return_index=True)
+            words = np.concatenate([each.words for each in waiting])[order]
+            total[rows] += np.add.reduceat(words, first, 0, total.dtype)
+            self._seen[place][rows] = True
+            waiting.clear()
+        self._pending = 0
+
+    def sections(self) -> list[Section]:
+        """The sums, part by part."""
+        self._add_rows()
+        return [self._section(place) for place in range(len(self.parts))]
+
+    def _section(self, place: int) -> Section:
+        part = self.parts[place]
+        if part.report:
+            return Section(None, np.concatenate(self._reports[place]))
+        if part.sparse:
+            rows = np.flatnonzero(self._seen[place]).astype(np.uint32)
+            return Section(rows, self._sums[place][rows])
+        return Section(None, self._sums[place])

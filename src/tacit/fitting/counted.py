@@ -1,0 +1,144 @@
+"""Who was counted in a calendar, and who may be: a keyed list that its owner keeps and the book
+seals.
+
+Guarantee: `admit` gives each person's row to at most `most` weeks, at least `gap` apart, and
+each of her ratings to at most one. What is listed of a person is an HMAC of her id under a key
+that is made from the book's, so the list tells its thief nothing without that key. What is
+published does not depend on who was refused: a row too many is left out in silence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ratings import Ratings
+from tacit.errors import DataError, Failure
+from tacit.rounds.calendar import Calendar
+
+BYTES = 16
+"""Of a name: two people share one with a chance below 1e-20 among a thousand million."""
+
+
+def names_of(people: Iterable[str], key: bytes) -> list[str]:
+    """The keyed name of each person."""
+    return [
+        hmac.new(key, person.encode(), hashlib.sha256).hexdigest()[: 2 * BYTES]
+        for person in people
+    ]
+
+
+def calendar_key(book_key: bytes, entry: str) -> bytes:
+    """The key of one calendar's list."""
+    made = hmac.new(book_key, b"tacit calendar\0" + entry.encode(), "sha256")
+    return made.digest()
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Who is counted this week, and with which ratings."""
+
+    names: tuple[str, ...]
+    ratings: Ratings
+
+    def digest(self, key: bytes) -> str:
+        """Keyed, of all cells: tells whether a week is resumed with the ratings that it was
+        begun with."""
+        rated = self.ratings
+        made = hmac.new(key, b"cells\0", hashlib.sha256)
+        for array in (rated.ptr, rated.item, rated.value):
+            made.update(np.ascontiguousarray(array).tobytes())
+        made.update("\0".join(self.names).encode())
+        made.update("\0".join(rated.items).encode())
+        return made.hexdigest()
+
+
+class Counted:
+    """Everybody who was counted so far: by name, the weeks."""
+
+    def __init__(self, calendar: Calendar) -> None:
+        self.calendar = calendar
+        self.weeks = 0
+        self._turns: dict[str, list[int]] = {}
+
+    def may(self, name: str) -> bool:
+        """Whether this person may be counted in the week that comes."""
+        turns = self._turns.get(name, ())
+        if len(turns) >= self.calendar.most:
+            return False
+        return not turns or self.weeks + 1 - turns[-1] >= self.calendar.gap
+
+    def last(self, name: str) -> int:
+        """The last week in which she was counted; 0 for never."""
+        turns = self._turns.get(name)
+        return turns[-1] if turns else 0
+
+    def count(self, names: Sequence[str]) -> None:
+        """One more week. Refused as a whole if anybody in it was counted too often."""
+        if len(set(names)) != len(names):
+            raise Failure("a person would be counted twice in one release")
+        if not all(map(self.may, names)):
+            raise Failure(
+                "a person's row is offered once too often: this calendar counts her "
+                "no more"
+            )
+        self.weeks += 1
+        for name in names:
+            self._turns.setdefault(name, []).append(self.weeks)
+
+    def admit(
+        self,
+        ratings: Ratings,
+        names: Sequence[str],
+        ends: Mapping[int, int] | None,
+    ) -> Turn:
+        """Of these ratings, those that count in the week that comes. `ends` has the last
+        second of every week up to it, where ratings have times: then a rating counts in the
+        week after the last one of its person, or in none."""
+        if ratings.notes.numbered:
+            raise DataError(
+                "people of this layout have no ids of their own, so nobody can be counted "
+                "once",
+                remedy="give a table with ids of people",
+            )
+        may = np.array([self.may(name) for name in names], np.bool_)
+        keep = np.repeat(may, np.diff(ratings.ptr))
+        if ends is not None:
+            keep &= self._in_time(ratings, names, ends)
+        left = ratings.take(keep)
+        known = dict(zip(ratings.users, names, strict=True))
+        return Turn(tuple(known[user] for user in left.users), left)
+
+    def _in_time(
+        self, ratings: Ratings, names: Sequence[str], ends: Mapping[int, int]
+    ) -> NDArray[np.bool_]:
+        assert ratings.time is not None
+        now = ends[self.weeks + 1]
+        none = np.iinfo(np.int64).min
+        since = np.array(
+            [ends[week] if (week := self.last(n)) else none for n in names],
+            np.int64,
+        )
+        after = np.repeat(since, np.diff(ratings.ptr))
+        result: NDArray[np.bool_] = (ratings.time <= now) & (
+            ratings.time > after
+        )
+        return result
+
+
+def sealed(
+    before: str, names: Sequence[str], digests: Mapping[str, str]
+) -> str:
+    """The digest that the book keeps of a week's list: of all lists so far, and of what the
+    week before has left behind."""
+    made = hashlib.sha256(before.encode())
+    for name in names:
+        made.update(b"\0" + name.encode())
+    for name in sorted(digests):
+        made.update(f"\n{name} {digests[name]}".encode())
+    return made.hexdigest()

@@ -1,0 +1,170 @@
+"""The folder of a calendar on a disk: what is public in it, what stays with its owner, and how
+either is written so that a crash leaves the old or the new and nothing between.
+
+    FOLDER/calendar.json      public: what was fixed when the calendar began
+    FOLDER/releases/01 ..     published models, one a release
+    FOLDER/private/           mode 0700, the owner's alone
+        receipt.json          which entry of the book has paid
+        01/people.json        keyed list of who was counted in release 1
+        01/*.sums.npy         exact sums of that week
+        01/*.noisy.npy        what was released of them
+        01/state.npz          the public state after it
+        01/digests.json       of the arrays, once all are written
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ModelError, StorageError
+
+CALENDAR = "calendar.json"
+
+
+class Diary:
+    """One calendar's folder."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.private = self.folder / "private"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else works on this calendar meanwhile."""
+        self._check_place()
+        try:
+            self.private.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with open(self.private / "lock", "w") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise StorageError(
+                        f"another process works on the calendar in {self.folder}",
+                        remedy="wait until it is done",
+                    ) from None
+                yield
+        except PermissionError as error:
+            raise StorageError(
+                f"{self.folder} cannot be written: {error.strerror}",
+                remedy="choose another --out, or change its permissions",
+            ) from None
+
+    def _check_place(self) -> None:
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir():
+            raise StorageError(
+                f"{self.folder} is a file", remedy="choose another --out"
+            )
+        inside = {each.name for each in self.folder.iterdir()}
+        if inside and not inside & {CALENDAR, "private"}:
+            raise StorageError(
+                f"{self.folder} is a folder that holds other things",
+                remedy="choose another --out",
+            )
+
+    def week(self, number: int) -> Path:
+        """Where the owner keeps one week."""
+        return self.private / f"{number:02d}"
+
+    def release(self, number: int) -> Path:
+        """Where the model of one week is published."""
+        return self.folder / "releases" / f"{number:02d}"
+
+    def read(self, place: Path) -> Any:
+        """A JSON file; None if there is none."""
+        try:
+            return json.loads(place.read_text())
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            raise damaged(place) from None
+
+    def write(self, place: Path, value: Any) -> None:
+        """Write it whole and durably."""
+        text = json.dumps(value, sort_keys=True, indent=1)
+        self.put(place, text.encode())
+
+    def put(self, place: Path, data: bytes) -> None:
+        """Beside its place, then into it; both survive a loss of power."""
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = place.with_name(place.name + ".part")
+        with open(beside, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+        at = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
+
+    def put_array(self, place: Path, array: NDArray[Any]) -> None:
+        """One array."""
+        data = io.BytesIO()
+        np.save(data, array, allow_pickle=False)
+        self.put(place, data.getvalue())
+
+    def put_arrays(
+        self, place: Path, arrays: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """Several arrays by name."""
+        data = io.BytesIO()
+        np.savez(data, allow_pickle=False, **arrays)
+        self.put(place, data.getvalue())
+
+    def array(self, place: Path) -> NDArray[np.int64] | None:
+        """One array of integers; None if it was not written."""
+        try:
+            found = np.load(place, allow_pickle=False)
+        except FileNotFoundError:
+            return None
+        except (ValueError, EOFError, OSError):
+            raise damaged(place) from None
+        if found.dtype != np.int64:
+            raise damaged(place)
+        result: NDArray[np.int64] = found
+        return result
+
+    def arrays(self, place: Path) -> dict[str, NDArray[Any]]:
+        """Several arrays by name."""
+        try:
+            with np.load(place, allow_pickle=False) as found:
+                return {name: found[name] for name in found.files}
+        except (ValueError, EOFError, OSError, KeyError):
+            raise damaged(place) from None
+
+    def digests(self, number: int) -> dict[str, str]:
+        """Of every array that stands in a week's folder."""
+        names = sorted(
+            each.name
+            for each in self.week(number).iterdir()
+            if each.suffix in (".npy", ".npz")
+        )
+        return {
+            name: hashlib.sha256(
+                (self.week(number) / name).read_bytes()
+            ).hexdigest()
+            for name in names
+        }
+
+
+def damaged(place: Path) -> ModelError:
+    """The error for a file that is not what was written."""
+    return ModelError(
+        f"{place} is damaged: it was cut or changed after it was written",
+        remedy="restore the calendar's folder from the latest copy",
+    )

@@ -1,0 +1,100 @@
+"""Public people as a prior: their ratings fitted without noise, which nothing has to pay for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.public import PublicPeople
+from tacit.errors import DataError, SettingError
+from tacit.methods.refine.known import Known
+from tacit.model.person.gaussian import NOISE
+
+if TYPE_CHECKING:
+    from tacit.fitting.order import Order
+    from tacit.methods.noiseless.variational import Fitted
+
+METHODS = ("bayes",)
+"""That can make use of them."""
+LEAST_PEOPLE = 10
+"""Fewer say nothing of tastes."""
+PASSES = 12
+"""Over their ratings: the error is flat from here on (`tacit.methods.noiseless.variational`)."""
+SHOWN, MOST_TASTES = 0.001, 12
+"""Tastes whose loadings have at least this mean square over ratings are taken, and at most so
+many: as many numbers as the moments of `bayes` can scale."""
+
+
+def check_public(order: Order, people: PublicPeople) -> None:
+    """Refuse, before a private rating is read, what public people cannot be used for."""
+    method = order.method.name
+    if method not in METHODS or order.calibration != "sound":
+        raise SettingError(
+            f"{method} ({order.calibration}) makes no use of public people",
+            remedy="use --method bayes, or leave --public out",
+        )
+    if order.engine != "threads":
+        raise SettingError(
+            f"the engine {order.engine} does not hand public people to its devices",
+            remedy="use --engine threads, or leave --public out",
+        )
+    if order.start is not None:
+        raise SettingError(
+            "--start brings a prior of its own",
+            remedy="give --public to the first fit, and start later ones from that",
+        )
+    if people.ratings.n_users < LEAST_PEOPLE:
+        raise DataError(
+            f"there are {people.ratings.n_users} public people",
+            remedy=f"give {LEAST_PEOPLE} or more, or leave --public out",
+        )
+
+
+def known_of(people: PublicPeople, catalogue: Catalogue) -> Known:
+    """What they say of the items of a catalogue; ratings of other items are left out."""
+    from tacit.methods.noiseless.variational import fit_gaussian
+
+    ratings = people.ratings
+    rows = np.array(
+        [catalogue.index.get(name, -1) for name in ratings.items], np.int64
+    )
+    taken = ratings.take(rows[ratings.item] >= 0)
+    if not len(taken):
+        raise DataError(
+            "public people rated none of the items of the catalogue",
+            remedy="check that both files name items alike, or leave --public out",
+        )
+    schema = ratings.schema
+    item = rows[taken.item].astype(np.uint32)
+    value = (taken.value.astype(np.float64) - schema.middle) / schema.unit_width
+    # Rows of a person ascend in the order of the catalogue.
+    order = np.lexsort((item, taken.user))
+    found = fit_gaussian(
+        taken.ptr,
+        item[order],
+        value[order],
+        len(catalogue),
+        None,
+        passes=PASSES,
+    )
+    count = np.bincount(item, minlength=len(catalogue)).astype(np.float64)
+    return _known(found, count, people.words)
+
+
+def _known(found: Fitted, count: NDArray[np.float64], words: str) -> Known:
+    level = float(found.baseline @ count / count.sum())
+    log = np.log(count + 0.5)
+    loadings = found.loadings[:, 1:] * np.sqrt(NOISE / found.noise)
+    strength = count @ loadings**2 / count.sum()
+    best = np.argsort(-strength, kind="stable")[:MOST_TASTES]
+    kept = best[strength[best] > SHOWN]
+    return Known(
+        found.baseline - level,
+        found.variance / max(float(found.variance.max()), 1e-12),
+        (log - log.mean()) / max(float(log.std()), 1e-12),
+        np.ascontiguousarray(loadings[:, kept]),
+        words,
+    )

@@ -1,0 +1,103 @@
+"""The door to a calendar: what is refused before a rating is read, and one release a run
+(`tacit.fitting.releases`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.data.given import as_catalogue, as_ratings
+from tacit.engine.blocks import aligned
+from tacit.errors import SettingError
+from tacit.fitting.check import check
+from tacit.fitting.diary import Diary
+from tacit.fitting.fixed import (
+    Periods,
+)
+from tacit.fitting.order import Order
+from tacit.fitting.releases import Refreshed, Releases
+from tacit.methods.base import Method
+from tacit.methods.streamed import on_a_calendar
+from tacit.rounds.calendar import Calendar
+
+if TYPE_CHECKING:
+    from tacit.rounds.options import Progress
+
+
+def check_calendar(method: Method, people: int | None) -> Order:
+    """The order of a calendar, before a rating is read."""
+    if people is None:
+        raise SettingError(
+            "how many people are expected in the whole calendar must be declared: plans are "
+            "made before they come",
+            remedy="give --users N; a wrong number costs accuracy, never privacy",
+        )
+    made = on_a_calendar(method)
+    if made.calibration != "sound":
+        raise SettingError(
+            "a calendar is sound or nothing", remedy="leave --calibration out"
+        )
+    order = check(made, people=people)
+    if order.unit != "user":
+        raise SettingError(
+            f"a calendar promises nothing for each {order.unit}: one rating more may move "
+            "its person to another release",
+            remedy="use --unit user",
+        )
+    if order.engine != "threads":
+        raise SettingError(
+            f"a calendar does not run on {order.engine}",
+            remedy="leave --engine out",
+        )
+    if order.budget is None or order.budget.delta == 0:
+        raise SettingError(
+            "a calendar has Gaussian noise, which is not pure",
+            remedy="give a positive --delta, or leave it out",
+        )
+    return order
+
+
+def refresh(
+    method: Method,
+    ratings: Any,
+    *,
+    out: str | Path,
+    horizon: int,
+    items: Any,
+    users: int | None = None,
+    times: int = 1,
+    gap: int = 1,
+    periods: Periods | tuple[str, int] | None = None,
+    week: int | None = None,
+    progress: Progress | None = None,
+    order: Order | None = None,
+) -> Refreshed:
+    """The next release of the calendar in `out`, which is begun and paid for if there is none
+    yet. `ratings` and `items` are what `tacit.read` and `tacit.read_items` give or take.
+
+    `horizon` releases are made in all. Each person is counted at most `times` in them, `gap`
+    releases apart. `periods` says which days belong to which release, as ("2026-01-05", 7):
+    the first day, and days of each; without it each table is a period. `week` says which
+    release is expected: one that was made is given again.
+    """
+    if items is None:
+        raise SettingError(
+            "a calendar needs a public catalogue: the items of later releases are not in "
+            "the first table",
+            remedy="give --items FILE",
+        )
+    items = as_catalogue(items)
+    ratings = as_ratings(ratings, items=items)
+    if isinstance(periods, tuple):
+        periods = Periods.of(*periods)
+    schema = ratings.schema.declare(users)
+    order = order or check_calendar(method, schema.users)
+    ratings = replace(aligned(ratings, items), schema=schema)
+    diary = Diary(out)
+    with diary.held():
+        run = Releases(
+            order, diary, Calendar(horizon, times, gap), periods, items, ratings
+        )
+        run.open(progress)
+        return run.release(week)

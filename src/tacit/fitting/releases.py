@@ -1,0 +1,366 @@
+"""The conductor of a calendar: one charge, then one release a week from the people who are
+counted that week.
+
+A week goes through these steps, each durable before the next: the keyed list of its people in
+the folder; the week's beginning in the book; for every part its exact sums, then what was
+released of them; the state; the week's end in the book; the model. Guarantee: whenever a
+process dies, the next run goes on from there. What was stored is never drawn again, what was
+drawn and not stored has been seen by nobody, and nothing is charged but once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.engine.blocks import fingerprint
+from tacit.engine.exact import ExactSums
+from tacit.engine.gram import off_grid
+from tacit.errors import BudgetError, Failure, SettingError
+from tacit.fitting.counted import Turn, calendar_key, names_of, sealed
+from tacit.fitting.diary import CALENDAR, Diary
+from tacit.fitting.fixed import (
+    Periods,
+    check_same,
+    fixed_facts,
+    fresh_token,
+    schedule_of,
+)
+from tacit.fitting.order import Order
+from tacit.fitting.pay import CHARGED, Payment, pay, running_total
+from tacit.fitting.planned import check_cost
+from tacit.fitting.price import facts
+from tacit.fitting.publish import Said
+from tacit.fitting.rehearse import rehearse
+from tacit.fitting.weekly import Standing, check_arrays, past_arrays, standing
+from tacit.ledger.account.event import Event
+from tacit.ledger.book.receipts import Receipt
+from tacit.ledger.book.weeks import begin_week, end_week
+from tacit.methods.base import Public
+from tacit.noise.continual import Weeks
+from tacit.rounds.calendar import Calendar, acts_like, calendar_events
+from tacit.rounds.loop import Loop
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState, Released, Round
+from tacit.rounds.state import State
+
+if TYPE_CHECKING:
+    from tacit.ledger.statement.statement import Statement
+    from tacit.model.model import Model
+    from tacit.model.shared import Shared
+    from tacit.rounds.options import Progress
+
+
+INJECTED = "injected.json"
+"""Marks a week some of whose noise came from bits that a test injected: it, and every later
+release, is NOT PRIVATE."""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """One release of a calendar."""
+
+    week: int
+    model: Model
+    place: Path
+    """Where it was published."""
+    growth: float
+    """How many times the noise of one release at the whole budget stands on it."""
+
+
+class Releases:
+    """One run on a calendar's folder."""
+
+    def __init__(
+        self,
+        order: Order,
+        diary: Diary,
+        calendar: Calendar,
+        periods: Periods | None,
+        items: Catalogue,
+        ratings: Ratings,
+    ) -> None:
+        assert order.budget is not None
+        if periods is not None and ratings.time is None:
+            raise SettingError(
+                "these ratings have no times, so no days belong to a release",
+                remedy="name the column of times, or leave --begins and --days out and give "
+                "each release its own table",
+            )
+        self.order, self.diary = order, diary
+        self.calendar, self.periods = calendar, periods
+        self.ratings = ratings
+        self.fixed = fixed_facts(
+            order, calendar, periods, ratings.schema, items, ratings
+        )
+        self.public: Public = facts(order, ratings.schema, items, None)
+        rule = replace(self.public, budget=acts_like(order.budget, calendar))
+        self.rule = rule
+        plan = order.method.plan(rule)
+        self.plan: Plan = replace(plan, limited=ratings.schema.max_ratings)
+        self.events: Mapping[str, Event] = calendar_events(
+            self.plan, order.budget, calendar
+        )
+        check_cost(self.events.values(), order)
+        self.progress: Progress | None = None
+
+    def open(self, progress: Progress | None) -> None:
+        """Find the calendar in the folder, or begin and pay for it."""
+        self.progress = progress
+        place = self.diary.folder / CALENDAR
+        known = self.diary.read(place)
+        paid = self.diary.private / "receipt.json"
+        receipt = self.diary.read(paid)
+        if known is None:
+            rehearse(self.order, self.rule, drawn=False)
+            ExactSums(self.ratings, 1).check(self.plan)
+            known = {**self.fixed, "request": fresh_token()}
+            self.diary.write(place, known)
+            place.chmod(0o644)
+        check_same(known, self.fixed)
+        if receipt is None:
+            try:
+                made = self._pay(known["request"])
+            except (BudgetError, SettingError):
+                place.unlink()  # refused: nothing was begun
+                raise
+            receipt = {
+                "population": made.population,
+                "number": made.number,
+                "hash": made.hash,
+            }
+            self.diary.write(paid, receipt)
+        self.receipt = Receipt(**receipt)
+        self.standing: Standing = standing(
+            self.diary, self.order.book, self.receipt, self.calendar
+        )
+
+    def _pay(self, token: str) -> Receipt:
+        paid = pay(
+            self.order,
+            fingerprint(self.ratings),
+            tuple(self.events.values()),
+            self.ratings.schema.max_ratings,
+            self.order.how.purpose
+            or f"refresh {self.order.method.name}, {self.calendar.horizon} releases",
+            token,
+        )
+        return paid.receipt
+
+    # ------------------------------------------------------------------ one week
+
+    def release(self, asked: int | None) -> Refreshed:
+        """The release that is next, or one that was made before."""
+        done = self.standing.done
+        if done and not self.diary.release(done).exists():
+            self._announce(done)  # killed between the book and the folder
+            if asked in (None, done):
+                return self._made(done)
+        if asked is not None and 1 <= asked <= done:
+            return self._made(asked)
+        week = done + 1
+        if week > self.calendar.horizon:
+            raise SettingError(
+                f"all {self.calendar.horizon} releases of this calendar were made",
+                remedy="begin another one (--out), which is charged by itself",
+            )
+        if asked is not None and asked != week:
+            raise SettingError(
+                f"release {asked} is not the next one: {done} were made",
+                remedy=f"releases come in order: leave --release out, or say {week}",
+            )
+        self._check_clock(week)
+        turn = self._turn(week)
+        self._begin(week, turn)
+        self._run(week, turn)
+        end_week(
+            self.order.book, self.receipt, week, self._shared(week).digest()
+        )
+        self._announce(week)
+        return self._made(week)
+
+    def _check_clock(self, week: int) -> None:
+        """Time that runs backwards, or a period that is not over, is the owner's error."""
+        now = datetime.now(UTC)
+        if self.standing.book:
+            last = self.standing.book[-1]
+            entry = last.ended or last.begun
+            if now < datetime.fromisoformat(entry.time):
+                raise SettingError(
+                    "the clock is behind the last entry of the book",
+                    remedy="set the clock of this machine",
+                )
+        if self.periods is not None:
+            self.periods.check_over(week, now)
+
+    def _turn(self, week: int) -> Turn:
+        """Who is counted this week. A week that was begun is resumed with its people."""
+        secret = self.order.book.store.key(create=False)
+        if secret is None:
+            raise Failure("the book has lost its key")
+        self.key = calendar_key(secret, self.receipt.hash)
+        names = names_of(self.ratings.users, self.key)
+        ends = None if self.periods is None else self.periods.ends(week)
+        return self.standing.counted.admit(self.ratings, names, ends)
+
+    def _begin(self, week: int, turn: Turn) -> None:
+        place = self.diary.week(week)
+        listed = {"names": list(turn.names), "cells": turn.digest(self.key)}
+        if self.standing.open is not None:
+            if self.diary.read(place / "people.json") != listed:
+                raise SettingError(
+                    f"release {week} was begun with other ratings",
+                    remedy="give the table that it was begun with",
+                )
+        else:
+            self._mark(turn)
+            self.diary.write(place / "people.json", listed)
+        left = {}
+        if week > 1:
+            left = self.diary.read(self.diary.week(week - 1) / "digests.json")
+        seal = sealed(self.standing.seal, turn.names, left)
+        entry = begin_week(
+            self.order.book, self.receipt, week, seal, self.calendar.horizon
+        )
+        self.diary.write(place / "begun.json", {"entry": entry.hash})
+
+    def _mark(self, turn: Turn) -> None:
+        """The book warns, or refuses, where these people are known under another name."""
+        warning = self.order.book.fingerprint(
+            fingerprint(turn.ratings), other_people=self.order.how.other_people
+        )
+        if warning:
+            warnings.warn(warning, stacklevel=4)
+
+    def _run(self, week: int, turn: Turn) -> None:
+        """The rounds of the plan, over the people of this week."""
+        from threadpoolctl import threadpool_limits
+
+        check_arrays(self.diary, week)
+        how = self.order.how
+        engine = ExactSums(turn.ratings, how.threads, self.progress)
+        if turn.ratings.schema.max_ratings is not None:
+            engine.limit(turn.ratings.schema.max_ratings)
+        weeks = Weeks(self.events, self.calendar, week)
+        with threadpool_limits(how.threads or 1):
+            loop = Loop(self.plan, self._before(week))
+            loop.run(
+                lambda round_, state: self._ask(engine, weeks, round_, state)
+            )
+        place = self.diary.week(week)
+        self.diary.put_arrays(place / "state.npz", loop.state.packed())
+        self.diary.write(place / "digests.json", self.diary.digests(week))
+
+    def _ask(
+        self, engine: ExactSums, weeks: Weeks, round_: Round, state: AnyState
+    ) -> dict[str, Released]:
+        """Running sums of a round: from what is stored of this week, or summed, noised and
+        stored."""
+        diary, week = self.diary, weeks.week
+        sums: Mapping[str, Any] | None = None
+        found = dict[str, Released]()
+        for part in round_.parts:
+            name = f"{round_.name}/{part.name}"
+            stem = name.replace("/", ".").replace(" ", "-")
+            place = diary.week(week) / f"{stem}.noisy.npy"
+            noisy = diary.array(place)
+            if noisy is None:
+                if sums is None:
+                    sums = engine.sums(round_, state)
+                own = diary.week(week) / f"{stem}.sums.npy"
+                diary.put_array(own, sums[part.name])
+                if not weeks.private:
+                    diary.write(diary.week(week) / INJECTED, True)
+                past = past_arrays(diary, week, stem, "sums")
+                noisy = weeks.noised(name, [*past, sums[part.name]])
+                diary.put_array(place, noisy)
+            told = past_arrays(diary, week, stem, "noisy")
+            value, sd = weeks.estimate(name, [*told, noisy])
+            found[part.name] = Released(
+                off_grid(part, value), sd / part.bound.steps, weeks.private
+            )
+        return found
+
+    def _before(self, week: int) -> State:
+        """What is public before a week: the state that the last one has left."""
+        first = self.order.method.first_state(self.rule)
+        over = {"elapsed": week / self.calendar.horizon}
+        if week == 1:
+            return first.after(**over)
+        stored = self.diary.arrays(self.diary.week(week - 1) / "state.npz")
+        last = type(first).unpacked(stored)
+        return last.after(**over, before=last.people)
+
+    # ---------------------------------------------------------------- its model
+
+    def _shared(self, week: int) -> Shared:
+        """The model of a week that has run, from its stored state."""
+        method = self.order.method
+        kind = type(method.first_state(self.rule))
+        stored = self.diary.arrays(self.diary.week(week) / "state.npz")
+        shared = method.finish(self.rule, kind.unpacked(stored))
+        return replace(shared, schema=self.public.schema)
+
+    def _announce(self, week: int) -> None:
+        """Publish the model that the book knows, and no other."""
+        from tacit.ledger.statement.sign import signed
+        from tacit.model.model import Model
+
+        shared, book = self._shared(week), self.order.book
+        end_week(book, self.receipt, week, shared.digest())
+        promise = signed(
+            self._statement(week),
+            shared.digest(),
+            book.sign,
+            book.signer,
+            checked=CHARGED,
+        )
+        Model(shared, promise).save(self.diary.release(week))
+
+    def _statement(self, week: int) -> Statement:
+        order, budget = self.order, self.order.budget
+        assert budget is not None
+        spent = running_total(
+            order.book, self.receipt, order.unit, budget.delta
+        )
+        injected = any(
+            self.diary.read(self.diary.week(each) / INJECTED)
+            for each in range(1, week + 1)
+        )
+        said = Said(
+            order,
+            self.public,
+            self.plan,
+            tuple(self.events.values()),
+            used=order.method.used(self.rule),
+            declared_items=True,
+            schedule=schedule_of(self.calendar, self.periods, week),
+        )
+        return said.statement(
+            ExactSums(self.ratings, 1),
+            Payment(self.receipt, spent),
+            private=not injected,
+            charged=self.events.values(),
+        )
+
+    def _made(self, week: int) -> Refreshed:
+        """What was announced, if it is what the book knows."""
+        from tacit.model.model import Model, load
+        from tacit.model.verify import verify_with_book
+
+        place = self.diary.release(week)
+        found = load(place)
+        verdict = verify_with_book(found, self.order.book)
+        if not verdict.holds:
+            raise SettingError(
+                f"the model of release {week} is not what was released: {verdict.words}",
+                remedy="remove its folder: it is made again, as it was",
+            )
+        model = Model(found.shared, verdict.statement)
+        return Refreshed(week, model, place, self.calendar.growth(week))

@@ -1,0 +1,132 @@
+"""The weeks of a calendar as they stand in its folder, held against the book.
+
+Guarantee: a folder that is older than the book (restored from a backup), a book that is older
+than the folder, a list of people that was changed, and arrays that were changed are each
+refused before anything is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import BookError, ModelError
+from tacit.fitting.counted import Counted, sealed
+from tacit.fitting.diary import Diary, damaged
+from tacit.ledger.book.book import Book
+from tacit.ledger.book.receipts import Receipt
+from tacit.ledger.book.weeks import Week, weeks
+from tacit.rounds.calendar import Calendar
+
+Whole = NDArray[np.int64]
+OLDER_FOLDER = (
+    "the calendar's folder is older than the book: it knows nothing of release {}, in which "
+    "people were counted"
+)
+RESTORE = "bring back the latest copy of the folder; nothing was released"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a calendar is."""
+
+    book: list[Week]
+    counted: Counted
+    """Everybody of the weeks that are over."""
+    seal: str
+    """Of the lists of these weeks."""
+
+    @property
+    def done(self) -> int:
+        """Weeks that have ended in the book."""
+        return sum(week.ended is not None for week in self.book)
+
+    @property
+    def open(self) -> Week | None:
+        """A week that has begun and not ended."""
+        return self.book[-1] if len(self.book) > self.done else None
+
+
+def standing(
+    diary: Diary, book: Book, receipt: Receipt, calendar: Calendar
+) -> Standing:
+    """Where the calendar is, if folder and book agree."""
+    known = weeks(book, receipt)
+    _check_book(diary, book, known)
+    counted, seal = Counted(calendar), ""
+    for week in known:
+        listed = diary.read(diary.week(week.number) / "people.json")
+        if listed is None:
+            raise BookError(
+                OLDER_FOLDER.format(week.number),
+                place=book.place,
+                remedy=RESTORE,
+            )
+        names = tuple(listed["names"])
+        left = _left_behind(diary, week.number - 1)
+        if sealed(seal, names, left) != week.counted:
+            raise BookError(
+                f"the list of people of release {week.number} is not the one that the book "
+                "has sealed",
+                place=book.place,
+                remedy=RESTORE,
+            )
+        if week.ended is not None:
+            seal = week.counted
+            counted.count(names)
+            if not _left_behind(diary, week.number):
+                raise BookError(
+                    OLDER_FOLDER.format(week.number),
+                    place=book.place,
+                    remedy=RESTORE,
+                )
+    return Standing(known, counted, seal)
+
+
+def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:
+    """Every entry that the folder names must be in the book."""
+    here = {week.begun.hash for week in known}
+    number = 1
+    while (begun := diary.read(diary.week(number) / "begun.json")) is not None:
+        if begun["entry"] not in here:
+            raise BookError(
+                f"the book is older than the calendar's folder: it does not know that "
+                f"release {number} has begun",
+                place=book.place,
+                remedy="bring back the latest copy of the book; nothing was released",
+            )
+        number += 1
+
+
+def _left_behind(diary: Diary, number: int) -> dict[str, str]:
+    """The digests of a week's arrays, as they were when it ended; nothing before the first."""
+    if number < 1:
+        return {}
+    found = diary.read(diary.week(number) / "digests.json")
+    return {} if found is None else dict(found)
+
+
+def past_arrays(diary: Diary, week: int, stem: str, kind: str) -> list[Whole]:
+    """One part in all weeks before this one: its `sums` or its `noisy` numbers, each as it
+    was when its week ended."""
+    found = []
+    for number in range(1, week):
+        place = diary.week(number) / f"{stem}.{kind}.npy"
+        array = diary.array(place)
+        if array is None:
+            raise damaged(place)
+        found.append(array)
+    return found
+
+
+def check_arrays(diary: Diary, week: int) -> None:
+    """Refuse arrays of earlier weeks that are not what they were."""
+    for number in range(1, week):
+        left = _left_behind(diary, number)
+        if diary.digests(number) != left:
+            raise ModelError(
+                f"the sums of release {number} were changed after it was made",
+                remedy=RESTORE,
+            )

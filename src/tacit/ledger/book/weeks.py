@@ -1,0 +1,123 @@
+"""The weeks of a calendar, as entries of the book: each begins with the keyed list of who is
+counted and ends with what was released.
+
+Guarantee: a week begins once, with one list, after the week before it has ended; it ends
+once, with one artefact. Asked again for the same, the book answers with the entry it has, so
+that a crash on either side of an entry is mended by asking again. The book is what a restored
+folder is compared with: it knows of weeks that an old folder has forgotten, and an old book
+does not know the entries that a folder names (`tacit.fitting.weekly`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.errors import BookError
+from tacit.ledger.book.book import Book
+from tacit.ledger.book.chain import Chain, append, load
+from tacit.ledger.book.entry import Entry
+from tacit.ledger.book.receipts import Receipt
+from tacit.ledger.book.rules import BookState, replay
+
+
+@dataclass(frozen=True)
+class Week:
+    """One week as far as it is in the book."""
+
+    number: int
+    begun: Entry
+    ended: Entry | None = None
+
+    @property
+    def counted(self) -> str:
+        """Digest of the keyed list of everybody who was counted up to this week."""
+        return self.begun.counted or ""
+
+
+def weeks(book: Book, receipt: Receipt) -> list[Week]:
+    """All weeks of a calendar that have begun, in order; the reservation must be there."""
+    state = replay(book.entries())
+    _reserved(book, state, receipt)
+    return _weeks(state, receipt)
+
+
+def begin_week(
+    book: Book, receipt: Receipt, number: int, counted: str, horizon: int
+) -> Entry:
+    """Write down who is counted, before any of it is summed."""
+
+    def draft(known: list[Week]) -> Entry | dict[str, Any]:
+        if number <= len(known):
+            begun = known[number - 1].begun
+            if begun.counted != counted:
+                raise BookError(
+                    f"release {number} has begun with another list of people",
+                    place=book.place,
+                    remedy="restore the calendar's folder as it was",
+                )
+            return begun
+        over = not known or known[-1].ended is not None
+        if number != len(known) + 1 or not over or number > horizon:
+            raise BookError(
+                f"release {number} is not the next one of this calendar",
+                place=book.place,
+                remedy="releases are made one after the other",
+            )
+        return {"counted": counted}
+
+    return _write(book, receipt, number, draft)
+
+
+def end_week(book: Book, receipt: Receipt, number: int, artefact: str) -> Entry:
+    """Write down what was released."""
+
+    def draft(known: list[Week]) -> Entry | dict[str, Any]:
+        if not 1 <= number <= len(known):
+            raise BookError(f"release {number} has not begun", place=book.place)
+        ended = known[number - 1].ended
+        if ended is None:
+            return {"artefact": artefact}
+        if ended.artefact != artefact:
+            raise BookError(
+                f"release {number} was made already, and is another one",
+                place=book.place,
+                remedy="restore the calendar's folder as it was",
+            )
+        return ended
+
+    return _write(book, receipt, number, draft)
+
+
+def _write(book: Book, receipt: Receipt, number: int, draft: Any) -> Entry:
+    """In one transaction: the entry that is there, or one more."""
+    with book.store.write() as session:
+        chain: Chain = load(book.store, session, book.population)
+        state = replay(chain.entries)
+        _reserved(book, state, receipt)
+        found = draft(_weeks(state, receipt))
+        if isinstance(found, Entry):
+            return found
+        made = {"kind": "week", "of": receipt.number, "week": number, **found}
+        return append(book.store, session, chain, made)
+
+
+def _reserved(book: Book, state: BookState, receipt: Receipt) -> None:
+    known = state.reserved.get(receipt.number)
+    if known is None or known.hash != receipt.hash:
+        raise BookError(
+            f"entry {receipt.number}, which paid for this calendar, is not in the book: the "
+            "book was restored from an old copy, or is another one",
+            place=book.place,
+            remedy="bring back the latest copy of the book",
+        )
+
+
+def _weeks(state: BookState, receipt: Receipt) -> list[Week]:
+    found: list[Week] = []
+    for entry in state.weeks.get(receipt.number, ()):
+        if entry.counted is not None:
+            found.append(Week(len(found) + 1, entry))
+        elif found:
+            found[-1] = Week(found[-1].number, found[-1].begun, entry)
+    return found

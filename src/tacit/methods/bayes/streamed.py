@@ -1,0 +1,161 @@
+"""`bayes` on a calendar: first-order statistics, and how tastes for public features vary.
+
+Left out are the covariance and the sweeps: both ask about people again with what was learned
+from everybody, and a person's rows are computed once. Their share goes to the items' sums.
+
+Moments are summed over all columns of a person's taste, not over the axes that ratings show
+best: which those are is known only from what is released, and may change from week to week.
+A person's matrix is clipped as a whole by a norm that no rotation changes, so turning the
+released sum to any axes afterwards is free and leaves its noise as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from tacit.bound import RowClip, Rows
+from tacit.methods.base import Public
+from tacit.methods.bayes.bayes import Bayes
+from tacit.methods.bayes.plan import BudgetSplit, split
+from tacit.methods.bayes.rounds import MOMENT_CLIP, SecondOrder
+from tacit.methods.first_order.choice import (
+    choice_round,
+    first_groups,
+    first_model,
+    published,
+)
+from tacit.methods.first_order.rounds import person_rows
+from tacit.methods.first_order.rule import strength
+from tacit.methods.first_order.state import Floats, Tastes
+from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
+from tacit.methods.refine.tastes import retaste
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.model.shared import Shared
+from tacit.rounds.plan import Plan
+from tacit.rounds.round import AnyState, Block, Part, Released, Round
+from tacit.rounds.state import NOT_YET, State
+
+MOST_COLUMNS = 60
+"""Of tastes, for moments: their number grows with the square."""
+
+
+@dataclass(frozen=True)
+class StreamedSecond(SecondOrder):
+    """Moments as running sums."""
+
+    def running_moments(self, share: float, columns: int, kept: int) -> Round:
+        """The sum of people's E[tt'] - I over all `columns`, each person's under the model
+        that was public in her week, before any moments."""
+        width = columns * (columns + 1) // 2
+
+        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
+            from tacit.methods.bayes.kernels import taste_moments
+
+            model = first_model(self.first, state).model
+            out = np.empty((len(block.people), width))
+            taste_moments(
+                block.ptr,
+                block.item,
+                block.value - model.baseline[block.item],
+                model.loadings,
+                model.precision,
+                np.eye(columns),
+                out,
+            )
+            return {"moments": person_rows(out / MOMENT_CLIP)}
+
+        def absorb(
+            state: AnyState, released: Mapping[str, Released]
+        ) -> AnyState:
+            noisy = released["moments"]
+            state = replace(state, tastes=NOT_YET)
+            axes = self.axes(state, kept)
+            turned = turned_moments(MOMENT_CLIP * noisy.value[0], axes.vectors)
+            better = retaste(
+                self.model(state).loadings,
+                axes,
+                turned,
+                MOMENT_CLIP * noisy.sd,
+                state.people,
+            )
+            found = Tastes(np.ascontiguousarray(better), self.doubt(state))
+            return replace(state, tastes=found)
+
+        part = Part("moments", 1, RowClip(1.0), width=width, share=share)
+        return Round("tastes", (part,), contribute, absorb)
+
+
+def turned_moments(packed: Floats, axes: Floats) -> Floats:
+    """A packed symmetric matrix (entries beside the diagonal times sqrt 2) seen along some
+    axes, packed again."""
+    columns, kept = axes.shape
+    rows = np.triu_indices(columns)
+    whole = np.zeros((columns, columns))
+    whole[rows] = packed / np.where(rows[0] == rows[1], 1.0, sqrt(2.0))
+    whole = whole + np.triu(whole, 1).T
+    seen = axes.T @ whole @ axes
+    along = np.triu_indices(kept)
+    result: Floats = seen[along] * np.where(
+        along[0] == along[1], 1.0, sqrt(2.0)
+    )
+    return result
+
+
+class StreamedBayes(Bayes):
+    """First-order statistics and moments, as running sums."""
+
+    def plan(self, public: Public) -> Plan:
+        """Count, level, weights, effects, moments where they pay; how widely people differ."""
+        first = StreamedOrder.of(public)
+        second = StreamedSecond(first)
+        mu = strength(public.budget)
+        columns = len(first_groups(first))
+        shares = _shares(public, mu, columns)
+        sums = shares.effects[0]
+        rounds = [
+            first.people(shares.level),
+            first.weights(shares.weights),
+            first.running_effects(sums, 1 / (mu * sqrt(sums))),
+        ]
+        tastes = shares.second
+        if tastes.moments:
+            made = second.running_moments(
+                tastes.moments, columns, tastes.moment_axes
+            )
+            rounds.append(made)
+        chosen = choice_round(
+            first, shares.choice, second.groups(columns), second.grouped
+        )
+        plan = Plan(public.unit, (*rounds, chosen))
+        return Plan(
+            public.unit,
+            plan.after(count_round(public.people), COUNT_SHARE).rounds,
+            (COUNTED, *shares.story(), ONCE),
+        )
+
+    def first_state(self, public: Public) -> State:
+        """Nothing is known yet."""
+        return StreamedFirst()
+
+    def finish(self, public: Public, state: AnyState) -> Shared:
+        """The personal Gaussian model of what was released."""
+        first = StreamedOrder.of(public)
+        model = StreamedSecond(first).model(state)
+        return published(self, first, state, model)
+
+
+def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
+    """Those of `bayes`, with all that is left out in one release of sums."""
+    made = split(
+        public.unit, public.people, mu, public.items, columns, pure=False
+    )
+    moments = made.second.moments if columns <= MOST_COLUMNS else 0.0
+    freed = made.second.taken - moments
+    kept = replace(
+        made.second, moments=moments, covariance=0.0, rows=0, sweeps=(), axes=0
+    )
+    return replace(made, effects=(sum(made.effects) + freed,), second=kept)

@@ -1,0 +1,319 @@
+"""People who may be published: ratings of invented people, drawn from a released model.
+
+Guarantee: the model is read and nothing else, so what was promised of the model holds of them:
+the same epsilon and delta, for the same unit. Whatever a model does not release is declared by
+the caller, or has a default that is said in the facts of what is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from tacit.asked import count, number
+from tacit.data.ratings import Notes, Ratings
+from tacit.data.schema import Schema
+from tacit.errors import SettingError, StorageError
+from tacit.model.invent import (
+    Activity,
+    World,
+    activity_of,
+    likings,
+    met,
+    people,
+    times,
+)
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+    from tacit.model.shared import Shared
+
+MARK = "invented"
+"""Begins the id of every invented person, and is part of the name of the file."""
+EACH, SPREAD = 40.0, 1.0
+"""Ratings of a person on average, and the standard deviation of their logarithm, where a model
+releases neither."""
+LEAN = 2.0
+"""How much more people rate what they like, in log-odds for a point: set on MovieLens 100K,
+where likings of people are chosen by themselves; no model releases it."""
+
+
+class Fitted(Protocol):
+    """A method that was fitted."""
+
+    @property
+    def fitted(self) -> Model:
+        """What it made."""
+
+
+@dataclass(frozen=True)
+class Invented:
+    """Invented people, and what is to be said of them."""
+
+    ratings: Ratings
+    facts: Mapping[str, Any]
+    """From which model, with which promise, what was assumed, which seed."""
+
+    def write(self, out: str | Path) -> None:
+        """As .parquet or .csv by the name, which must say that they are invented; whole or
+        not at all."""
+        import polars as pl
+
+        target = writable(out)
+        frame = pl.DataFrame(_columns(self.ratings))
+        staging = target.with_name(f".{target.name}.part")
+        try:
+            if target.suffix == ".parquet":
+                told = {"tacit": json.dumps(self.facts, sort_keys=True)}
+                frame.write_parquet(staging, metadata=told)
+            else:
+                frame.write_csv(staging)
+            os.replace(staging, target)
+        except OSError as error:
+            raise StorageError(
+                f"{out} cannot be written: {error.strerror}",
+                remedy="choose another --out",
+            ) from None
+        finally:
+            with suppress(OSError):  # where a folder on the way is a file
+                staging.unlink(missing_ok=True)
+
+
+def writable(out: str | Path) -> Path:
+    """The file to write, if its name says what it holds."""
+    target = Path(out)
+    if target.suffix not in (".parquet", ".csv"):
+        raise SettingError(
+            f"--out {out} is neither .parquet nor .csv",
+            remedy="choose one of the two",
+        )
+    if MARK not in target.name.lower():
+        raise SettingError(
+            f"--out {target.name} does not say that its people are invented",
+            remedy=f"name it {MARK}{target.suffix}, or {target.stem}-{MARK}{target.suffix}",
+        )
+    return target
+
+
+def synthesize(
+    model: Model | Fitted,
+    *,
+    people: int = 1000,
+    seed: int = 0,
+    each: float | None = None,
+    spread: float | None = None,
+    lean: float | None = None,
+    step: float | None = None,
+    period: tuple[int, int] | None = None,
+) -> Invented:
+    """Draw invented people from a released model; free, and as private as the model.
+
+    `each` and `spread` say how much people rate (mean, and standard deviation of the logarithm)
+    where the model does not release it; `lean` how much more they rate what they like; `step`
+    the steps of the scale; `period` the first and last second of their times, without which
+    there are none. The seed is that of an ordinary generator: nothing here needs to be secret.
+    """
+    released = cast("Model", getattr(model, "fitted", model))
+    count("people", people)
+    count("seed", seed, least=0)
+    _check_numbers(each=each, spread=spread, lean=lean, step=step)
+    check_released(released)
+    told = dict[str, str]()
+    world = world_of(
+        released.shared,
+        released.statement.unit,
+        told,
+        each=each,
+        spread=spread,
+        lean=lean,
+        step=step,
+    )
+    ratings = drawn(world, released.shared, people, seed, period)
+    made = "none" if period is None else "invented"
+    told["times"] = f"{made}: no model releases them"
+    return Invented(ratings, _facts(released, people, seed, told))
+
+
+def check_released(model: Model) -> None:
+    """Refuse a model from which people cannot be drawn, or must not be."""
+    shared, statement = model.shared, model.statement
+    if statement.certified != "certified":
+        raise SettingError(
+            f"this model is {statement.certified}: people drawn from it must not be published",
+            remedy="synthesize from a model that `tacit fit` certified",
+        )
+    if shared.personal != "gaussian" or "weight" not in shared.arrays:
+        raise SettingError(
+            f"a model of {shared.method} does not release all that people are drawn from: "
+            "the level and the effects of items, tastes, and how much each item is rated",
+            remedy="synthesize from a model of bayes or bias",
+        )
+    if shared.schema.positive is not None:
+        raise SettingError(
+            "a model of likes does not release how people rate",
+            remedy="synthesize from a model of ratings",
+        )
+
+
+def world_of(
+    shared: Shared,
+    unit: str,
+    told: dict[str, str],
+    *,
+    each: float | None = None,
+    spread: float | None = None,
+    lean: float | None = None,
+    step: float | None = None,
+) -> World:
+    """What people are drawn from. `told` collects, in words, what came from where."""
+    power = 0.5 if unit == "user" else 0.0
+    activity = _activity(shared, power, each, spread, told)
+    weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 0.0)
+    leaning = LEAN if lean is None else float(lean)
+    told["lean"] = (
+        f"{leaning:g} in log-odds for a point of liking, "
+        + ("a default" if lean is None else "as declared")
+        + ": what people choose to rate is not released"
+    )
+    steps = _step(shared.schema) if step is None else float(step)
+    told["steps"] = (
+        f"of {steps:g}" if steps else "none: any number on the scale"
+    ) + (", a default" if step is None else ", as declared")
+    loadings = np.asarray(shared.arrays["loadings"], np.float64)
+    variance = np.asarray(shared.arrays["variance"], np.float64)
+    return World(
+        shared.schema,
+        np.asarray(shared.arrays["baseline"], np.float64),
+        loadings,
+        shared.numbers["noise"] + variance,
+        met(weight, likings(loadings), leaning, activity, power),
+        activity,
+        leaning,
+        steps,
+    )
+
+
+def drawn(
+    world: World,
+    shared: Shared,
+    count: int,
+    seed: int,
+    period: tuple[int, int] | None = None,
+) -> Ratings:
+    """The ratings of so many people."""
+    rng = np.random.default_rng([count, seed])
+    cells = people(world, rng, count)
+    when = None
+    if period is not None:
+        first, last = period
+        if not 0 <= first < last:
+            raise SettingError(
+                "the times begin after their end",
+                remedy="give the first and the last, in this order",
+            )
+        when = times(rng, cells.count, first, last)
+    width = len(str(count))
+    schema = Schema(shared.schema.low, shared.schema.high, source=MARK)
+    note = "invented people: nobody has rated anything here"
+    return Ratings(
+        schema,
+        [f"{MARK}-{number:0{width}d}" for number in range(1, count + 1)],
+        shared.catalogue.ids,
+        np.concatenate([[0], np.cumsum(cells.count)]).astype(np.int64),
+        cells.item,
+        cells.value,
+        when,
+        Notes(layout=MARK, messages=(note,)),
+    )
+
+
+def _activity(
+    shared: Shared,
+    power: float,
+    each: float | None,
+    spread: float | None,
+    told: dict[str, str],
+) -> Activity:
+    """How much people rate, as released as far as it is."""
+    numbers = shared.numbers
+    declared = SPREAD if spread is None else float(spread)
+    where = "as declared"
+    if each is not None:
+        found = Activity.of_mean(float(each), declared)
+    elif numbers.get("count", 0.0) > 1 and numbers.get("people", 0.0) > 0:
+        total = float(np.sum(shared.arrays["weight"], dtype=np.float64))
+        found = activity_of(
+            numbers["count"], total / numbers["people"], power, spread
+        )
+        where = "as released"
+    else:
+        found = Activity.of_mean(EACH, declared)
+        where = "a default: this model does not release it"
+    told["activity"] = (
+        f"{found.mean:.0f} ratings a person on average, half of all people have "
+        f"{found.median:.0f} or more; {where}"
+    )
+    return found
+
+
+def _step(schema: Schema) -> float:
+    """Whole points, or half ones where the scale begins with one; none on a narrow scale."""
+    if schema.low == 0.5:
+        return 0.5
+    return 1.0 if schema.high - schema.low >= 2 else 0.0
+
+
+def _check_numbers(**asked: float | None) -> None:
+    """Each a number, and none below 0."""
+    for name, value in asked.items():
+        if value is None:
+            continue
+        least = 1.0 if name == "each" else 0.0
+        if not least <= number(name, value) < np.inf:
+            raise SettingError(
+                f"{name} is {value:g}; it must be at least {least:g}",
+                remedy=f"give {name} as a number of {least:g} or more",
+            )
+
+
+def _facts(
+    model: Model, count: int, seed: int, told: Mapping[str, str]
+) -> dict[str, Any]:
+    statement = model.statement
+    return {
+        "invented": True,
+        "people": count,
+        "seed": seed,
+        "model": model.shared.digest(),
+        "method": model.shared.method,
+        "promise": {
+            "epsilon": statement.epsilon,
+            "delta": statement.delta,
+            "unit": statement.unit,
+            "words": "drawn from a released model and nothing else: what its statement "
+            "promises of it holds of these people, at no further cost",
+        },
+        "assumed": dict(told),
+    }
+
+
+def _columns(ratings: Ratings) -> dict[str, Any]:
+    """A row a rating, for any tool."""
+    users = np.asarray(ratings.users, dtype=object)
+    items = np.asarray(ratings.items, dtype=object)
+    columns = {
+        "user": users[ratings.user].tolist(),
+        "item": items[ratings.item].tolist(),
+        "rating": ratings.value,
+    }
+    if ratings.time is not None:
+        columns["timestamp"] = ratings.time
+    columns["invented"] = np.ones(len(ratings), bool)
+    return columns

@@ -1,0 +1,45 @@
+"""A part of the embedded sample: few people and few films, so that a test that is run for every
+method, unit and delta ends soon."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
+from tacit.data.sample import sample, sample_catalogue
+
+EVERY = 4
+"""One film of so many is kept: 181 of 721, of all years. What is made of items (inverses,
+spectra) costs up to their third power."""
+PEOPLE = 151
+EACH = 80
+"""Ratings of one person on average before films are left out; about 20 stay."""
+
+
+@cache
+def few_films() -> Catalogue:
+    """Films of the sample, one of every four."""
+    whole = sample_catalogue()
+    assert whole.titles is not None
+    assert whole.years is not None
+    assert whole.tagged is not None
+    return replace(
+        whole,
+        ids=whole.ids[::EVERY],
+        titles=whole.titles[::EVERY],
+        years=whole.years[::EVERY],
+        tagged=whole.tagged[::EVERY],
+    )
+
+
+@cache
+def few_ratings(people: int = PEOPLE, seed: int = 3) -> Ratings:
+    """What invented people have rated of `few_films`."""
+    whole = sample(people=people, ratings=EACH * people, seed=seed)
+    part = whole.take(whole.item % EVERY == 0)
+    item = (part.item // EVERY).astype(np.uint32)
+    return replace(part, items=few_films().ids, item=item)

@@ -1,0 +1,52 @@
+"""A results page is what the numbers beside it give today: no table of it is by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tacit.evaluation.reproduce import find, names
+from tacit.evaluation.reproduce.again import judge_again, read
+from tacit.evaluation.reproduce.markdown import markdown
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
+MEASURED = ("covariance", "mf", "one-bit", "pnbm")
+
+
+def measured():
+    """benchmarks/measured.py, which is no package."""
+    file = ROOT / "benchmarks" / "measured.py"
+    spec = importlib.util.spec_from_file_location("measured", file)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_papers_page_follows_from_its_numbers(name):
+    paper = find(name)
+    made = read(RESULTS / f"{name}.json", paper)
+    done = judge_again(paper, [made])
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page == markdown(paper, done, made)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_measured_page_has_no_other_tables(name):
+    module = measured()
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    numbers = RESULTS / f"{name}.json"
+    part = ""
+    if numbers.is_file():
+        told = json.loads(numbers.read_text(encoding="utf-8"))
+        for table in told["tables"]:
+            for needed in ("command", "commit", "date", "rows"):
+                assert table[needed], needed
+        part = module.section(told, name)
+    assert part in page
+    assert not re.search(r"^\|", page.replace(part, ""), re.MULTILINE)

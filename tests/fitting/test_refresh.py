@@ -1,0 +1,499 @@
+"""A calendar in its folder: one charge, releases in order, whoever was counted is counted no
+more, and no crash and no backup changes that."""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Notes, Ratings
+from tacit.data.schema import Schema
+from tacit.errors import (
+    BookError,
+    BudgetError,
+    DataError,
+    Failure,
+    ModelError,
+    SettingError,
+)
+from tacit.fitting import releases as conductor
+from tacit.fitting.counted import Counted, names_of
+from tacit.fitting.diary import Diary
+from tacit.fitting.fixed import Periods
+from tacit.fitting.refresh import refresh
+from tacit.fitting.releases import Refreshed
+from tacit.ledger.book.book import open_book
+from tacit.model.verify import verify
+from tacit.rounds.calendar import Calendar
+from tacit.testing import inject_bits
+
+ITEMS = Catalogue([f"i{k}" for k in range(12)])
+DAY = 86_400
+PERIODS = Periods(date(1970, 1, 1), 1)
+"""Times below are days since 1970."""
+
+
+def people(days: dict[str, list[int]], seed: int = 0) -> Ratings:
+    """Somebody who rated three items on each of her days."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name, when in days.items():
+        items = rng.permutation(12)[: 3 * len(when)]
+        for place, item in enumerate(items):
+            value = float(rng.integers(1, 6))
+            rows.append((name, int(item), value, when[place // 3] * DAY + 60))
+    rows.sort(key=lambda row: (list(days).index(row[0]), row[1]))
+    counts = [3 * len(when) for when in days.values()]
+    return Ratings(
+        Schema(1, 5),
+        list(days),
+        list(ITEMS.ids),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        np.array([row[1] for row in rows], np.uint32),
+        np.array([row[2] for row in rows], np.float32),
+        np.array([row[3] for row in rows], np.int64),
+    )
+
+
+EVERYBODY = people(
+    {
+        **{f"early {k}": [0] for k in range(6)},
+        "often": [0, 1, 2],
+        **{f"later {k}": [1] for k in range(5)},
+        **{f"last {k}": [2] for k in range(4)},
+    }
+)
+
+
+class Owner:
+    """One calendar of three releases, in a folder of its own."""
+
+    def __init__(self, folder: Path, **more: object) -> None:
+        self.folder = folder
+        self.out = folder / "calendar"
+        self.ledger = folder / "ledger.sqlite"
+        self.more = more
+
+    def next(
+        self, ratings: Ratings = EVERYBODY, **changed: object
+    ) -> Refreshed:
+        """One more release."""
+        method = tacit.Popularity(
+            epsilon=changed.pop("epsilon", 2.0), ledger=str(self.ledger)
+        )
+        asked = {
+            "out": self.out,
+            "horizon": 3,
+            "items": ITEMS,
+            "users": 16,
+            "periods": PERIODS,
+        }
+        return refresh(method, ratings, **(asked | self.more | changed))
+
+    def charges(self) -> int:
+        """Reservations in the book."""
+        entries = open_book(self.ledger).entries()
+        return sum(entry.kind == "reserve" for entry in entries)
+
+    def released(self) -> dict[str, bytes]:
+        """All that was published, byte by byte."""
+        return {
+            str(file.relative_to(self.out)): file.read_bytes()
+            for file in sorted((self.out / "releases").rglob("*"))
+            if file.is_file()
+        }
+
+    def names(self, week: int) -> list[str]:
+        """The keyed list of a week."""
+        text = (
+            self.out / "private" / f"{week:02d}" / "people.json"
+        ).read_text()
+        return list(json.loads(text)["names"])
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Owner:
+    return Owner(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def rehearsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invented people are tried by the tests of rehearsals."""
+    monkeypatch.setattr(conductor, "rehearse", lambda *a, **k: None)
+
+
+# ---------------------------------------------------------------- the usual way
+
+
+def test_a_calendar_is_charged_once_and_its_models_are_signed(
+    owner: Owner,
+) -> None:
+    for week in (1, 2, 3):
+        made = owner.next()
+        assert made.week == week
+        assert made.model.statement.schedule is not None
+        assert made.model.statement.schedule.week == week
+        assert made.model.statement.certified == "certified"
+        assert verify(made.model, ledger=owner.ledger).holds
+    assert owner.charges() == 1
+    assert open_book(owner.ledger).spent()["user"].epsilon <= 2.0
+    open_book(owner.ledger).verify()
+    with pytest.raises(SettingError, match="all 3 releases"):
+        owner.next()
+
+
+def test_the_statement_says_what_the_calendar_is(owner: Owner) -> None:
+    made = owner.next().model
+    told = " ".join(str(made.statement).split())
+    assert "release 1 of 3" in verify(made, ledger=owner.ledger).page()
+    assert "This is release 1 of 3 of a fixed calendar" in told
+    assert "each covers 1 days, from 1970-01-01 on" in told
+    assert "Each person is counted once in all of them" in told
+
+
+def test_each_person_is_counted_in_the_week_of_her_first_rating(
+    owner: Owner,
+) -> None:
+    for _ in range(3):
+        owner.next()
+    counted = [len(owner.names(week)) for week in (1, 2, 3)]
+    assert counted == [7, 5, 4]
+    assert (
+        len(
+            set(
+                functools.reduce(operator.iadd, map(owner.names, (1, 2, 3)), [])
+            )
+        )
+        == 16
+    )
+
+
+def test_the_list_of_the_counted_shows_no_id(owner: Owner) -> None:
+    owner.next()
+    kept = b"".join(
+        file.read_bytes() for file in owner.out.rglob("*") if file.is_file()
+    )
+    assert b"early" not in kept
+    assert b"often" not in kept
+    assert (owner.out / "private").stat().st_mode & 0o077 == 0
+
+
+def test_more_times_count_only_what_is_new(tmp_path: Path) -> None:
+    owner = Owner(tmp_path, times=2)
+    for _ in range(3):
+        owner.next()
+    often = [name for name in owner.names(1) if name in owner.names(2)]
+    assert len(often) == 1
+    assert often[0] not in owner.names(3)
+
+
+def test_a_release_that_was_made_is_given_again(owner: Owner) -> None:
+    first = owner.next()
+    owner.next()
+    before = owner.released()
+    again = owner.next(week=1)
+    assert again.model.shared.digest() == first.model.shared.digest()
+    assert owner.released() == before
+
+
+def test_without_days_each_table_is_a_period(tmp_path: Path) -> None:
+    owner = Owner(tmp_path, periods=None)
+    bare = replace(EVERYBODY, time=None)
+    assert owner.next(bare).week == 1
+    assert len(owner.names(1)) == 16
+    owner.next(bare)
+    assert owner.names(2) == []
+
+
+def test_a_week_without_people_is_released_like_any_other(
+    owner: Owner,
+) -> None:
+    some = EVERYBODY.take(EVERYBODY.time >= DAY)
+    assert owner.next(some).week == 1
+    assert owner.names(1) == []
+
+
+# ------------------------------------------------------- a row too many is refused
+
+
+def test_a_row_offered_once_too_often_is_refused() -> None:
+    counted = Counted(Calendar(5))
+    counted.count(["a", "b"])
+    with pytest.raises(Failure, match="once too often"):
+        counted.count(["c", "a"])
+    with pytest.raises(Failure, match="twice in one release"):
+        counted.count(["c", "c"])
+
+
+def test_people_come_back_only_after_the_gap() -> None:
+    counted = Counted(Calendar(6, 2, 3))
+    counted.count(["a"])
+    assert not counted.may("a")
+    counted.count([])
+    assert not counted.may("a")
+    counted.count([])
+    counted.count(["a"])
+    assert not counted.may("a")
+
+
+def test_a_restart_counts_nobody_again(owner: Owner) -> None:
+    owner.next()
+    before = set(owner.names(1))
+    owner.next(replace(EVERYBODY, time=EVERYBODY.time * 0 + DAY + 1))
+    assert not before & set(owner.names(2))
+
+
+def test_people_without_ids_are_refused(owner: Owner) -> None:
+    bare = replace(EVERYBODY, notes=Notes(numbered=True))
+    with pytest.raises(DataError, match="no ids of their own"):
+        owner.next(bare)
+
+
+def test_a_folder_from_a_backup_is_refused(owner: Owner) -> None:
+    owner.next()
+    shutil.copytree(owner.out, owner.folder / "backup")
+    owner.next()
+    shutil.rmtree(owner.out)
+    shutil.copytree(owner.folder / "backup", owner.out)
+    entries = len(open_book(owner.ledger).entries())
+    with pytest.raises(BookError, match="older than the book"):
+        owner.next()
+    assert len(open_book(owner.ledger).entries()) == entries
+
+
+def test_a_book_from_a_backup_is_refused(owner: Owner) -> None:
+    owner.next()
+    shutil.copy(owner.ledger, owner.folder / "old")
+    owner.next()
+    shutil.copy(owner.folder / "old", owner.ledger)
+    for beside in owner.folder.glob("ledger.sqlite-*"):
+        beside.unlink()
+    before = owner.released()
+    with pytest.raises(BookError, match="older than the calendar"):
+        owner.next()
+    assert owner.released() == before
+
+
+def test_a_book_from_before_the_charge_is_refused(owner: Owner) -> None:
+    open_book(owner.ledger).cap(5.0, 1e-6, "user")
+    shutil.copy(owner.ledger, owner.folder / "old")
+    owner.next()
+    shutil.copy(owner.folder / "old", owner.ledger)
+    with pytest.raises(BookError, match="not in the book"):
+        owner.next()
+
+
+def test_a_list_that_somebody_shortened_is_refused(owner: Owner) -> None:
+    owner.next()
+    place = owner.out / "private" / "01" / "people.json"
+    listed = json.loads(place.read_text())
+    listed["names"] = listed["names"][:-1]
+    place.write_text(json.dumps(listed))
+    with pytest.raises(BookError, match="sealed"):
+        owner.next()
+
+
+def test_sums_that_somebody_changed_are_refused(owner: Owner) -> None:
+    owner.next()
+    place = next((owner.out / "private" / "01").glob("*.sums.npy"))
+    np.save(place, np.load(place) + 1)
+    with pytest.raises(ModelError, match="changed"):
+        owner.next()
+
+
+# ------------------------------------------------------------- kills at any point
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def killing(
+    monkeypatch: pytest.MonkeyPatch, at: int, after: bool
+) -> Callable[[], int]:
+    """Die at the step `at` of all durable steps, before or after it was taken."""
+    steps = 0
+
+    def dying(step: Callable) -> Callable:
+        def taken(*given: object, **named: object) -> object:
+            nonlocal steps
+            steps += 1
+            if steps == at and not after:
+                raise Killed
+            found = step(*given, **named)
+            if steps == at:
+                raise Killed
+            return found
+
+        return taken
+
+    monkeypatch.setattr(Diary, "put", dying(Diary.put))
+    for name in ("pay", "begin_week", "end_week"):
+        monkeypatch.setattr(conductor, name, dying(getattr(conductor, name)))
+    return lambda: steps
+
+
+STEPS = 29
+"""Durable steps of two releases: three to begin and pay, thirteen for each."""
+
+
+def test_a_year_has_as_many_steps_as_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = Owner(tmp_path, horizon=2)
+    taken = killing(monkeypatch, 0, False)
+    owner.next()
+    owner.next()
+    assert taken() == STEPS
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", range(1, STEPS + 1))
+def test_a_kill_loses_nothing_and_releases_nothing_twice(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    full: bool,
+    at: int,
+    after: bool,
+) -> None:
+    if after and at < STEPS and not full:
+        pytest.skip("after a step is before the next one")
+    owner = Owner(tmp_path, horizon=2)
+    killed = False
+    stored: dict[str, bytes] = {}
+    with monkeypatch.context() as patched:
+        killing(patched, at, after)
+        try:
+            owner.next()
+            owner.next()
+        except Killed:
+            killed = True
+            stored = {
+                str(file): file.read_bytes()
+                for file in owner.out.rglob("*.noisy.npy")
+            }
+    published = owner.released()
+    while len(list((owner.out / "releases").glob("*"))) < 2:
+        owner.next()
+    assert killed
+    assert owner.charges() == 1
+    for place, data in stored.items():
+        assert Path(place).read_bytes() == data
+    after_all = owner.released()
+    assert {k: after_all[k] for k in published} == published
+    with pytest.raises(SettingError, match="all 2 releases"):
+        owner.next()
+
+
+def test_a_week_is_resumed_with_the_ratings_it_was_begun_with(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        killing(patched, 9, True)
+        with pytest.raises(Killed):
+            owner.next()
+    other = replace(EVERYBODY, value=EVERYBODY.value[::-1].copy())
+    with pytest.raises(SettingError, match="other ratings"):
+        owner.next(other)
+    assert owner.next().week == 1
+
+
+# --------------------------------------------------------- what cannot be promised
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"epsilon": 3.0},
+        {"horizon": 4},
+        {"times": 2},
+        {"users": 17},
+        {"items": Catalogue([f"i{k}" for k in range(13)])},
+        {"periods": Periods(date(1970, 1, 1), 2)},
+        {"periods": None},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_what_was_fixed_stays_fixed(
+    owner: Owner, changed: dict[str, object]
+) -> None:
+    owner.next()
+    with pytest.raises(SettingError, match="began with"):
+        owner.next(**changed)
+    assert owner.charges() == 1
+
+
+def test_other_columns_are_refused(owner: Owner) -> None:
+    owner.next()
+    notes = Notes(columns=("user from name, item from film",))
+    with pytest.raises(SettingError, match="columns"):
+        owner.next(replace(EVERYBODY, notes=notes))
+
+
+def test_releases_come_in_order(owner: Owner) -> None:
+    with pytest.raises(SettingError, match="not the next"):
+        owner.next(week=2)
+    owner.next()
+    with pytest.raises(SettingError, match="not the next"):
+        owner.next(week=3)
+
+
+def test_a_period_that_is_not_over_is_refused(tmp_path: Path) -> None:
+    owner = Owner(tmp_path, periods=Periods(date(1970, 1, 1), 20_000))
+    owner.next()
+    with pytest.raises(SettingError, match="not over"):
+        owner.next()
+
+
+def test_time_that_runs_backwards_is_refused(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner.next()
+
+    class Past(datetime):
+        @classmethod
+        def now(cls, zone: object = None) -> datetime:
+            return datetime(2001, 1, 1, tzinfo=UTC)
+
+    monkeypatch.setattr(conductor, "datetime", Past)
+    with pytest.raises(SettingError, match="clock"):
+        owner.next()
+
+
+def test_a_charge_that_a_cap_refuses_begins_nothing(owner: Owner) -> None:
+    open_book(owner.ledger).cap(1.0, 1e-6, "user")
+    with pytest.raises(BudgetError):
+        owner.next()
+    assert owner.next(epsilon=0.5).week == 1
+
+
+def test_injected_bits_are_never_called_private(owner: Owner) -> None:
+    with inject_bits(bytes):
+        assert owner.next().model.statement.certified == "not private"
+    assert owner.next().model.statement.certified == "not private"
+
+
+def test_a_calendar_needs_a_catalogue(owner: Owner) -> None:
+    with pytest.raises(SettingError, match="public catalogue"):
+        owner.next(items=None)
+
+
+def test_times_are_needed_where_days_decide(owner: Owner) -> None:
+    with pytest.raises(SettingError, match="no times"):
+        owner.next(replace(EVERYBODY, time=None))
+
+
+def test_keyed_names_differ_by_key() -> None:
+    assert names_of(["a"], b"1") != names_of(["a"], b"2")
+    assert names_of(["a", "b"], b"1")[0] == names_of(["a"], b"1")[0]
