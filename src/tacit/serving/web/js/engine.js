@@ -115,7 +115,7 @@ export class Engine {
   /** @param {any} data */
   #hear(data) {
     if (data.event === 'model') this.about = data.about;
-    if (data.event === 'items') for (const item of data.items) this.items.push(item);
+    if (data.event === 'items') this.items.push(...data.items);
     const waiting = this.#waiting.get(data.id);
     if (!waiting) return;
     this.#waiting.delete(data.id);

@@ -15,6 +15,8 @@ import { setting } from './person/database.js';
 const LATER = /\/js\/device\/\w+\.js$/;
 /** @type {any} */
 const worker = self;
+/** Of the names of all copies of this page. */
+const COPY = `tacit page ${BASE.pathname} `;
 let cacheName = '';
 
 /**
@@ -22,7 +24,7 @@ let cacheName = '';
  * @param {string} version
  */
 export function serve(version) {
-  cacheName = `tacit page ${BASE.pathname} ${version}`;
+  cacheName = COPY + version;
   worker.addEventListener('install', (/** @type {any} */ event) => event.waitUntil(copy()));
   worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(settle()));
   worker.addEventListener('fetch', (/** @type {any} */ event) => {
@@ -49,7 +51,7 @@ async function copy() {
 
 async function settle() {
   const old = (await caches.keys()).filter(
-    (name) => name.startsWith(`tacit page ${BASE.pathname} `) && name !== cacheName,
+    (name) => name.startsWith(COPY) && name !== cacheName,
   );
   await Promise.all(old.map((name) => caches.delete(name)));
   await worker.clients.claim();

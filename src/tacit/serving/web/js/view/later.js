@@ -13,13 +13,15 @@ import { h, put } from '../dom.js';
 export function later(load) {
   const element = h('div', { class: 'later' });
   let front = false;
+  /** @type {T | null} */
+  let here = null;
   /** @type {Promise<T> | null} */
   let coming = null;
   const ready = () =>
     (coming ??= load().then(
       (pane) => {
         put(element, pane.element);
-        return pane;
+        return (here = pane);
       },
       (error) => {
         coming = null; // without a network: the next wish tries again
@@ -28,12 +30,12 @@ export function later(load) {
     ));
   const enter = async () => {
     front = true;
-    const pane = await ready().catch(() => null);
-    if (front) pane?.enter?.();
+    await ready().catch(() => null);
+    if (front) here?.enter?.();
   };
-  const leave = async () => {
+  const leave = () => {
     front = false;
-    (await coming?.catch(() => null))?.leave?.();
+    here?.leave?.();
   };
   return { element, ready, enter, leave };
 }
