@@ -41,8 +41,8 @@ EACH, SPREAD = 40.0, 1.0
 """Ratings of a person on average, and the standard deviation of their logarithm, where a model
 releases neither."""
 LEAN = 2.0
-"""How much more people rate what they like, in log-odds for a point: set on MovieLens 100K,
-where likings of people are chosen by themselves; no model releases it."""
+"""How much more people rate what they like, in log-odds for a point: a guess that was tried on
+MovieLens 100K and kept, not tuned; no model releases it."""
 
 
 class Fitted(Protocol):
