@@ -144,7 +144,7 @@ class StreamedBayes(Bayes):
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The personal Gaussian model of what was released."""
         first = StreamedOrder.of(public)
-        model = StreamedSecond(first).model(state)
+        model = StreamedSecond(first).last_model(state)
         return published(self, first, state, model)
 
 
