@@ -76,7 +76,6 @@ class Public:
     """Who rated what: public at the unit `value` and absent at every other."""
     start: Shared | None = None
     """An earlier model, published: what it released may be built upon."""
-
     known: Known | None = None
     """What public people say of the items."""
     coins: bool = True
@@ -104,12 +103,9 @@ class Public:
     @property
     def counts(self) -> NDArray[np.int64]:
         """Ratings of each item, where they are public (unit `value`); zeros otherwise."""
-        cells = (
-            self.pattern.item
-            if self.pattern is not None
-            else np.zeros(0, np.uint32)
-        )
-        return np.bincount(cells, minlength=self.items)
+        if self.pattern is None:
+            return np.zeros(self.items, np.int64)
+        return np.bincount(self.pattern.item, minlength=self.items)
 
 
 class Form(ABC):
@@ -315,8 +311,7 @@ class Method(What, How, ABC):
         `ratings` is what `tacit.read` gives or what it takes: a path, a data frame, a sparse
         matrix; then `scale`, `positive`, `columns`, `layout` and `duplicates` are said to it.
         `items` is a catalogue or what `tacit.read_items` takes. `y` is there so that a fit can
-        be the last step of a pipeline of scikit-learn, and must be None: ratings are in the
-        table.
+        be the last step of a pipeline of scikit-learn, and must be None.
 
         `start` is an earlier model of the same ledger: what it released is built upon and
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
