@@ -26,6 +26,7 @@ ROOMS = (
 """Where private cells are held."""
 PUBLIC = {
     "Catalogue": "public",
+    "PublicPeople": "their ratings are public, and hide themselves",
     "Design": "public features",
     "GaussianModel": "released numbers",
     "Released": "noised",

@@ -50,9 +50,10 @@ def test_a_refresh_shows_what_all_entries_cost_together(tacit, fit, tmp_path):
 
 
 def test_a_model_that_was_not_paid_for_is_refused_before_a_rating_is_read(
-    fit, tmp_path
+    tacit, fit, table, tmp_path
 ):
-    assert fit("twin", "--calibration", "none").status == 0
+    twin = ["--calibration", "none", "--scale", "1,5"]
+    assert tacit("fit", table, *twin, "--out", tmp_path / "twin").status == 0
     refused = fit(
         "second", "--start", tmp_path / "twin", ratings=tmp_path / "missing.csv"
     )

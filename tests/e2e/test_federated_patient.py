@@ -65,10 +65,10 @@ def test_a_training_waits_for_its_store_as_long_as_it_takes(
     away = iter([True] * 5)
     plain = store.write
 
-    async def shaky(work):
+    async def shaky(work, **how):
         if next(away, False):
             raise StorageError("the store is away")
-        return await plain(work)
+        return await plain(work, **how)
 
     monkeypatch.setattr(store, "write", shaky)
     found = asyncio.run(asked._asked(lambda s: s.run("SELECT 1")))

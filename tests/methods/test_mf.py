@@ -339,8 +339,8 @@ def test_likes_take_the_implicit_form():
 def test_nonnegative_factors_are_not_negative(split):
     for options in ({"epsilon": 100.0}, {"calibration": "none"}):
         model = trial(tacit.NonnegativeMF(**options), split.train, users=1500)
-        # Level and popularity come before the factors.
-        assert model.shared.arrays["loadings"][:, 2:].min() >= 0
+        # Level, popularity and agreement come before the factors.
+        assert model.shared.arrays["loadings"][:, 3:].min() >= 0
 
 
 def test_knorm_vectors_from_a_tape():

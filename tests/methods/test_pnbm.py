@@ -112,7 +112,7 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
             rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)
         ),
         weights=Weights(weight, weight**2, np.log(weight), 1.0),
-        choice=Choice(np.ones(2), 0.8),
+        choice=Choice(np.ones(3), 0.8),
         similarity=s,
         cosine=np.clip(s, -1, 1),
         start=s,
