@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz.py"
-SAMPLE = 300
+SAMPLE = 150
 ALL = 20_000
 
 

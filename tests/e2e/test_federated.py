@@ -18,10 +18,12 @@ from tacit.methods import find
     [("popularity", 1200), ("bias", 1200), ("bayes", 1200), ("bayes", 3000)],
 )
 def test_over_http_equals_one_process_bit_for_bit(
-    federation, method, count
+    federation, method, count, full
 ) -> None:
     """`bayes` with few ratings takes more item sums instead of the covariance, with many
     the covariance."""
+    if count > 1200 and not full:
+        pytest.skip("many rounds: only with scripts/test --full")
     ratings = sample(people=40, ratings=count, seed=3)
     f = federation(ratings, method=method, cohort=40, least=40)
     f.start()

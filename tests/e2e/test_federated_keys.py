@@ -134,10 +134,12 @@ def stored(f, role: str, query: str) -> list[tuple]:
 
 
 def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
-    federation, tmp_path
+    federation, tmp_path, full
 ) -> None:
     """Two device processes: neither pays for more rounds than there were, nor enrols a
     second time."""
+    if not full:
+        pytest.skip("a third of a minute: only with scripts/test --full")
     from tacit.ledger.book.devices import DeviceBooks
 
     people = sample(people=2, ratings=60, seed=9)

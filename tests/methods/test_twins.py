@@ -133,7 +133,7 @@ def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> 
         few = invented(population)
         few = few.take(np.random.default_rng(0).random(len(few)) < 0.2)
         # On one split of 235 held-back ratings chance is .01.
-        for seed in range(1, 7):
+        for seed in range(1, 5):
             part = splits.make(few, "90/10", seed=seed)
             above.append(Data(part).twin("bias", "user") - plain_ridge(part))
     assert np.mean(above) < ALLOWED
