@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +16,14 @@ from tacit import (
     sample,
     sample_catalogue,
 )
+from tacit.data.catalogue import Catalogue
 from tacit.data.splits import per_person, per_rating
 from tacit.errors import SettingError
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import fit, trial
+from tacit.methods import find
+from tacit.methods.base import Public
+from tacit.methods.item_item.state import EaseState
 from tacit.model.person.base import Cells, Own
 from tacit.model.person.ease import EasePersonal
 from tacit.model.person.staged_neighbours import KeptNeighbours
@@ -283,3 +288,18 @@ def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(
     )
     with pytest.raises(SettingError, match=r"need [\d,]+ bytes"):
         CovarianceSVD(epsilon=1.0).fit(split.train, users=2000)
+
+
+def test_a_gram_of_which_nothing_is_left_leaves_popularity_alone():
+    """A matrix of no columns was written, and refused as damaged when it was read."""
+    ratings = sample(people=60, ratings=600, seed=3)
+    items = Catalogue(ratings.items)
+    nothing = np.zeros((5, 0))
+    state = EaseState(
+        weight=np.ones(len(items.ids)),
+        between=SimpleNamespace(left=nothing, right=nothing),
+        head=np.arange(5),
+    )
+    public = Public(ratings.schema.declare(60), items, "user")
+    made = find("ease")().form("sound").finish(public, state)
+    assert set(made.arrays) == {"weight"}

@@ -104,7 +104,8 @@ class NoisyGram(Form):
     def finish(self, public: Public, state: EaseState) -> Shared:
         """Popularity, and both sides of the weights between items."""
         arrays: Arrays = {"weight": np.asarray(state.weight, np.float32)}
-        if state.between is not NOT_YET:
+        # Where noise left nothing of the Gram, popularity alone is published.
+        if state.between is not NOT_YET and state.between.left.shape[1]:
             arrays |= {
                 "left": np.asarray(state.between.left, np.float32),
                 "right": np.asarray(state.between.right, np.float32),
