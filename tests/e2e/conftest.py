@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from tacit.data.ratings import Ratings
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forked import MAIN, ONE_THREAD, Forked
+from ports import free_port
 
 
 class Small:
@@ -73,8 +73,8 @@ class Federation:
             role: Identity(home / "identity.json").public.hex()
             for role, home in self.home.items()
         }
-        self.port = {role: _free_port() for role in self.home}
-        self.watch = {role: _free_port() for role in (*self.home, "second")}
+        self.port = {role: free_port() for role in self.home}
+        self.watch = {role: free_port() for role in (*self.home, "second")}
         """Ports of their metrics."""
         self.url = {
             role: f"http://127.0.0.1:{port}" for role, port in self.port.items()
@@ -262,12 +262,6 @@ class Federation:
 
     def log(self, role: str) -> str:
         return (self.folder / f"{role}.log").read_text()
-
-
-def _free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 from forked import Forked
+from ports import free_port
 
 from tacit.errors import Failure, StorageError
 from tacit.federation.server.store import ServerStore, Transaction
@@ -91,11 +92,7 @@ def test_two_aggregators_on_one_database_count_everything_once(
         f.home["aggregator"],
         f.pin["aggregator"],
     )  # one identity
-    f.port["second"] = (
-        f.port["aggregator"] + 1
-        if f.port["aggregator"] < 60_000
-        else f.port["aggregator"] - 1
-    )
+    f.port["second"] = free_port()
     f.url["second"] = f"http://127.0.0.1:{f.port['second']}"
     direct, balancer = (
         f.url["aggregator"],
