@@ -27,7 +27,6 @@ from tacit.cli.show import say
 
 if TYPE_CHECKING:
     from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
 
 
 @click.command()
@@ -169,9 +168,9 @@ def public_people(
     return PublicPeople(read(path, parse_scale(options["scale"])), who or "")
 
 
-def leave_out(data: Ratings, path: str) -> Ratings:
+def leave_out(data: Any, path: str) -> Any:
     """The ratings without the people that a file names. Who was found is the owner's to know."""
-    from tacit.data.ratings import counted
+    from tacit.data.ratings import Ratings, counted
     from tacit.data.reading.personal import read_names
     from tacit.errors import DataError
 
@@ -180,6 +179,9 @@ def leave_out(data: Ratings, path: str) -> Ratings:
         raise DataError(
             "it names nobody", place=path, remedy="list ids, one a line"
         )
+    if not isinstance(data, Ratings):
+        note(f"{len(named):,} people are named who are left out")
+        return data.without(named)
     left, found = data.without(named)
     if not len(left):
         raise DataError(

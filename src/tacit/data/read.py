@@ -104,6 +104,20 @@ def _check_kinds(
         number("positive", positive, "give the least rating that is a like")
 
 
+def schema_of(
+    scale: tuple[float, float] | None,
+    positive: float | bool | None,
+    users: int | None,
+    rated: bool,
+    label: str,
+) -> Schema:
+    """What is public of a table without a layout, as it was said."""
+    likes = None if positive is False else positive
+    return _Ask(scale, None, "last", likes, users, None).schema(
+        None, rated, label
+    )
+
+
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:
     """Whether the layout of these files has a number that stands for no rating. Told by names
     and marks, so that a fit can be refused before a rating is read."""
