@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from tacit.data.schema import Schema  # noqa: E402
-from tacit.engine.spark.code import UNLISTED, Code  # noqa: E402
+from tacit.engine.spark.code import UNLISTED, Code, Numbers  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
@@ -135,7 +135,12 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
     assert one[0].write(4) == other[0].write(4)
     # The latest counts, of equally late ones the highest.
     assert one[0].value.tolist() == [1.0, 3.0, 4.0]
-    assert told["facts"] == {"duplicates": 2, "people": 2, "cells": 3}
+    assert told["facts"] == {
+        "duplicates": 2,
+        "odd": 0,
+        "people": 2,
+        "cells": 3,
+    }
 
 
 def test_no_id_stands_in_a_block():
@@ -176,6 +181,15 @@ def test_a_limit_keeps_the_same_ratings_however_people_are_blocked():
     assert both.item[:2].tolist() == alone.limited(2, KEY).item.tolist()
     owner = np.zeros(4, np.int64)
     assert len(set(cell_words(KEY, who, owner, item[:4]).tolist())) == 4
+
+
+def test_a_number_in_two_ways_is_noticed():
+    rows = sorted_rows(["007", "7"], [0, 1], [1.0, 2.0], [0, 0])
+    assert packed([rows])[1]["facts"]["odd"] == 1
+    ids = pa.RecordBatch.from_pydict({"user": ["007", "7", "a"]})
+    found = pa.Table.from_batches(Numbers()(iter([ids]))).to_pydict()
+    assert len(set(found["number"])) == 1
+    assert len(set(found["written"])) == 2
 
 
 def test_an_error_in_a_task_says_nothing_of_a_rating():

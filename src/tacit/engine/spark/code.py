@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.ids import BLANKS
+from tacit.data.ids import BLANKS, number_key
 from tacit.data.ratings import LATEST
 
 UNLISTED = -1
@@ -177,17 +178,52 @@ def flags(column: Any) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
+class Numbers:
+    """Rows of people's ids: the number that each denotes, and a hash of how it is written.
+    They stay on the cluster, where two ways of writing one number are looked for."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `number` and `written`."""
+        import pyarrow as pa
+
+        for batch in batches:
+            names = cleaned(batch.column(0)).unique().to_pylist()
+            keys = ((name, number_key(name)) for name in names if name)
+            found = [(repr(key), name) for name, key in keys if key]
+            numbers = [number for number, _ in found]
+            written = [
+                blake2b(name.encode(), digest_size=16).hexdigest()
+                for _, name in found
+            ]
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(numbers, pa.string()),
+                    pa.array(written, pa.string()),
+                ],
+                ["number", "written"],
+            )
+
+
+@dataclass(frozen=True)
 class Names:
-    """Rows of one column of ids: those of each batch, as they are compared, once each. Of
-    items alone, whose ids are public."""
+    """Rows of one column of ids: those of each partition, as they are compared, once each.
+    Of items alone, whose ids are public."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `name`."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
+        known: Any = None
         for batch in batches:
-            ids = cleaned(batch.column(0))
-            names = ids.filter(pa.array(~flags(is_empty(ids)))).unique()
+            ids = cleaned(batch.column(0)).unique()
+            names = ids.filter(pa.array(~flags(is_empty(ids))))
+            if known is not None:
+                old = pc.is_in(names, value_set=known)
+                names = names.filter(pc.invert(old))
+            if not len(names):
+                continue
+            known = names if known is None else pa.concat_arrays([known, names])
             yield pa.RecordBatch.from_arrays(
                 [names.cast(pa.string())], ["name"]
             )

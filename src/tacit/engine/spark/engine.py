@@ -184,6 +184,8 @@ class Spark:
                     done[part.name] = release(
                         path, whole, part.bound.steps, charge
                     )
+        if self._progress:
+            self._progress(1, 1, round_.name)
         if round_.personal:
             self._replace(made)
         elif kept:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.data.apart import Apart
+from tacit.data.ids import odd_numbers
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.blocks import CELLS
@@ -75,6 +76,7 @@ class Pack:
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
         seen.facts_["duplicates"] += repeats
+        seen.facts_["odd"] += len(odd_numbers(names))
         return Cells(names, ptr, cells)
 
     def _kept(

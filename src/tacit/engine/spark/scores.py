@@ -17,10 +17,10 @@ from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.engine.spark.wire import (
-    BLOCK,
     ROW,
     Row,
     batches_of,
+    blocks_of,
     guarded,
     raise_fault,
     rows_of,
@@ -45,10 +45,11 @@ class Judge:
         from threadpoolctl import threadpool_limits
 
         sums: Counter[str] = Counter()
+        faults: list[Row] = []
         with threadpool_limits(1):
-            for row in rows_of(batches):
-                if row.kind == BLOCK:
-                    sums.update(self._errors(Crowded.read(row.data)))
+            for row in blocks_of(batches, faults):
+                sums.update(self._errors(Crowded.read(row.data)))
+        yield from faults
         yield told(sums)
 
     def _errors(self, block: Crowded) -> dict[str, float]:

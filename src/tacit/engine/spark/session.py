@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -51,6 +53,7 @@ def session(threads: int | None = None) -> Any:
         cores = threads or len(os.sched_getaffinity(0))
         builder = builder.master(f"local[{cores}]")
         scratch = tempfile.mkdtemp(prefix="tacit-spark-")
+        atexit.register(_sweep, scratch)
         for name, value in {**LOCAL, "spark.local.dir": scratch}.items():
             builder = builder.config(name, value)
     try:
@@ -86,13 +89,24 @@ def spark_errors(what: str) -> Iterator[None]:
         name = (asked() if callable(asked) else None) or type(error).__name__
         raise Failure(
             f"Spark stopped while it {what} ({name})",
-            remedy="its own log says more, and may quote ratings; see docs/spark.md",
+            remedy="the log of Spark says more, and may quote ratings (a session that "
+            "Tacit starts keeps none: start one yourself); see docs/spark.md",
         ) from None
+
+
+def _sweep(scratch: str) -> None:
+    """At the end of the process: nothing that Spark wrote is left."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        active.stop()
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the greetings that a new JVM writes to standard error."""
+    """Without what a new JVM writes to standard error, now and later: it may quote rows."""
     kept = os.dup(2)
     with tempfile.TemporaryFile() as sink:
         os.dup2(sink.fileno(), 2)

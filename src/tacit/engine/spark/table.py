@@ -17,7 +17,7 @@ from tacit.data.apart import Apart
 from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, need_two_people
 from tacit.data.schema import Schema
-from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code
+from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code, Numbers
 from tacit.engine.spark.keys import MARK, fresh_key
 from tacit.engine.spark.pack import Pack
 from tacit.engine.spark.session import cores_of, spark_errors
@@ -147,6 +147,8 @@ class SparkRatings:
             mark += each["mark"]
         dropped = faults.pop(str(UNLISTED), 0)
         self._check(faults, facts, dropped)
+        if facts["odd"]:
+            self._check_two_ways()
         messages = self.notes.messages
         if facts["below"]:
             least = self.schema.positive
@@ -185,6 +187,23 @@ class SparkRatings:
                 remedy=REMEDIES.get(
                     mark, "correct the table, or leave such rows out"
                 ),
+            )
+
+    def _check_two_ways(self) -> None:
+        """Refuse people whose number is written in two ways, as reading does everywhere."""
+        with spark_errors("compared ids"):
+            ids = self.frame.select("user").mapInArrow(
+                Numbers(), "number string, written string"
+            )
+            twice = ids.distinct().groupBy("number").count().filter("count > 1")
+            clash = twice.limit(1).count()
+        if clash:
+            raise DataError(
+                "two ids of people denote one number, written in two ways: is it one "
+                "person or two?",
+                place=self.label,
+                remedy="write each id in one way; put a letter before ids that are not "
+                "meant as numbers",
             )
 
     def _need_people(self, facts: Counter[str], dropped: int) -> None:

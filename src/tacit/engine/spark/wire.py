@@ -133,6 +133,16 @@ def guarded(task: Any) -> Any:
     return run
 
 
+def blocks_of(batches: Iterable[Any], faults: list[Row]) -> Iterator[Row]:
+    """The blocks among the rows; faults of earlier tasks are handed on, since people would
+    be missing without a word."""
+    for row in rows_of(batches):
+        if row.kind == BLOCK:
+            yield row
+        elif row.kind == FAULT:
+            faults.append(row)
+
+
 def raise_fault(row: Row) -> None:
     """On the driver: what a task could not do."""
     if row.kind == FAULT:

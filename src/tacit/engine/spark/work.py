@@ -19,9 +19,9 @@ from tacit.engine.spark.wire import (
     SUM,
     Row,
     batches_of,
+    blocks_of,
     guarded,
     pack_arrays,
-    rows_of,
 )
 from tacit.engine.threads import RunningSum, Threads, factors_of
 from tacit.rounds.round import AnyState, Round
@@ -90,11 +90,12 @@ class Work:
         from threadpoolctl import threadpool_limits
 
         totals: dict[str, RunningSum] = {}
+        faults: list[Row] = []
         # Each core of an executor has a task of its own.
         with threadpool_limits(1):
-            for row in rows_of(batches):
-                if row.kind == BLOCK:
-                    yield from self._block(Crowded.read(row.data), totals)
+            for row in blocks_of(batches, faults):
+                yield from self._block(Crowded.read(row.data), totals)
+        yield from faults
         places = {part.name: at for at, part in enumerate(self.round_.parts)}
         for name, total in totals.items():
             yield from pieces(places[name], total.whole)
@@ -137,10 +138,11 @@ class Limit:
 
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
-        for row in rows_of(batches):
-            if row.kind == BLOCK:
-                block = Crowded.read(row.data).limited(self.most, self.key)
-                yield Row(BLOCK, 0, 0, block.write(self.n_items))
+        faults: list[Row] = []
+        for row in blocks_of(batches, faults):
+            block = Crowded.read(row.data).limited(self.most, self.key)
+            yield Row(BLOCK, 0, 0, block.write(self.n_items))
+        yield from faults
 
 
 def pieces(part: int, whole: NDArray[np.int64]) -> Iterator[Row]:
