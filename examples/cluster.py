@@ -15,29 +15,40 @@ from pyspark.sql import SparkSession
 
 import tacit
 
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-spark = (
-    SparkSession.builder.master("local[2]")
-    .config("spark.driver.bindAddress", "127.0.0.1")
-    .config("spark.ui.enabled", "false")
-    .getOrCreate()
-)
 
-# A table as a warehouse has it. Nobody is in it: people are invented.
-sample = tacit.sample(people=300, ratings=9_000, seed=1)
-rows = [
-    (sample.users[person], sample.items[item], float(value))
-    for person, item, value in zip(
-        sample.user, sample.item, sample.value, strict=True
+def warehouse(spark: SparkSession) -> object:
+    """A table as a warehouse has it. Nobody is in it: people are invented."""
+    people = tacit.sample(people=300, ratings=9_000, seed=1)
+    rows = [
+        (people.users[person], people.items[film], float(stars))
+        for person, film, stars in zip(
+            people.user, people.item, people.value, strict=True
+        )
+    ]
+    return spark.createDataFrame(rows, ["person", "item", "rating"])
+
+
+def main() -> None:
+    """Fit on the cluster, then recommend here."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .getOrCreate()
     )
-]
-table = spark.createDataFrame(rows, ["person", "item", "rating"])
+    model = tacit.Bias(
+        epsilon=1.0, engine="spark", ledger="cluster.sqlite"
+    ).fit(
+        warehouse(spark),
+        scale=(1, 5),
+        items=tacit.sample_catalogue(),
+        users=300,
+    )
+    print(model.statement_)
+    print(model.recommend({"Alien": 5, "Titanic": 1}, n=5).frame())
+    spark.stop()
 
-method = tacit.Bias(
-    epsilon=1.0, engine="spark", ledger="book.sqlite", population="cluster"
-)
-model = method.fit(table, scale=(1, 5), items=tacit.sample_items(), users=300)
-print(model.statement_)
-for line in model.recommend({}, n=3):
-    print(line.rank, line.title)
-spark.stop()
+
+if __name__ == "__main__":
+    main()

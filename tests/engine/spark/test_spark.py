@@ -18,7 +18,6 @@ import pytest
 from tacit.methods import METHODS, find
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
 FULL = bool(os.environ.get("TACIT_FULL"))
 LISTED = [name for name in METHODS if "spark" in find(name).engines]
 METHODS_HERE = LISTED if FULL else ["bias"]
@@ -28,21 +27,6 @@ if FULL:
 MASTER = "local-cluster[2,1,768]"
 LONGEST = 1500 if FULL else 240
 """Seconds: a busy machine must not turn a slow start into a failure."""
-
-
-@pytest.fixture(scope="module")
-def spark_path() -> str:
-    """Where pyspark is, put there if it was not."""
-    done = subprocess.run(
-        [ROOT / "scripts" / "spark", sys.executable],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(done.stderr.strip() or "pyspark cannot be had here")
-    found = [done.stdout.strip(), os.environ.get("PYTHONPATH", "")]
-    return os.pathsep.join(part for part in found if part)
 
 
 @pytest.fixture(scope="module")
