@@ -5,14 +5,13 @@ It has no name and mode 0600: it is gone when the run ends, whatever ends it.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.packed.bare import BareFile
 from tacit.errors import StorageError
 from tacit.hidden import shapes
 
@@ -23,7 +22,7 @@ class Scratch:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+            self._file = BareFile.scratch(folder)
         except OSError as error:
             raise self._full(error) from None
 
@@ -38,25 +37,19 @@ class Scratch:
 
     def write(self, data: NDArray[Any], offset: int) -> None:
         """Put an array somewhere."""
-        left = np.ascontiguousarray(data).data.cast("B")
+        if not data.size:
+            return
         try:
-            while left:
-                done = os.pwrite(self._file.fileno(), left, offset)
-                left = left[done:]
-                offset += done
+            self._file.write(np.ascontiguousarray(data).data, offset)
         except OSError as error:
             raise self._full(error) from None
 
     def read(self, out: NDArray[Any], offset: int) -> None:
         """Fill an array from somewhere; what was never written is zeros."""
-        left = out.data.cast("B")
-        while left:
-            done = os.preadv(self._file.fileno(), [left], offset)
-            if not done:
-                left[:] = bytes(len(left))
-                return
-            left = left[done:]
-            offset += done
+        if out.size:
+            flat = out.data.cast("B")
+            found = self._file.read(flat, offset)
+            flat[found:] = bytes(len(flat) - found)
 
     def close(self) -> None:
         """Let it go."""

@@ -177,11 +177,11 @@ class Packed(Ratings):
             self.notes,
         )
 
-    def pieces(self, most: int = PIECE) -> Iterator[Ratings]:
+    def pieces(self) -> Iterator[Ratings]:
         """Everybody, some people at a time."""
         first = 0
         while first < self.n_users:
-            room = self.ptr[first] + most
+            room = self.ptr[first] + PIECE
             last = int(np.searchsorted(self.ptr, room, side="right")) - 1
             last = max(last, first + 1)
             yield self.people_between(first, last)

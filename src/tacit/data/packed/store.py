@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.packed.bare import BareFile
 from tacit.data.packed.names import Names, Numbers, Texts
 from tacit.errors import DataError, StorageError
 from tacit.hidden import shapes
@@ -33,6 +34,8 @@ NARROW_ITEMS = 1 << 16
 MOST_VALUES = 256
 MOST_HEADER = 1 << 24
 OWNER_ONLY = 0o600
+UNNAMED = getattr(os, "O_TMPFILE", None)
+"""Asks for a file without a name; not all systems have them."""
 FAR = (1 << 32) - 1
 """Seconds that 4 bytes hold, counted from the first."""
 
@@ -97,29 +100,35 @@ class PackWriter:
         self.counts: list[NDArray[np.uint32]] = []
         self.cells = 0
         with refused(target):
-            self.file = os.fdopen(self._open(), "wb", buffering=0)
-            self._write(MAGIC)
+            self.file = BareFile(self._open())
+        self.end = 0
+        try:
+            with refused(target):
+                self._write(MAGIC)
+        except BaseException:
+            self.close()
+            raise
 
     def _open(self) -> int:
         """A file without a name where the system has such, else one that is removed."""
         folder = self.target.parent
-        flag = getattr(os, "O_TMPFILE", None)
-        if flag is not None:
+        if UNNAMED is not None:
             with suppress(OSError):
-                return os.open(folder, flag | os.O_RDWR, OWNER_ONLY)
+                return os.open(folder, UNNAMED | os.O_RDWR, OWNER_ONLY)
         self.staging = folder / f".{self.target.name}.{os.getpid()}.part"
         made = os.O_CREAT | os.O_EXCL | os.O_RDWR
         return os.open(self.staging, made, OWNER_ONLY)
 
     def _write(self, data: Any) -> None:
-        left = memoryview(data).cast("B")
-        while left:
-            left = left[self.file.write(left) :]
+        made = memoryview(data)
+        if made.nbytes:
+            self.file.write(made.cast("B"), self.end)
+            self.end += made.nbytes
 
     def add(self, counts: NDArray[np.integer[Any]], cells: Numbered) -> None:
         """Some people, in their order: ratings of each, and their cells."""
         with refused(self.target):
-            self._write(encoded(self.shape, cells))
+            self._write(encoded(self.shape, cells).view(np.uint8))
         self.counts.append(counts.astype(np.uint32))
         self.cells += len(cells.item)
 
@@ -154,7 +163,7 @@ class PackWriter:
             end = len(told).to_bytes(8, "little")
             check = zlib.crc32(told).to_bytes(4, "little")
             self._write(told + end + check + MAGIC)
-            os.fsync(self.file.fileno())
+            os.fsync(self.file.number)
             self._name()
         self.close()
 
@@ -165,7 +174,7 @@ class PackWriter:
                 f".{self.target.name}.{os.getpid()}.part"
             )
             named.unlink(missing_ok=True)
-            source = f"/proc/self/fd/{self.file.fileno()}"
+            source = f"/proc/self/fd/{self.file.number}"
             here = os.open(self.target.parent, os.O_RDONLY)
             try:
                 # Given a folder, Python asks linkat, which follows to the file.
@@ -220,7 +229,7 @@ class PackFile:
     def __init__(self, path: Path) -> None:
         self.label = str(path)
         self.path = path
-        self.file = path.open("rb")
+        self.file = BareFile.reading(path)
         self.header = self._header()
         told = self.header["shape"]
         values = told["values"]
@@ -244,7 +253,7 @@ class PackFile:
         )
 
     def _header(self) -> dict[str, Any]:
-        size = os.fstat(self.file.fileno()).st_size
+        size = self.file.size()
         end = self._at(max(size - END, 0), END)
         length = int.from_bytes(end[:8], "little")
         if end[12:] != MAGIC or length > min(size - END, MOST_HEADER):
@@ -285,7 +294,7 @@ class PackFile:
         data = self._at(self._starts[name], int(self.header["bytes"][name]))
         if zlib.crc32(data) != self.header["checks"][name]:
             raise self.damaged()
-        return data
+        return bytes(data)
 
     def records(self, first: int, last: int) -> NDArray[Any]:
         """The records of cells `first` to `last`."""
@@ -316,17 +325,12 @@ class PackFile:
         found: NDArray[np.int64] = records["time"].astype(np.int64)
         return found if self.shape.wide else found + self.shape.times[0]
 
-    def _at(self, offset: int, size: int) -> bytes:
+    def _at(self, offset: int, size: int) -> bytearray:
         """Bytes of the file; several threads may ask at once."""
-        parts = []
-        while size:
-            data = os.pread(self.file.fileno(), min(size, 1 << 30), offset)
-            if not data:
-                raise self.damaged()
-            parts.append(data)
-            offset += len(data)
-            size -= len(data)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        data = bytearray(size)
+        if self.file.read(data, offset) != size:
+            raise self.damaged()
+        return data
 
 
 def numbers_or_texts(names: Sequence[str]) -> Names:

@@ -74,7 +74,7 @@ def parquet_slices(part: Stream) -> Iterator[pl.DataFrame]:
                 part
             )  # compressed once more: there are no slices
             return
-        path = stream.raw.name
+        path = part.label  # a plain file is called by its path
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             look(data, part.label)
     first = 0

@@ -10,14 +10,14 @@ Scratch files have no name and mode 0600: whatever ends the process, they are go
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Generic
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.packed.bare import BareFile
 from tacit.data.packed.store import refused
 from tacit.data.reading.cells import Codes, Number
 
@@ -33,37 +33,38 @@ class Spool(Generic[Number]):
         self.size = 0
         self.folder = folder
         with refused(folder):
-            self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+            self.file = BareFile.scratch(folder)
 
     def add(self, block: NDArray[Any]) -> None:
         """Append a block."""
-        with refused(self.folder):
-            made = np.ascontiguousarray(block, self.dtype)
-            self.file.write(made.view(np.uint8).data if made.size else b"")
+        made = np.ascontiguousarray(block, self.dtype)
+        if made.size:
+            self._put(made, self.size)
         self.size += block.size
+
+    def _put(self, rows: NDArray[Any], first: int) -> None:
+        with refused(self.folder):
+            place = first * self.dtype.itemsize
+            self.file.write(rows.view(np.uint8), place)
 
     def run(self, first: int, last: int) -> NDArray[Number]:
         """Rows `first` to `last`."""
-        width = self.dtype.itemsize
-        with refused(self.folder):
-            self.file.seek(first * width)
-            data = bytearray((last - first) * width)
-            self.file.readinto(data)  # type: ignore[attr-defined]
-        return np.frombuffer(data, self.dtype)
+        found = np.empty(last - first, self.dtype)
+        if found.size:
+            place = first * self.dtype.itemsize
+            self.file.read(found.view(np.uint8), place)
+        return found
 
-    def blocks(self, most: int = PIECE) -> Iterator[NDArray[Number]]:
+    def blocks(self) -> Iterator[NDArray[Number]]:
         """All rows, some at a time."""
-        for first in range(0, self.size, most):
-            yield self.run(first, min(first + most, self.size))
+        for first in range(0, self.size, PIECE):
+            yield self.run(first, min(first + PIECE, self.size))
 
     def change(self, how: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
         """Put other numbers in the place of those that are there."""
         for first in range(0, self.size, PIECE):
             last = min(first + PIECE, self.size)
-            made = how(self.run(first, last)).astype(self.dtype)
-            with refused(self.folder):
-                self.file.seek(first * self.dtype.itemsize)
-                self.file.write(made.tobytes())
+            self._put(how(self.run(first, last)).astype(self.dtype), first)
 
     def first(self, number: int) -> int:
         """Where a number stands first."""
