@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "pack": "tacit.data.pack",
     "read": "tacit.data.read",
     "read_items": "tacit.data.reading.items",
     "sample": "tacit.data.sample",
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
+    from tacit.data.pack import pack
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
     from tacit.data.sample import sample, sample_catalogue

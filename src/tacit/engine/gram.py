@@ -85,7 +85,11 @@ class Factors:
         if weights is not None:
             self._weighted = True
         weight = NO_WEIGHTS if weights is None else weights
-        self._blocks[position] = Bounded(counts, index, value, weight)
+        self._store(position, Bounded(counts, index, value, weight))
+
+    def _store(self, position: int, block: Bounded) -> None:
+        """Keep one block's rows until all are there."""
+        self._blocks[position] = block
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
@@ -101,7 +105,7 @@ class Factors:
         def work(band: tuple[int, int]) -> None:
             opened.band(band[0], band_sums(*band), out[band[0] : band[1]])
 
-        _each(work, bands(size, BAND), threads)
+        each_of(work, bands(size, BAND), threads)
         mirror(out)
         return Released(out, opened.sd, opened.private)
 
@@ -175,11 +179,12 @@ def _skip(part: Part) -> int:
     return 0 if part.diagonal else 1
 
 
-def _each(
+def each_of(
     work: Callable[[tuple[int, int]], None],
     parts: list[tuple[int, int]],
     threads: int,
 ) -> None:
+    """Call `work` for every part; each thread takes the next one."""
     if threads == 1:
         for part in parts:
             work(part)
