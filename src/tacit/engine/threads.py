@@ -11,9 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from tacit.bound.base import Rows
+from tacit.bound.personal import Whole, lessened
 from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
 from tacit.errors import SettingError
+from tacit.ledger.account.personal import WHOLE
 from tacit.noise.release import Charge, release
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
@@ -24,6 +26,8 @@ class Threads(InMemory):
 
     name = "threads"
     trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
+    _asked: Mapping[str, int] | None = None
+    _weights: Whole | None = None
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -44,6 +48,21 @@ class Threads(InMemory):
                 whole = sums[part.name].whole
                 done[part.name] = release(path, whole, part.bound.steps, charge)
         return done
+
+    def lessen(self, asked: Mapping[str, int]) -> None:
+        """Give some people, by id, a weight below `WHOLE` (`tacit.bound.personal`)."""
+        self._asked = dict(asked)
+
+    def _own(self, people: Whole) -> Whole | None:
+        """The weights of these rows; None where nobody asked for less."""
+        if self._asked is None:
+            return None
+        if self._weights is None:
+            known = (
+                self._asked.get(user, WHOLE) for user in self.ratings.users
+            )
+            self._weights = np.array(list(known), np.int64)
+        return self._weights[people]
 
     def _check_round(self, round_: Round) -> None:
         super()._check_round(round_)
@@ -72,10 +91,11 @@ class Threads(InMemory):
             given = witness.contribute(position, block)
             self._keep(block, round_)
             people = len(block.people)
+            own = self._own(block.people)
             for name, total in totals[worker].items():
-                total.add(given[name], people)
+                total.add(given[name], people, own)
             for name, matrix in factors.items():
-                matrix.add(position, given[name], people)
+                matrix.add(position, given[name], people, own)
 
         self._each(pieces, workers, round_.name, work)
         witness.check()
@@ -100,8 +120,8 @@ class RunningSum:
         self.part = part
         self.whole = np.zeros((part.size, part.width), np.int64)
 
-    def add(self, rows: Rows, people: int) -> None:
-        """What some people contribute, bounded and on the grid."""
+    def add(self, rows: Rows, people: int, own: Whole | None = None) -> None:
+        """What some people contribute, bounded and on the grid, times their `own` weights."""
         from tacit.bound.check import bounded
         from tacit.kernels.rows import add_rows
 
@@ -114,6 +134,8 @@ class RunningSum:
             size=part.size,
             width=part.width,
         )
+        if own is not None:
+            whole = lessened(whole, rows.ptr, own)
         add_rows(rows.index, whole, self.whole)
 
     def merge(self, other: RunningSum) -> None:
