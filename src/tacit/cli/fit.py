@@ -71,6 +71,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="People to leave out, one id a line: those who asked to be forgotten.",
 )
+@click.option(
+    "--budgets",
+    metavar="FILE",
+    help="Columns user, epsilon: people who want less revealed than the rest.",
+)
 @book_options
 @data_options
 @run_options
@@ -84,6 +89,7 @@ def fit(
     keep_apart: str | None,
     public: str | None,
     public_are: str | None,
+    budgets: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -93,6 +99,7 @@ def fit(
     statement says what was promised.
     """
     from tacit.data.apart import parse_apart
+    from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
     from tacit.ledger.statement.brief import brief
@@ -111,6 +118,7 @@ def fit(
         public=public_people(public, public_are, options)
         if public is not None or public_are is not None
         else None,
+        budgets=None if budgets is None else read_budgets(budgets),
     )
     overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)

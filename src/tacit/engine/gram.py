@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
 from tacit.bound.gram import Indices, index_type
+from tacit.bound.personal import Whole, factor_weights, lessened
 from tacit.errors import Failure, SettingError
 from tacit.hidden import shapes
 from tacit.noise.release import Charge, GramRelease
@@ -59,12 +60,17 @@ class Factors:
         self._blocks: dict[int, Bounded] = {}
         self._weighted = False
 
-    def add(self, position: int, rows: Rows, people: int) -> None:
-        """Bound one block; cells outside the matrix are left out after they counted."""
+    def add(
+        self, position: int, rows: Rows, people: int, own: Whole | None = None
+    ) -> None:
+        """Bound one block, times its people's `own` weights; cells outside the matrix are left
+        out after they counted."""
         check_rows(
             rows, name=self.part.name, people=people, size=self.part.size + 1
         )
         q = self.bound.apply(rows)
+        if own is not None:
+            q = lessened(q, rows.ptr, factor_weights(own))
         weights = self.bound.weights(rows, q)
         inside = rows.index.astype(np.int64) < self.part.size
         kept = np.concatenate([[0], np.cumsum(inside)])

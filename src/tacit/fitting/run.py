@@ -21,6 +21,7 @@ from tacit.fitting.count import Counting, known_people
 from tacit.fitting.known import known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
+from tacit.fitting.personal import check_lessens, weights_of
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
@@ -34,6 +35,7 @@ from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.fitting.pay import Payment
@@ -55,11 +57,12 @@ def fit(
     order: Order | None = None,
     keep_apart: float | None = None,
     public: PublicPeople | None = None,
+    budgets: Budgets | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already; `keep_apart` is the
     share of the ratings that is not shown to the fit; `public` are people whose ratings are
-    public."""
+    public; `budgets` is what people asked for who want less revealed than the rest."""
     from tacit.model.model import Model
 
     if order is None:
@@ -70,6 +73,7 @@ def fit(
             start=start,
             keep_apart=keep_apart,
             public=public,
+            budgets=budgets,
         )
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
@@ -225,6 +229,9 @@ class _Run:
         self.charged = made.charged
         if made.settled is not None:
             self._begin(made.settled)
+        if self.order.budgets is not None:
+            plans = [each.plan for each in self._shapes()]
+            check_lessens(plans, self.charged)
 
     @property
     def settled(self) -> Planned:
@@ -276,6 +283,8 @@ class _Run:
         """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
+        if self.order.budgets is not None:
+            self._lessen(self.order.budgets)
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
         # Many small products: a pool of threads only waits on itself.
@@ -292,6 +301,15 @@ class _Run:
             )
         state: State = loop.state
         return state
+
+    def _lessen(self, budgets: Budgets) -> None:
+        """Give those who asked for less the weight that is worth it, by what was charged."""
+        from tacit.engine.threads import Threads
+
+        assert self.order.budget is not None
+        assert isinstance(self.engine, Threads)
+        delta = self.order.budget.delta
+        self.engine.lessen(weights_of(budgets, self.charged, delta))
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had

@@ -299,6 +299,7 @@ class Method(What, How, ABC):
         start: Model | str | Path | None = None,
         keep_apart: float | None = None,
         public: Any = None,
+        budgets: Mapping[str, float] | str | Path | None = None,
         scale: tuple[float, float] | None = None,
         positive: float | bool | None = None,
         columns: Columns | None = None,
@@ -317,7 +318,8 @@ class Method(What, How, ABC):
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
         shown, so that `tacit.release` may say how well it predicts them. `public` are people
         whose ratings are public (`PublicPeople`, or their ratings): a prior, believed as far as
-        released numbers say that it fits.
+        released numbers say that it fits. `budgets` is what people asked for, by id (or a
+        file with the columns user and epsilon), who want less revealed than the rest.
         """
         from tacit.fitting.door import fit_given
 
@@ -330,6 +332,7 @@ class Method(What, How, ABC):
             start=start,
             keep_apart=keep_apart,
             public=public,
+            budgets=budgets,
             scale=scale,
             positive=positive,
             columns=columns,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,12 @@ policy_options: Callable[[F], F] = several(
         default="user",
         show_default=True,
         help="Whom the cap protects; a task that protects less is refused.",
+    ),
+    click.option(
+        "--own-epsilon",
+        type=float,
+        metavar="X",
+        help="Reveal at most this in one training: the device adds less of itself.",
     ),
     click.option(
         "--smallest-cohort",
@@ -286,7 +293,8 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 def _policy(o: dict[str, Any]) -> Policy:
     from tacit.federation.device.policy import Policy
 
-    asked = o["accept_noise"]
+    accepted = o["accept_noise"]
+    noise = {"noise": tuple(accepted)} if accepted else {}
     return Policy(
         epsilon=o["cap"],
         delta=o["cap_delta"],
@@ -294,5 +302,18 @@ def _policy(o: dict[str, Any]) -> Policy:
         honest=o["believe_honest"],
         accept_unbounded=o["accept_unbounded"],
         unit=o["cap_unit"],
-        **({"noise": tuple(asked)} if asked else {}),
+        asked=_own(o["own_epsilon"]),
+        **noise,
     )
+
+
+def _own(epsilon: float | None) -> float | None:
+    """What one training may reveal at most, if it was said."""
+    from tacit.errors import SettingError
+
+    if epsilon is not None and not (isfinite(epsilon) and epsilon > 0):
+        raise SettingError(
+            "--own-epsilon is not a number above 0",
+            remedy="to reveal nothing, let the training pass",
+        )
+    return epsilon

@@ -30,7 +30,13 @@ from tacit.methods.first_order.choice import (
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.methods.streamed import (
+    COUNT_SHARE,
+    COUNTED,
+    ONCE,
+    count_round,
+    steadily,
+)
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -92,8 +98,8 @@ class StreamedBayes(Bayes):
         shares = _shares(public, mu, columns)
         sums = shares.effects[0]
         rounds = [
-            first.people(shares.level),
-            first.weights(shares.weights),
+            steadily(first.people(shares.level)),
+            steadily(first.weights(shares.weights)),
             first.running_effects(sums, 1 / (mu * sqrt(sums))),
         ]
         tastes = shares.second
@@ -101,11 +107,11 @@ class StreamedBayes(Bayes):
             made = second.running_moments(
                 tastes.moments, columns, tastes.moment_axes
             )
-            rounds.append(made)
+            rounds.append(steadily(made))
         chosen = choice_round(
             first, shares.choice, second.groups(columns), second.grouped
         )
-        plan = Plan(public.unit, (*rounds, chosen))
+        plan = Plan(public.unit, (*rounds, steadily(chosen)))
         return Plan(
             public.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,

@@ -36,7 +36,13 @@ from tacit.methods.item_item.rows import counted, places
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.methods.streamed import (
+    COUNT_SHARE,
+    COUNTED,
+    ONCE,
+    count_round,
+    steadily,
+)
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET, State
@@ -71,7 +77,7 @@ class StreamedEase(EASE):
         size = min(settings.items or gram_size(public, reach), public.items)
         if reach < LEAST[public.unit] or size < 2:
             rounds: tuple[Round, ...] = (
-                popularity_round(public, settings, 1.0),
+                steadily(popularity_round(public, settings, 1.0)),
             )
             told = (
                 "People x noise is too little for pairs of items to stand out: "
@@ -79,7 +85,7 @@ class StreamedEase(EASE):
             )
         else:
             rounds = (
-                popularity_round(public, settings, 1 - GRAM_SHARE),
+                steadily(popularity_round(public, settings, 1 - GRAM_SHARE)),
                 running_gram(public, settings, size),
             )
             told = (
