@@ -18,7 +18,7 @@ from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
-from tacit.fitting.known import known_of
+from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.personal import check_lessens, weights_of
@@ -183,6 +183,8 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if order.public is not None:
+            check_beside(order.public, ratings)
         if noise_off and order.calibration != "paper":
             raise SettingError(
                 "noise off is for what papers print",
@@ -206,7 +208,7 @@ class _Run:
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
         if order.public is not None:
-            known = known_of(order.public, catalogue)
+            known = known_of(order.public, catalogue, order.apart)
             self.public = replace(self.public, known=known)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""

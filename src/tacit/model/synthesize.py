@@ -31,6 +31,7 @@ from tacit.model.invent import (
 from tacit.whole import whole
 
 if TYPE_CHECKING:
+    from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.shared import Shared
 
@@ -286,11 +287,25 @@ def _facts(
             "epsilon": statement.epsilon,
             "delta": statement.delta,
             "unit": statement.unit,
+            **_chain(statement),
             "words": "drawn from a released model and nothing else: what its statement "
             "promises of it holds of these people, at no further cost",
         },
         "assumed": dict(told),
     }
+
+
+def _chain(statement: Statement) -> dict[str, Any]:
+    """What the model's statement says beyond its own epsilon: what all that it builds on
+    costs together, and what it takes as public (the ratings of people, it may be)."""
+    told: dict[str, Any] = {"assumed_public": list(statement.public)}
+    if statement.honest:
+        told["honest"] = list(statement.honest)
+    if statement.starts:
+        told["releases"] = 1 + len(statement.starts)
+        told["chain_epsilon"] = statement.chain_epsilon
+        told["uncovered"] = sum(not link.covered for link in statement.starts)
+    return told
 
 
 def _columns(ratings: Ratings) -> dict[str, Any]:
