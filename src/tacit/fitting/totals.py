@@ -54,7 +54,18 @@ class Totals:
             self._came * (state.people / self._came.sum()),
             [*past, now],
         )
+        if part.form == "gram":  # from packed numbers to matrices
+            found = replace(
+                found,
+                value=off_grid(part, found.value * steps),
+                each=off_grid(part, _column(found.each) * steps),
+                scale=off_grid(part, _column(found.scale) * steps),
+            )
         return replace(found, private=self.weeks.private)
+
+
+def _column(numbers: NDArray[np.float64] | float | None) -> NDArray[np.float64]:
+    return np.reshape(np.asarray(numbers, np.float64), (-1, 1))
 
 
 def steady_now(round_: Round, part: Part, state: AnyState) -> Steady | None:

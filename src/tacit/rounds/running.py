@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,10 @@ DRIFT, DRIFT_SPREAD = 0.2**2, 2.0
 part has few numbers."""
 FAR = 16.0
 """(Standard deviations)^2 beyond which a number is not believed to be steady: the plain sum."""
+CHUNK = 1 << 15
+"""Numbers that are estimated at a time: a Gram has half a million, in every week."""
+TINY = 1e-12
+"""Stands for nothing where a formula divides by it."""
 NOBODY = 1e-3
 """People of a week in which nobody seems to have come: no week is left without a trace."""
 
@@ -74,34 +79,75 @@ def running_sums(
     """The running sums after the last of these weeks, in units of the part; `sigma` is the
     noise of each release, `came` the people of each week. The last of `known` says what is
     believed about weights now."""
-    weeks = len(noisy)
     shape = noisy[-1].shape
-    y = np.stack([np.ravel(each) for each in noisy])
-    mix = calendar.mixing(weeks)
-    scale, taken = (
-        np.stack([np.broadcast_to(np.ravel(x), y.shape[1]) for x in each])
-        for each in ([k.scale for k in known], [k.taken for k in known])
+    made = [
+        _estimates(calendar, noisy, sigma, came, known, slice(at, at + CHUNK))
+        for at in range(0, noisy[-1].size, CHUNK)
+    ]
+    steady, variance, plain, apart, whole, gone, taken = (
+        np.concatenate(each) for each in zip(*made, strict=True)
     )
-    worth = came[:, None] * scale
-    whole = worth.sum(axis=0)
-    gone = worth * taken * np.ravel(known[-1].weight)
-    # What would have been released if nobody had subtracted anything.
-    seen = mix @ worth
-    square = (seen**2).sum(axis=0)
-    steady = whole * (seen * (y + mix @ gone)).sum(axis=0) / square
-    steady_variance = sigma**2 * whole**2 / square
-    rows = calendar.rows[:weeks][::-1]
-    plain = rows @ y + gone.sum(axis=0)
-    apart = np.maximum(sigma**2 * float(rows @ rows) - steady_variance, 0.0)
-    moved = _moved(plain - steady, apart, steady, steady_variance)
-    value = steady + moved * (plain - steady) - gone.sum(axis=0)
-    variance = steady_variance + moved * apart
+    moved = _moved(plain - steady, apart, steady, variance)
+    found = variance + moved * apart
     return Running(
-        value.reshape(shape),
-        float(np.sqrt(variance.mean())),
-        each=np.sqrt(variance).reshape(shape),
+        (steady + moved * (plain - steady) - gone).reshape(shape),
+        float(np.sqrt(found.mean())),
+        each=np.sqrt(found).reshape(shape),
         scale=whole / came.sum(),
-        taken=(worth * taken).sum(axis=0) / whole,
+        taken=taken,
+    )
+
+
+class _Estimates(NamedTuple):
+    """Of some numbers: both sums as if nobody had subtracted anything, and what goes with
+    them."""
+
+    steady: Floats
+    variance: Floats
+    """Of the noise of `steady`."""
+    plain: Floats
+    apart: Floats
+    """Variance of the noise of their distance."""
+    whole: Floats
+    """Sum over people of what theirs were multiplied by."""
+    gone: Floats
+    """What they had subtracted."""
+    taken: Floats
+    """Its mean, by scale."""
+
+
+def _estimates(
+    calendar: Calendar,
+    noisy: Sequence[Floats],
+    sigma: float,
+    came: Floats,
+    known: Sequence[Steady],
+    some: slice,
+) -> _Estimates:
+    y = np.stack([np.ravel(each)[some] for each in noisy])
+    size = noisy[-1].size
+
+    def cut(value: Floats | float) -> Floats:
+        return np.broadcast_to(np.ravel(value), size)[some]
+
+    worth = came[:, None] * np.stack([cut(each.scale) for each in known])
+    taken = worth * np.stack([cut(each.taken) for each in known])
+    gone = taken * cut(known[-1].weight)
+    mix = calendar.mixing(len(y))
+    whole = worth.sum(axis=0)
+    seen = mix @ worth
+    square = np.maximum((seen**2).sum(axis=0), TINY)
+    steady = whole * (seen * (y + mix @ gone)).sum(axis=0) / square
+    variance = sigma**2 * whole**2 / square
+    rows = calendar.rows[: len(y)][::-1]
+    return _Estimates(
+        steady,
+        variance,
+        rows @ y + gone.sum(axis=0),
+        np.maximum(sigma**2 * float(rows @ rows) - variance, 0.0),
+        whole,
+        gone.sum(axis=0),
+        taken.sum(axis=0) / np.maximum(whole, TINY),
     )
 
 
