@@ -33,6 +33,7 @@ QUESTIONS = {
     "what do I forward": ("officer.md", "statement.html"),
     "forgotten": ("officer.md", "--without"),
     "must not hold ratings": ("trust.md", "federated"),
+    "on a cluster": ("spark.md", "--engine spark"),
     "back up": ("operate.md", "pg_dump"),
     "what can go wrong": ("sharp-edges.md", "## Critical"),
     "believe the promise": ("audit.md", "refuted"),

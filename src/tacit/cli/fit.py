@@ -132,9 +132,7 @@ def fit(
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
     if without is not None:
-        data = leave_out(data, gone, without)
-        if items is None:
-            data = data.rated()
+        data = leave_out(data, gone, without, listed=items is not None)
         if start is not None:
             note(
                 "--without takes nobody out of the model that --start names: who was in its "

@@ -97,12 +97,21 @@ class Factors:
         """Keep one block's rows until all are there."""
         self._blocks[position] = block
 
+    def take(self) -> list[Bounded]:
+        """All that was added, in order, to be put into others like this one."""
+        return [self._blocks.pop(position) for position in sorted(self._blocks)]
+
+    def put(self, rows: Bounded) -> None:
+        """Rows that another one had bounded."""
+        self._weighted |= len(rows.weight) > 0
+        self._blocks[len(self._blocks)] = rows
+
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
         from tacit.engine.kernels import bands, mirror
 
         size = self.part.size
-        band_sums = self._bands()
+        band_sums = self.bands()
         opened = GramRelease(
             name, size, self.bound.diagonal, self.bound.steps, charge
         )
@@ -121,7 +130,7 @@ class Factors:
         from tacit.engine.kernels import bands
 
         size = self.part.size
-        band_sums = self._bands()
+        band_sums = self.bands()
         rows = []
         for first, last in bands(size, BAND):
             sums = band_sums(first, last)
@@ -129,14 +138,12 @@ class Factors:
             rows += [sums[r - first, r + skip :] for r in range(first, last)]
         return np.concatenate(rows)[:, None]
 
-    def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
+    def bands(self) -> Callable[[int, int], NDArray[np.int64]]:
         """Rows `first` to `last` of the sum of products, of all that was added."""
         from tacit.engine.kernels import arrange, entry_band, factor_band
 
         size = self.part.size
-        blocks = [
-            self._blocks.pop(position) for position in sorted(self._blocks)
-        ]
+        blocks = self.take()
         if not blocks:
             blocks = [NOBODY]
         counts = (np.asarray(block.counts, np.int64) for block in blocks)

@@ -79,7 +79,9 @@ def _lost(drawn: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:
 
 def _tastes(each: float, times: float) -> tuple[Matrix, Matrix]:
     """The variance of each taste, and which share of it a person's ratings tell."""
-    strength = NATURE.decay ** np.arange(NATURE.tastes)
+    strength: Matrix = NATURE.decay ** np.arange(
+        NATURE.tastes, dtype=np.float64
+    )
     strength *= times * NATURE.taste**2 / strength.sum()
     told = each * strength
     return strength, told / (told + RESIDUAL)
