@@ -14,6 +14,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 QUESTIONS = {
     "install": ("../README.md", "pip install"),
     "other columns": ("reading.md", "--columns user="),
+    "larger than memory": ("pack.md", "tacit pack"),
     "plays or purchases": ("reading.md", "--positive"),
     "ratings are public": ("public.md", "assumed public"),
     "give people away": ("synthesize.md", "tacit synthesize"),

@@ -119,6 +119,11 @@ NOT_REPEATED = (
     help="People of a split whose lists are made.",
 )
 @click.option(
+    "--public",
+    metavar="FILE",
+    help="Ratings of people who are public, for the fits that make use of them (bayes).",
+)
+@click.option(
     "--days",
     is_flag=True,
     help="Ask for each prediction on the day of its rating (docs/results/bayes.md).",
@@ -216,6 +221,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
 
 def _asked(options: dict[str, Any]) -> AskedEvaluation:
     """The evaluation that the options name."""
+    from tacit.cli.fit import public_people
     from tacit.evaluation.arms import Grid
     from tacit.evaluation.door import AskedEvaluation
     from tacit.evaluation.how import HeldBack
@@ -248,7 +254,12 @@ def _asked(options: dict[str, Any]) -> AskedEvaluation:
         options["days"],
         options["listed"],
     )
-    return AskedEvaluation(grid, how, reference=options["reference"])
+    public = None
+    if options["public"] is not None:
+        public = public_people(options["public"], None, options)
+    return AskedEvaluation(
+        grid, how, reference=options["reference"], public=public
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -273,6 +273,7 @@ def read_data(
         users=options["users"],
         layout=options["layout"],
         columns=columns,
+        memory=options.get("memory"),
     )
     if items is not None:
         note(f"items: {items!r}")

@@ -40,7 +40,8 @@ TOLD = 20
 @click.option(
     "--by",
     metavar="rating|liked|explore",
-    help="Order by expected rating, chance of a like, or curiosity.",
+    help="Order by expected rating, chance of a like, or curiosity; unless given, by "
+    "one's own taste and what many know.",
 )
 @click.option(
     "--only",

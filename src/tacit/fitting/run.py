@@ -19,9 +19,10 @@ from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
-from tacit.fitting.known import known_of
+from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
+from tacit.fitting.personal import check_lessens, weights_of
 from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
@@ -37,6 +38,7 @@ from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.apart import Apart
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.pay import Payment
@@ -58,11 +60,12 @@ def fit(
     order: Order | None = None,
     keep_apart: float | None = None,
     public: PublicPeople | None = None,
+    budgets: Budgets | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already; `keep_apart` is the
     share of the ratings that is not shown to the fit; `public` are people whose ratings are
-    public."""
+    public; `budgets` is what people asked for who want less revealed than the rest."""
     from tacit.model.model import Model
 
     if order is None:
@@ -73,6 +76,7 @@ def fit(
             start=start,
             keep_apart=keep_apart,
             public=public,
+            budgets=budgets,
         )
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
@@ -143,10 +147,11 @@ def rehearse(
     *,
     items: Catalogue | None = None,
     users: int | None = None,
+    public: PublicPeople | None = None,
 ) -> None:
     """Plan a fit and run it on invented people, before anything is charged: what would stop
     it half-way is raised here."""
-    _Run(method, ratings, items, users, None).rehearse()
+    _Run(method, ratings, items, users, None, people=public).rehearse()
 
 
 def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:
@@ -190,6 +195,8 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if order.public is not None:
+            check_beside(order.public, ratings)
         if noise_off and order.calibration != "paper":
             raise SettingError(
                 "noise off is for what papers print",
@@ -218,7 +225,7 @@ class _Run:
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
         if order.public is not None:
-            known = known_of(order.public, catalogue)
+            known = known_of(order.public, catalogue, order.apart)
             self.public = replace(self.public, known=known)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
@@ -241,6 +248,9 @@ class _Run:
         self.charged = made.charged
         if made.settled is not None:
             self._begin(made.settled)
+        if self.order.budgets is not None:
+            plans = [each.plan for each in self._shapes()]
+            check_lessens(plans, self.charged)
 
     @property
     def settled(self) -> Planned:
@@ -292,6 +302,8 @@ class _Run:
         """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
+        if self.order.budgets is not None:
+            self._lessen(self.order.budgets)
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
         # Many small products: a pool of threads only waits on itself.
@@ -308,6 +320,15 @@ class _Run:
             )
         state: State = loop.state
         return state
+
+    def _lessen(self, budgets: Budgets) -> None:
+        """Give those who asked for less the weight that is worth it, by what was charged."""
+        from tacit.engine.threads import Threads
+
+        assert self.order.budget is not None
+        assert isinstance(self.engine, Threads)
+        delta = self.order.budget.delta
+        self.engine.lessen(weights_of(budgets, self.charged, delta))
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had

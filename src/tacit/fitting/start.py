@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
     from tacit.model.shared import Shared
 
+STARTED = "the released model that it started from"
+EARLIER = "by an earlier release that it builds on: "
+"""Begin lines of what a statement says is assumed public."""
+
 
 def check_certified(start: Model) -> None:
     """Refuse a model whose numbers nobody paid for."""
@@ -111,14 +115,30 @@ def rule_of(share: float, start: Model | None) -> Apart:
 def before(start: Model) -> str:
     """For the statement of a fit: what it started from, and what that one had promised."""
     promise = start.statement
-    told = f"the released model that it started from (digest {start.shared.digest()[:16]}"
+    told = f"{STARTED} (digest {start.shared.digest()[:16]}"
     if promise.epsilon is None:
         return f"{told})"
+    trusted = ""
+    if promise.honest:
+        trusted = ", as far as those are honest whom its own statement names"
     return (
         f"{told}), which had its own promise of epsilon {promise.epsilon:g} for the unit "
-        f"{promise.unit}: "
+        f"{promise.unit}{trusted}: "
         "who is in both has both costs"
     )
+
+
+def with_earlier(own: tuple[str, ...], start: Model | None) -> tuple[str, ...]:
+    """What a fit assumes public, and what every release that it builds on assumed besides:
+    that is in its numbers and in its catalogue too."""
+    if start is None:
+        return own
+    others = [
+        line if line.startswith(EARLIER) else f"{EARLIER}{line}"
+        for line in start.statement.public
+        if line not in own and not line.startswith(STARTED)
+    ]
+    return (*own, *dict.fromkeys(others))
 
 
 def check_kind(method: Method, start: Shared) -> None:

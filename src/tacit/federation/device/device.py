@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
-from tacit.bound.check import check_rows
-from tacit.engine.gram import Factors
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import own_report
 from tacit.federation.agreed.scheme import Holding
+from tacit.federation.device.own import own_integers, paid
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
@@ -126,6 +125,8 @@ class Device:
         self.place = int(drawn[:PLACE_DIGITS], 16)
         """Drawn once for a task, never from ratings: in which slice of the people it is."""
         self.check_task()
+        self.weight = policy.weight(made)
+        """What all its numbers are multiplied by, for who asked for less; nobody is told."""
 
     def _keep(self, most: int) -> None:
         """At most `most` ratings, by a hash keyed with the device's secret: never by value
@@ -178,8 +179,9 @@ class Device:
         found = [
             self.made.events[path] for path in paths if path in self.made.events
         ]
+        once = {"times": 1, "beside": None, "instead": None}
         return [
-            e.model_copy(update={"times": 1, "beside": None, "instead": None})
+            paid(e, self.weight).model_copy(update=once)
             for e in found
             if not isinstance(e, Unbounded)
         ]
@@ -384,17 +386,6 @@ class Device:
     def _whole(
         self, part: Part, layout: PartLayout, given: Rows, count: int
     ) -> NDArray[np.int64]:
-        """The contribution to a part, clipped and on the grid."""
-        from tacit.kernels.rows import add_rows
-
-        if part.form == "gram":
-            # its own products alone, each once: the bound is on the row, before it is
-            # multiplied
-            factors = Factors(part)
-            factors.add(0, given, 1)
-            return factors.packed()
+        """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
-        check_rows(given, name=part.name, people=1, size=size)
-        total = np.zeros((size, part.width), np.int64)
-        add_rows(given.index, part.bound.apply(given), total)
-        return total
+        return own_integers(part, size, given, self.weight)

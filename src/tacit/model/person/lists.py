@@ -3,9 +3,7 @@ for publication."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
 from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
 from tacit.model.person.rank import order_scores, top
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
@@ -107,24 +106,10 @@ def write_lists(
         schema=["person", "rank", "item", "expected", "personal"],
         orient="row",
     )
-    staging = target.with_name(f".{target.name}.part")
-    try:
-        # Lists are personal: only their owner may read the file.
-        descriptor = os.open(
-            staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )
-        with os.fdopen(descriptor, "wb") as file:
-            if target.suffix == ".parquet":
-                frame.write_parquet(file)
-            else:
-                frame.write_csv(file)
-        os.replace(staging, target)
-    except OSError as error:
-        raise StorageError(
-            f"{out} cannot be written: {error.strerror}",
-            remedy="choose another --out",
-        ) from None
-    finally:
-        with suppress(OSError):  # where a folder on the way is a file
-            staging.unlink(missing_ok=True)
+    # Lists are personal: only their owner may read the file.
+    with whole(target, private=True, remedy="choose another --out") as file:
+        if target.suffix == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file)
     return people.n_users
