@@ -87,7 +87,8 @@ class Pack:
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
         seen.facts_["duplicates"] += repeats
-        seen.facts_["odd"] += len(odd_numbers(names))
+        if self.code is None:  # else ids are whole numbers
+            seen.facts_["odd"] += len(odd_numbers(names))
         return Cells(names, ptr, cells)
 
     def _kept(
