@@ -80,6 +80,11 @@ def placed(
     if on_cluster:
         from tacit.engine.spark.read import read_table
 
+        if said.pop("memory", None) is not None:
+            raise SettingError(
+                "--memory is for one machine",
+                remedy="leave --memory out: executors have what Spark gives them",
+            )
         if said.pop("layout", None) is not None:
             raise SettingError(
                 "--layout is for files of this machine",
