@@ -24,10 +24,10 @@ import numpy as np
 
 import tacit
 from tacit.data import splits
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.splits import Split
-from tacit.engine.blocks import aligned
 from tacit.evaluation.sweep import measure
 from tacit.fitting.fixed import Periods
 from tacit.fitting.refresh import refresh

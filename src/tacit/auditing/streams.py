@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from tacit.auditing.ground import Ground
 from tacit.auditing.verdict import Finding, Target, found
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.engine.blocks import aligned
 from tacit.engine.exact import ExactSums
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.price import facts

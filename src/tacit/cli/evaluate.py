@@ -185,6 +185,11 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     from tacit.cli.show import print_json
 
     asked = _asked(options)
+    if options["engine"] == "spark":
+        from tacit.cli.on_cluster import evaluate_on_cluster
+
+        evaluate_on_cluster(asked, ratings, options, as_json=as_json)
+        return
     _check_files(options)
     likes = options["positive"] is not None
     for order in asked.check(options["users"], likes=likes):

@@ -75,6 +75,10 @@ def _twin(said: Said) -> bool:
     return bool(said["calibration"] == "none")
 
 
+def _on_cluster(said: Said) -> bool:
+    return bool(said["engine"] == "spark")
+
+
 def _own_people(said: Said) -> bool:
     return said["ratings"] is not None
 
@@ -91,6 +95,27 @@ TABLE = (
         "is for --calibration paper: a sound fit is always counted",
         lambda said: said["calibration"] == "sound",
         ("accept_unbounded",),
+    ),
+    Moot(
+        "fit",
+        "is for files of this machine: Spark reads csv and parquet",
+        _on_cluster,
+        ("layout",),
+    ),
+    Moot(
+        "evaluate",
+        "is for one machine, and has no effect with --engine spark",
+        lambda said: _on_cluster(said) and not said["release"],
+        (
+            *("layout", "twin", "reference", "listed", "processes", "out"),
+            *("report", "csv", "people", "overwrite", "until", "days"),
+        ),
+    ),
+    Moot(
+        "tune",
+        "names a cluster, and a tuning runs on one machine",
+        _on_cluster,
+        ("engine",),
     ),
     Moot(
         "tune",

@@ -7,16 +7,22 @@ Sums are integers, so they depend neither on the number of threads nor on the cu
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self, cast
 
 import numpy as np
 
 from tacit.bound.base import Rows
 from tacit.bound.personal import Whole, lessened
+from tacit.data.memory import memory_size
+from tacit.data.packed import Packed
+from tacit.data.ratings import Ratings
 from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
 from tacit.errors import SettingError
 from tacit.ledger.account.personal import WHOLE
 from tacit.noise.release import Charge, release
+from tacit.rounds.options import How
+from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
@@ -29,13 +35,26 @@ class Threads(InMemory):
     _asked: Mapping[str, int] | None = None
     _weights: Whole | None = None
 
+    @classmethod
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
+        """An engine over these ratings; where they are in a file, one that streams them."""
+        if cls is Threads and isinstance(ratings, Packed):
+            from tacit.engine.streaming import Streaming
+
+            memory = memory_size(how.memory)
+            made = Streaming(ratings, how.threads, how.progress, memory)
+            return cast("Self", made)
+        return super().over(ratings, how, budget)
+
     def run(
         self, round_: Round, state: State, charge: Charge
     ) -> Mapping[str, Released]:
         """Sum over blocks of people, then noise and release part by part."""
         self._check_round(round_)
         self._make_room(round_)
-        factors = factors_of(round_)
+        factors = self._factors(round_)
         sums = self._sum(round_, state, factors)
         done: dict[str, Released] = {}
         for part in round_.parts:
@@ -48,6 +67,10 @@ class Threads(InMemory):
                 whole = sums[part.name].whole
                 done[part.name] = release(path, whole, part.bound.steps, charge)
         return done
+
+    def _factors(self, round_: Round) -> dict[str, Factors]:
+        """Where the rows of each Gram part are gathered."""
+        return factors_of(round_)
 
     def lessen(self, asked: Mapping[str, int]) -> None:
         """Give some people, by id, a weight below `WHOLE` (`tacit.bound.personal`)."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.errors import SettingError
+from tacit.fitting.place import placed
 from tacit.fitting.run import fit
 
 if TYPE_CHECKING:
@@ -46,7 +47,13 @@ def fit_given(
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,
-        as_ratings(ratings, items=catalogue, **said),
+        placed(
+            ratings,
+            method.engine,
+            threads=method.threads,
+            items=catalogue,
+            **said,
+        ),
         items=catalogue,
         users=users,
         start=_start(start),

@@ -47,7 +47,7 @@ def check_budgets(order: Order) -> None:
         )
     if order.engine != "threads":
         raise SettingError(
-            f"on the engine {order.engine} each device decides for itself",
+            f"the engine {order.engine} does not weigh single people's rows",
             remedy="use --engine threads, or `tacit federate device --own-epsilon`",
         )
 

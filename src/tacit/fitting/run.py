@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
@@ -18,10 +19,11 @@ from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
-from tacit.fitting.known import known_of
+from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.personal import check_lessens, weights_of
+from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
@@ -35,9 +37,10 @@ from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
+    from tacit.data.apart import Apart
     from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 
 def fit(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -98,7 +101,7 @@ def fit(
 
 def trial(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -140,7 +143,7 @@ def trial(
 
 def rehearse(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -151,13 +154,20 @@ def rehearse(
     _Run(method, ratings, items, users, None, people=public).rehearse()
 
 
+def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:
+    """What a fit may see, where it is."""
+    if isinstance(ratings, Ratings):
+        return apart.seen(ratings)
+    return ratings.seen_by(apart)
+
+
 class _Run:
     """One fit from public facts to a shared model."""
 
     def __init__(
         self,
         method: Method,
-        ratings: Ratings,
+        ratings: Ratings | SparkRatings,
         items: Catalogue | None,
         users: int | None,
         progress: Progress | None,
@@ -167,6 +177,7 @@ class _Run:
         noise_off: bool = False,
         people: PublicPeople | None = None,
     ) -> None:
+        check_place(ratings, method.engine)
         schema = ratings.schema
         if users is not None:
             schema = schema.declare(users)
@@ -184,6 +195,8 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if order.public is not None:
+            check_beside(order.public, ratings)
         if noise_off and order.calibration != "paper":
             raise SettingError(
                 "noise off is for what papers print",
@@ -192,10 +205,9 @@ class _Run:
         self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
-        self.fingerprint = partial(fingerprint, ratings)
-        """Of all ratings, those that are kept apart too."""
+        whole = ratings
         if order.apart is not None:
-            ratings = order.apart.seen(ratings)
+            ratings = _seen(order.apart, ratings)
         self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
@@ -203,11 +215,17 @@ class _Run:
         sound = order.calibration == "sound"
         own = order.budget if sound and method.local else None
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
+        self.fingerprint = (
+            partial(fingerprint, whole)
+            if isinstance(whole, Ratings)
+            else self.engine.fingerprint
+        )
+        """Of all ratings, those that are kept apart too."""
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
         if order.public is not None:
-            known = known_of(order.public, catalogue)
+            known = known_of(order.public, catalogue, order.apart)
             self.public = replace(self.public, known=known)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
