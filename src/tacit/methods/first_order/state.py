@@ -11,7 +11,7 @@ from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.effects import Evidence
 from tacit.methods.refine.level import Level
 from tacit.methods.refine.weights import Weights
-from tacit.rounds.state import NOT_YET, State
+from tacit.rounds.state import NOT_YET, State, free
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class Effects:
 class Tastes:
     """What items have in common: columns of a person's unknown vector."""
 
-    loadings: Floats
+    loadings: Floats = free(1)
     """Items x columns (the field says item factors)."""
     doubt: Floats
     """Variance of an item's ratings that its loadings leave unexplained by their own error."""

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.refine.weights import Weights
+from tacit.rounds.state import free
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ class Axes:
     """Directions of taste, best determined first; columns of zeros where loadings have
     fewer columns than asked for."""
 
-    vectors: Floats
+    vectors: Floats = free(0)
     reliability: Floats
     """Share of each axis' variance that a typical person's ratings show; 1 for columns of zeros."""
 
