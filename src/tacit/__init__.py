@@ -70,9 +70,9 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
+    from tacit.data.pack import pack
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
-    from tacit.data.pack import pack
     from tacit.data.read import read
     from tacit.data.reading.items import read_items
     from tacit.data.sample import sample, sample_catalogue

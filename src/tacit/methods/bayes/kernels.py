@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from tacit.kernels.compiled import njit
 
 TILE = 16
 """Cells that are solved side by side."""
