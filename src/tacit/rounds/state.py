@@ -31,8 +31,8 @@ GROWS = "grows"
 """Mark of an array to which each round appends a row: whoever has the earlier rows need not
 be sent them again."""
 FREE = "free"
-"""Mark of an axis whose length follows from what was released: columns of taste, of which a
-state has as many everywhere."""
+"""Mark of an array that names its axis whose length follows from what was released: columns
+of taste, of which a state has as many everywhere (`field(metadata={"free": 1})`)."""
 
 
 class NotYet:
@@ -63,11 +63,6 @@ NOT_YET: Any = NotYet()
 def later(*, derived: bool = False, grows: bool = False) -> Any:
     """A field that a later round fills. `derived`, `grows`: see `DERIVED`, `GROWS`."""
     return field(default=NOT_YET, metadata={DERIVED: derived, GROWS: grows})
-
-
-def free(axis: int) -> Any:
-    """An array of which this axis is `FREE`."""
-    return field(metadata={FREE: axis})
 
 
 def known(value: T) -> TypeGuard[T]:

@@ -19,13 +19,12 @@ it is post-processing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.refine.weights import Weights
-from tacit.rounds.state import free
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +43,7 @@ class Axes:
     """Directions of taste, best determined first; columns of zeros where loadings have
     fewer columns than asked for."""
 
-    vectors: Floats = free(0)
+    vectors: Floats = field(metadata={"free": 0})
     reliability: Floats
     """Share of each axis' variance that a typical person's ratings show; 1 for columns of zeros."""
 
