@@ -220,7 +220,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
 
 
 def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
-    """The evaluation that the options name."""
+    """The evaluation of these ratings that the options name."""
     from tacit.cli.people import public_people
     from tacit.evaluation.arms import Grid
     from tacit.evaluation.door import AskedEvaluation
