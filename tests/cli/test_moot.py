@@ -60,6 +60,7 @@ MAKES = {
     "is for private ratings": ["--public-data"],
     "has no effect with --release": ["--release"],
     "has no effect with --folds": ["--folds", "3"],
+    "has no effect with --engine spark": ["--engine", "spark"],
     "has no effect with --gauntlet or --claims": ["--gauntlet"],
     "has no effect with --parties": ["--parties"],
     "has no effect with --lists": ["--lists", "a,b"],

@@ -98,24 +98,18 @@ TABLE = (
     ),
     Moot(
         "fit",
-        "is for files of this machine: Spark reads csv and parquet",
+        "has no effect with --engine spark, which reads csv and parquet",
         _on_cluster,
         ("layout",),
     ),
     Moot(
         "evaluate",
-        "is for one machine, and has no effect with --engine spark",
+        "has no effect with --engine spark, which judges on the cluster",
         lambda said: _on_cluster(said) and not said["release"],
         (
             *("layout", "twin", "reference", "listed", "processes", "out"),
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
-    ),
-    Moot(
-        "tune",
-        "names a cluster, and a tuning runs on one machine",
-        _on_cluster,
-        ("engine",),
     ),
     Moot(
         "tune",
