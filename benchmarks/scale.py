@@ -119,11 +119,13 @@ def page(told: dict[str, Any]) -> str:
     lines = [
         "# Scale",
         "",
-        "From a csv to a model past the size of memory, seeded ratings as skewed as Netflix' "
-        "(`benchmarks/scale_made.py`), epsilon 1 for a person: `python benchmarks/scale.py "
-        "run FOLDER`. Every command is a process of its own; *peak* is its resident memory. "
-        "The numbers are also in [scale.json](scale.json); what follows from them is in "
-        "[scale](../scale.md).",
+        (
+            "From a csv to a model past the size of memory, seeded ratings as skewed as Netflix' "
+            "(`benchmarks/scale_made.py`), epsilon 1 for a person: `python benchmarks/scale.py "
+            "run FOLDER`. Every command is a process of its own; *peak* is its resident memory. "
+            "The numbers are also in [scale.json](scale.json); what follows from them is in "
+            "[scale](../scale.md)."
+        ),
     ]
     for each in told["runs"]:
         limits = LIMITS.get(each["ratings"], {})
@@ -135,12 +137,16 @@ def page(told: dict[str, Any]) -> str:
         )
         lines += [
             "",
-            f"## {each['ratings']:,} ratings, {each['people']:,} people, "
-            f"{each['items']:,} items",
+            (
+                f"## {each['ratings']:,} ratings, {each['people']:,} people, "
+                f"{each['items']:,} items"
+            ),
             "",
-            f"`--memory {each['memory']}`, {each['cores']} cores ({each['machine']}), {busy}; "
-            f"commit {each['commit']}, {each['date']}. The pack has "
-            f"{each['pack_bytes'] / each['ratings']:.2f} bytes a rating.",
+            (
+                f"`--memory {each['memory']}`, {each['cores']} cores ({each['machine']}), {busy}; "
+                f"commit {each['commit']}, {each['date']}. The pack has "
+                f"{each['pack_bytes'] / each['ratings']:.2f} bytes a rating."
+            ),
             "",
             "| step | by the clock, s | of processors, s | peak, GB | to stay under |",
             "|---|---|---|---|---|",
