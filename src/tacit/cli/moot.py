@@ -100,7 +100,7 @@ TABLE = (
         "fit",
         "has no effect with --engine spark, which reads csv and parquet",
         _on_cluster,
-        ("layout",),
+        ("layout", "memory"),
     ),
     Moot(
         "evaluate",
