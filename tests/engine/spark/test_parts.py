@@ -143,6 +143,15 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
     }
 
 
+def test_rows_of_numbers_are_packed_as_they_were_read():
+    rows = batch([3, 3, 4], [10, 1, 7], [5.0, 2.0, 4.0])
+    code = Code(ITEMS, 1.0, 5.0, True, False)
+    blocks, told = packed([rows], code=code)
+    assert blocks[0].item.tolist() == [0, 2]
+    assert blocks[0].value.tolist() == [2.0, 5.0]
+    assert told["faults"] == {str(UNLISTED): 1}
+
+
 def test_no_id_stands_in_a_block():
     blocks, told = packed([sorted_rows(["person-7"], [0], [1.0], [0])])
     assert b"person-7" not in blocks[0].write(4)
