@@ -28,6 +28,7 @@ from tacit.cli.people import (
     named,
     public_people,
     refuse_forgotten,
+    tell_found,
 )
 from tacit.cli.show import say
 
@@ -73,6 +74,11 @@ from tacit.cli.show import say
     metavar="FILE",
     help="People to leave out, one id a line: those who asked to be forgotten.",
 )
+@click.option(
+    "--budgets",
+    metavar="FILE",
+    help="Columns user, epsilon: people who want less revealed than the rest.",
+)
 @book_options
 @data_options
 @run_options
@@ -86,6 +92,7 @@ def fit(
     keep_apart: str | None,
     public: str | None,
     public_are: str | None,
+    budgets: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -95,6 +102,7 @@ def fit(
     statement says what was promised.
     """
     from tacit.data.apart import parse_apart
+    from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
     from tacit.ledger.statement.brief import brief
@@ -117,6 +125,7 @@ def fit(
         start=earlier,
         keep_apart=None if keep_apart is None else parse_apart(keep_apart),
         public=known,
+        budgets=None if budgets is None else read_budgets(budgets),
     )
     overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)
@@ -124,14 +133,14 @@ def fit(
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
     if without is not None:
-        data = leave_out(data, gone, without)
-        if items is None:
-            data = data.rated()
+        data = leave_out(data, gone, without, listed=items is not None)
         if start is not None:
             note(
                 "--without takes nobody out of the model that --start names: who was in its "
                 "fit is still in it"
             )
+    if order.budgets is not None:
+        tell_found(order.budgets, data)
     from tacit.cli.show import print_json, progress
 
     if items is None:

@@ -1,4 +1,5 @@
-"""Whose ratings a fit uses: people who are public, and people who asked to be forgotten."""
+"""Whose ratings a fit uses: people who are public, who asked to be forgotten, who asked for
+less."""
 
 from __future__ import annotations
 
@@ -10,8 +11,10 @@ from tacit.cli.options import note
 from tacit.cli.parse import parse_scale
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
 
 
 def public_people(
@@ -79,11 +82,29 @@ def refuse_forgotten(
         )
 
 
-def leave_out(data: Ratings, gone: Collection[str], path: str) -> Ratings:
-    """The ratings without these people. Who was found is the owner's to know."""
-    from tacit.data.ratings import counted
-    from tacit.errors import DataError
+def leave_out(
+    data: Ratings | SparkRatings,
+    gone: Collection[str],
+    path: str,
+    *,
+    listed: bool,
+) -> Ratings | SparkRatings:
+    """The ratings without these people. Who was found is the owner's to know.
 
+    Unless items are `listed`, those that only they had rated go with them: ids that come from
+    ratings would tell of them.
+    """
+    from tacit.data.ratings import Ratings, counted
+    from tacit.errors import DataError, SettingError
+
+    if not isinstance(data, Ratings):
+        if not listed:
+            raise SettingError(
+                "on a cluster the ids of items would come from the rows of people left out, too",
+                remedy="list the items: --items FILE",
+            )
+        note(f"{len(gone):,} people are named who are left out")
+        return data.without(gone)
     left, found = data.without(gone)
     if not len(left):
         raise DataError(
@@ -93,4 +114,18 @@ def leave_out(data: Ratings, gone: Collection[str], path: str) -> Ratings:
         f"left out {counted(found, 'person').replace('persons', 'people')} of "
         f"{len(gone):,} named; for the owner only"
     )
-    return left
+    return left if listed else left.rated()
+
+
+def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
+    """How many of those who asked for less are in the table: an id that is spelt otherwise asks
+    for nobody. The owner's to know."""
+    from tacit.data.ratings import Ratings
+
+    if not isinstance(data, Ratings):  # refused on a cluster
+        return
+    found = len(set(budgets.asked) & set(data.users))
+    note(
+        f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "
+        "table; for the owner only"
+    )

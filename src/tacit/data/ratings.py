@@ -35,7 +35,13 @@ LATEST = 100_000_000_000
 def check_times(ratings: Ratings, label: str) -> None:
     """Refuse times that are no seconds."""
     time = ratings.time
-    if time is not None and len(time) and int(time.max()) > LATEST:
+    if time is not None and len(time):
+        check_latest(int(time.max()), label)
+
+
+def check_latest(time: int, label: str) -> None:
+    """Refuse a last time that is no second."""
+    if time > LATEST:
         raise DataError(
             "the times look like milliseconds",
             place=label,

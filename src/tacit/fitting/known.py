@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.public import PublicPeople
+from tacit.data.ratings import Ratings
 from tacit.errors import DataError, SettingError
 from tacit.methods.refine.known import Known
 from tacit.model.person.gaussian import NOISE
 
 if TYPE_CHECKING:
     from tacit.data.apart import Apart
-    from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.order import Order
     from tacit.methods.noiseless.variational import Fitted
 
@@ -60,9 +61,9 @@ def check_public(order: Order, people: PublicPeople) -> None:
         )
 
 
-def check_beside(people: PublicPeople, private: Ratings) -> None:
+def check_beside(people: PublicPeople, private: Ratings | SparkRatings) -> None:
     """Refuse public people beside ratings that are theirs, or that are none."""
-    if people.ratings.value is private.value:
+    if isinstance(private, Ratings) and people.ratings.value is private.value:
         raise SettingError(
             "the public people are the private ones: nothing of them would be protected",
             remedy="give ratings of people who are public, or leave --public out",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.data.schema import LIKES, Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
+from tacit.fitting.personal import WORDS as ASKED_LESS
 from tacit.fitting.start import before, with_earlier
 from tacit.ledger.account.event import EvaluationEvent, Event
 from tacit.ledger.statement import words
@@ -130,6 +131,8 @@ class Said:
         """What one person may add, part by part."""
         if self.plan.limited is not None:
             yield f"at most {self.plan.limited} ratings of a person are used, chosen at random"
+        if self.order.budgets is not None:
+            yield ASKED_LESS
         words = self.plan.limits
         for round_ in self.plan.rounds:
             for part in round_.parts:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tacit.data.apart import Apart
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
+    from tacit.engine.spark.table import SparkRatings
     from tacit.ledger.book.entry import Entry
     from tacit.methods.base import Method
     from tacit.model.model import Model
@@ -168,7 +169,7 @@ def both_catalogues(
     schema: Schema,
     start: Shared,
     items: Catalogue | None,
-    ratings: Ratings | None,
+    ratings: Ratings | SparkRatings | None,
 ) -> Catalogue:
     """The items of both: those of a given catalogue first, else those of the earlier model
     with its features, which stand alone where no ratings are read."""

@@ -8,9 +8,7 @@ the caller, or has a default that is said in the facts of what is made.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -20,7 +18,7 @@ import numpy as np
 from tacit.asked import count, number
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
 from tacit.model.invent import (
     Activity,
     World,
@@ -30,6 +28,7 @@ from tacit.model.invent import (
     people,
     times,
 )
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -69,22 +68,12 @@ class Invented:
 
         target = writable(out)
         frame = pl.DataFrame(_columns(self.ratings))
-        staging = target.with_name(f".{target.name}.part")
-        try:
+        with whole(target, remedy="choose another --out") as file:
             if target.suffix == ".parquet":
                 told = {"tacit": json.dumps(self.facts, sort_keys=True)}
-                frame.write_parquet(staging, metadata=told)
+                frame.write_parquet(file, metadata=told)
             else:
-                frame.write_csv(staging)
-            os.replace(staging, target)
-        except OSError as error:
-            raise StorageError(
-                f"{out} cannot be written: {error.strerror}",
-                remedy="choose another --out",
-            ) from None
-        finally:
-            with suppress(OSError):  # where a folder on the way is a file
-                staging.unlink(missing_ok=True)
+                frame.write_csv(file)
 
 
 def writable(out: str | Path) -> Path:

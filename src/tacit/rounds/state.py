@@ -50,6 +50,11 @@ class NotYet:
     def __repr__(self) -> str:
         return "NOT_YET"
 
+    def __reduce__(self) -> str:
+        """The one and only, on whatever machine a state is sent to: rounds ask for it by
+        `is`."""
+        return "NOT_YET"
+
 
 NOT_YET: Any = NotYet()
 """The default of a field that a later round fills."""

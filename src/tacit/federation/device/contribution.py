@@ -1,17 +1,13 @@
-"""What one device adds to a round: computed from its own ratings and public state, clipped, on
-the grid; and nothing where a state makes nonsense of its numbers."""
+"""What a round asks of one device, from its own ratings and public state; and nothing where a
+state makes nonsense of its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
-from tacit.bound.check import check_rows
-from tacit.engine.gram import Factors
-from tacit.federation.protocol.wire import PartLayout
 from tacit.rounds.round import Block, Part, Round
 from tacit.rounds.state import State
 
@@ -50,22 +46,3 @@ def _nothing(part: Part) -> Rows:
         np.zeros(0, np.uint32),
         np.zeros((0, part.width)),
     )
-
-
-def on_grid(
-    part: Part, layout: PartLayout, given: Rows, count: int
-) -> NDArray[np.int64]:
-    """The contribution to a part, clipped and on the grid."""
-    from tacit.kernels.rows import add_rows
-
-    if part.form == "gram":
-        # its own products alone, each once: the bound is on the row, before it is
-        # multiplied
-        factors = Factors(part)
-        factors.add(0, given, 1)
-        return factors.packed()
-    size = count if layout.sparse else part.size
-    check_rows(given, name=part.name, people=1, size=size)
-    total = np.zeros((size, part.width), np.int64)
-    add_rows(given.index, part.bound.apply(given), total)
-    return total

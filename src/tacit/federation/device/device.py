@@ -21,12 +21,14 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.bound.base import Rows
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import own_report
 from tacit.federation.agreed.scheme import Holding
-from tacit.federation.device.contribution import contributed, on_grid
+from tacit.federation.device.contribution import contributed
+from tacit.federation.device.own import own_integers, paid
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
@@ -34,6 +36,7 @@ from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import (
     Announcement,
+    PartLayout,
     Upload,
     digest,
     pack,
@@ -43,7 +46,7 @@ from tacit.hidden import shapes
 from tacit.ledger.account.event import Event, Unbounded
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice, Turns
-from tacit.rounds.round import Block, Round
+from tacit.rounds.round import Block, Part, Round
 from tacit.rounds.state import State
 
 PLACE_DIGITS = 13
@@ -123,6 +126,8 @@ class Device:
         self.place = int(drawn[:PLACE_DIGITS], 16)
         """Drawn once for a task, never from ratings: in which slice of the people it is."""
         self.check_task()
+        self.weight = policy.weight(made)
+        """What all its numbers are multiplied by, for who asked for less; nobody is told."""
 
     def _keep(self, most: int) -> None:
         """At most `most` ratings, by a hash keyed with the device's secret: never by value
@@ -175,8 +180,9 @@ class Device:
         found = [
             self.made.events[path] for path in paths if path in self.made.events
         ]
+        once = {"times": 1, "beside": None, "instead": None}
         return [
-            e.model_copy(update={"times": 1, "beside": None, "instead": None})
+            paid(e, self.weight).model_copy(update=once)
             for e in found
             if not isinstance(e, Unbounded)
         ]
@@ -348,7 +354,7 @@ class Device:
                 out.append(report.astype("<i8").tobytes())
                 continue
             own = self.made.scheme.rows(layout, asked)
-            whole = on_grid(part, layout, given[part.name], len(own))
+            whole = self._whole(part, layout, given[part.name], len(own))
             self._note(None if event is None else own_event(event, whole))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
@@ -382,3 +388,10 @@ class Device:
             0,
             self.personal,
         )
+
+    def _whole(
+        self, part: Part, layout: PartLayout, given: Rows, count: int
+    ) -> NDArray[np.int64]:
+        """The contribution to a part, clipped, on the grid and times its weight."""
+        size = count if layout.sparse else part.size
+        return own_integers(part, size, given, self.weight)

@@ -78,7 +78,7 @@ function known() {
   if (!weight)
     return model
       .person(new Map())
-      .rank({ by: 'rating', n: STARTERS })
+      .rank({ n: STARTERS })
       .map((/** @type {any} */ one) => one.item);
   const rows = Array.from(weight, (/** @type {number} */ _, /** @type {number} */ row) => row);
   return rows.sort((one, other) => weight[other] - weight[one]).slice(0, STARTERS);

@@ -8,6 +8,7 @@
 
 import { ModelError, floats, number } from './check.js';
 import { cholesky, dot, identity, lowerInverse, squared, times } from './linear.js';
+import { wanted } from './rank.js';
 
 /** @typedef {import('./check.js').Tables} Tables */
 /** @typedef {import('./kind.js').Own} Own */
@@ -61,6 +62,10 @@ export class Gaussian {
       due: null,
     };
     this.last = this.prior;
+    /** Kinds that add neighbours go by the expected rating. @type {Float64Array | undefined} */
+    this.lean = undefined;
+    if (new.target === Gaussian && tables.has('weight'))
+      this.lean = wanted(this.baseline, floats(tables, 'weight', [items]).data);
   }
 
   /** @param {Own} own @returns {State} */

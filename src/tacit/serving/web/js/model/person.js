@@ -27,7 +27,7 @@ import { orderScores, top } from './rank.js';
  * @property {number} total  before the ends of the scale
  *
  * @typedef {object} WhyNot
- * @property {'unknown' | 'rated' | 'excluded' | 'listed' | 'lower' | 'unsure' | 'certain'} code
+ * @property {'unknown' | 'rated' | 'excluded' | 'listed' | 'lower' | 'equal'} code
  * @property {number} [place]  among all that could be listed, from 1
  * @property {number} [score]
  * @property {number} [needed]  score of the last listed
@@ -210,11 +210,8 @@ export class Person {
       error: line.error,
       last: last?.rating,
     };
-    if (this.model.kindOf.ranksBy === 'rating' && last && line.rating >= last.rating) {
-      if (line.error > last.error) return { code: 'unsure', ...told };
-      if (line.error < last.error) return { code: 'certain', ...told };
-    }
-    return { code: 'lower', ...told };
+    const equal = this.model.kindOf.ranksBy === 'rating' && last && line.rating >= last.rating;
+    return { code: equal ? 'equal' : 'lower', ...told };
   }
 
   /** Where this person stands among the films of the map. */

@@ -6,12 +6,17 @@ import { chanceAbove } from './normal.js';
 
 /** On the inner scale: a rating of three quarters of the scale and more (4 on 1..5) is a like. */
 const LIKED = 1;
+/** Share of an item's own effect that the order of a list leaves out. */
+const OTHERS = 0.6;
+/** What one unit of the log of popularity adds. */
+const KNOWN = 0.12;
 /** Up to so many the best are kept sorted while going through the items. */
 const FEW = 200;
 
 /**
  * What a list goes by. `safety` is neutral at one half; at 1 what is unsure counts one standard
  * error less, at 0 one more. A model whose ratings say nothing about an item has its own order.
+ * Unless it is said by what, the expected rating has company: see `wanted`.
  * @param {import('./kind.js').Kind} kind @param {import('./kind.js').State} state
  * @param {By | undefined} by @param {number} safety
  * @returns {Float64Array}
@@ -21,7 +26,20 @@ export function orderScores(kind, state, by, safety) {
   if (kind.ranksBy !== 'rating') return state.scores ?? mean;
   if (by === 'liked') return mean.map((value, i) => chanceAbove(value, sd[i], LIKED));
   const reach = (by === 'explore' ? 1 : 0) + 1 - 2 * safety;
-  return reach === 0 ? mean : mean.map((value, i) => value + reach * sd[i]);
+  const lean = by ? undefined : kind.lean;
+  return mean.map((value, i) => value + reach * sd[i] + (lean ? lean[i] : 0));
+}
+
+/**
+ * What the order of a list adds to the expected rating: less of what everybody thinks of an item,
+ * which leaves more of one's own taste, and what many know.
+ * @param {Float32Array} baseline @param {ArrayLike<number>} weight
+ */
+export function wanted(baseline, weight) {
+  return Float64Array.from(
+    baseline,
+    (value, i) => KNOWN * Math.log1p(Math.max(weight[i], 0)) - OTHERS * value,
+  );
 }
 
 /**

@@ -164,8 +164,7 @@ async function placeOf(home, row) {
     number(answer.place ?? 0),
     number(home.items.length - home.rated().length),
   );
-  if (answer.code === 'unsure') return `${texts.film.notThere}: ${texts.film.unsure} ${place}`;
-  if (answer.code === 'certain') return `${texts.film.notThere}: ${texts.film.certain} ${place}`;
+  if (answer.code === 'equal') return `${texts.film.notThere}: ${texts.film.equal} ${place}`;
   const gap = Math.max(0, (last?.rating ?? 0) - (answer.rating ?? 0));
   const behind =
     last && !home.likes && gap >= 0.05
