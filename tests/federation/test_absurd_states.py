@@ -164,3 +164,29 @@ def _columns_of_taste(made, state, name, axis, length) -> bool:
     free = made.first_state.free_axes()
     here = [each for each in free if each in state]
     return here == [name] and free[name] == axis and length > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_columns_of_taste_that_were_learned_are_taken_if_all_have_them():
+    """How many there are follows from what was released."""
+    made = assembled("bayes")
+    free = made.first_state.free_axes()
+    tried = 0
+    for index, state in states(made):
+        here = [name for name in free if name in state]
+        grown = {name: _wider(state[name], free[name]) for name in here}
+        if len(here) > 1:
+            assert isinstance(
+                answered(made, index, {**state, **grown}, [1, HIDDEN]), int
+            )
+            grown.pop(here[0])
+            assert (
+                answered(made, index, {**state, **grown}, [1, 2]) == "refused"
+            )
+            tried += 1
+    assert tried >= 2
+
+
+def _wider(array: np.ndarray, axis: int) -> np.ndarray:
+    wide = [(0, 3 if each == axis else 0) for each in range(array.ndim)]
+    return np.pad(array, wide)
