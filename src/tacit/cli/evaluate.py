@@ -184,7 +184,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         return
     from tacit.cli.show import print_json
 
-    asked = _asked(options)
+    asked = _asked(ratings, options)
     if options["engine"] == "spark":
         from tacit.cli.on_cluster import evaluate_on_cluster
 
@@ -219,9 +219,9 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         _print(found)
 
 
-def _asked(options: dict[str, Any]) -> AskedEvaluation:
-    """The evaluation that the options name."""
-    from tacit.cli.fit import public_people
+def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
+    """The evaluation of these ratings that the options name."""
+    from tacit.cli.people import public_people
     from tacit.evaluation.arms import Grid
     from tacit.evaluation.door import AskedEvaluation
     from tacit.evaluation.how import HeldBack
@@ -256,7 +256,7 @@ def _asked(options: dict[str, Any]) -> AskedEvaluation:
     )
     public = None
     if options["public"] is not None:
-        public = public_people(options["public"], None, options)
+        public = public_people(ratings, options["public"], None, options)
     return AskedEvaluation(
         grid, how, reference=options["reference"], public=public
     )

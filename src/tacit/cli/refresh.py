@@ -137,7 +137,7 @@ def refresh(
         )
         return
     written = (
-        f"\nrelease {made.week} of {horizon} written to {made.place}; its noise is "
+        f"\nrelease {made.week} of {horizon} written to {made.place}; its noise is at most "
         f"{made.growth:.2f} times that of one release at the whole budget"
     )
     say("\n".join([*brief(made.model.statement), written]))
