@@ -63,3 +63,8 @@ def test_a_page_of_timings_follows_from_its_numbers(name, module):
             assert run[needed], needed
     page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     assert page == measured(module).page(told)
+
+
+def test_the_simulated_load_is_what_the_page_says():
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert measured("load").table() in page
