@@ -162,13 +162,14 @@ def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
         )
 
     ways = (
-        ("rating", "liked", "explore")
+        ("rating", "liked", "explore", "wanted")
         if personal.ranks_by == "rating"
         else (personal.ranks_by,)
     )
     lists = {}
     for by in ways:
-        scores = order_scores(personal, own, by).scores
+        told = None if by == "wanted" else by  # the order unless told
+        scores = order_scores(personal, own, told).scores
         lists[by] = [
             [int(i), *_short([scores[i]])] for i in top(scores, 6, seen)
         ]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.bound import RowClip, Rows
+from tacit.data.budgets import Budgets
 from tacit.data.memory import memory_size
 from tacit.data.packed import open_pack, packed
 from tacit.data.packed.packed import write_pack
@@ -85,6 +86,22 @@ def digest(name, unit, ratings, **more):
 def test_models_are_equal(name, unit, in_file, tmp_path):
     assert digest(name, unit, few_ratings()) == digest(name, unit, in_file)
     assert os.listdir(tmp_path) == ["few.tacit"]
+
+
+@pytest.mark.parametrize("name", ["bias", "ease"])
+def test_people_who_ask_for_less_are_the_same_in_a_file(name, in_file):
+    """Their weights follow their rows, also into the scratch files of a matrix."""
+    some = dict.fromkeys(few_ratings().users[::3], 0.2)
+
+    def model(ratings, asked):
+        with inject_bits(drawn(7)):
+            method = find(name)(epsilon=20.0, threads=1)
+            fitted = fit(method, ratings, users=150, budgets=Budgets(asked))
+        return fitted.shared.digest()
+
+    lessened = model(few_ratings(), some)
+    assert model(in_file, some) == lessened
+    assert model(in_file, {"nobody": 0.2}) != lessened
 
 
 def test_two_threads_and_another_cut_change_nothing(in_file, monkeypatch):

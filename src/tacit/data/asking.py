@@ -111,11 +111,14 @@ class Asked:
         raise AssertionError("lines were kept")
 
 
-def _pair(scale: Sequence[float]) -> tuple[float, float]:
+def _pair(scale: Sequence[float] | str) -> tuple[float, float]:
     try:
+        if isinstance(scale, str):  # "15" would pass for (1, 5)
+            raise TypeError
         low, high = (float(each) for each in scale)
     except (TypeError, ValueError):
         raise SettingError(
-            "scale is not two numbers", remedy="give LOW,HIGH, such as 1,5"
+            "the scale is not two numbers",
+            remedy="give the lowest and the highest possible rating, such as --scale 1,5",
         ) from None
     return low, high

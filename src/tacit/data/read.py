@@ -27,6 +27,7 @@ from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
+from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
 
 HEAD = 1 << 16
@@ -150,6 +151,20 @@ def _check_kinds(ask: Asked, layout: object) -> None:
         text("layout", layout, "give the name of a layout")
     if positive is not None and not isinstance(positive, bool):
         number("positive", positive, "give the least rating that is a like")
+
+
+def schema_of(
+    scale: tuple[float, float] | None,
+    positive: float | bool | None,
+    users: int | None,
+    rated: bool,
+    label: str,
+) -> Schema:
+    """What is public of a table without a layout, as it was said."""
+    likes = None if positive is False else positive
+    return Asked(scale, None, "last", likes, users, None).schema(
+        None, rated, label
+    )
 
 
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:

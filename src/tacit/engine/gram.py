@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
 from tacit.bound.gram import Indices, index_type
+from tacit.bound.personal import Whole, factor_weights, lessened
 from tacit.engine import chunked
 from tacit.errors import Failure, SettingError
 from tacit.hidden import shapes
@@ -62,12 +63,17 @@ class Factors:
         self._blocks: dict[int, Bounded] = {}
         self._weighted = False
 
-    def add(self, position: int, rows: Rows, people: int) -> None:
-        """Bound one block; cells outside the matrix are left out after they counted."""
+    def add(
+        self, position: int, rows: Rows, people: int, own: Whole | None = None
+    ) -> None:
+        """Bound one block, times its people's `own` weights; cells outside the matrix are left
+        out after they counted."""
         check_rows(
             rows, name=self.part.name, people=people, size=self.part.size + 1
         )
         q = self.bound.apply(rows)
+        if own is not None:
+            q = lessened(q, rows.ptr, factor_weights(own))
         weights = self.bound.weights(rows, q)
         inside = rows.index.astype(np.int64) < self.part.size
         kept = np.concatenate([[0], np.cumsum(inside)])
@@ -94,6 +100,15 @@ class Factors:
         """Keep one block's rows until all are there."""
         self._blocks[position] = block
 
+    def take(self) -> list[Bounded]:
+        """All that was added, in order, to be put into others like this one."""
+        return [self._blocks.pop(position) for position in sorted(self._blocks)]
+
+    def put(self, rows: Bounded) -> None:
+        """Rows that another one had bounded."""
+        self._weighted |= len(rows.weight) > 0
+        self._blocks[len(self._blocks)] = rows
+
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
         from tacit.engine.kernels import bands, mirror
@@ -102,7 +117,7 @@ class Factors:
         cells = sum(len(block.value) for block in self._blocks.values())
         if cells > max(chunked.SMALLER * size**2, chunked.CHUNK):
             return self._in_passes(name, charge, threads, size)
-        band_sums = self._bands()
+        band_sums = self.bands()
         opened = GramRelease(
             name, size, self.bound.diagonal, self.bound.steps, charge
         )
@@ -160,7 +175,7 @@ class Factors:
         from tacit.engine.kernels import bands
 
         size = self.part.size
-        band_sums = self._bands()
+        band_sums = self.bands()
         rows = []
         for first, last in bands(size, BAND):
             sums = band_sums(first, last)
@@ -168,14 +183,12 @@ class Factors:
             rows += [sums[r - first, r + skip :] for r in range(first, last)]
         return np.concatenate(rows)[:, None]
 
-    def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
+    def bands(self) -> Callable[[int, int], NDArray[np.int64]]:
         """Rows `first` to `last` of the sum of products, of all that was added."""
         from tacit.engine.kernels import arrange, entry_band, factor_band
 
         size = self.part.size
-        blocks = [
-            self._blocks.pop(position) for position in sorted(self._blocks)
-        ]
+        blocks = self.take()
         if not blocks:
             blocks = [NOBODY]
         counts = (np.asarray(block.counts, np.int64) for block in blocks)

@@ -132,9 +132,14 @@ class PersonalModel(ABC):
     def explain(self, own: Own, item: int) -> Reason:
         """The prediction for one item, taken apart."""
 
+    def lean(self) -> Floats | None:
+        """What the order of a list adds to the expected rating of each item, the same for
+        everybody; None where lists go by the expected rating alone."""
+        return None
+
     def scores(self, own: Own) -> Floats:
-        """What `recommend` orders by where a rating is not the point (popularity, likes)."""
-        return self.predict(own)[0]
+        """What `recommend` orders by unless it is told otherwise."""
+        return leaning(self.predict(own)[0], self.lean())
 
     def similar(self, item: int) -> Floats:
         """Closeness of every item to this one."""
@@ -168,6 +173,11 @@ class PersonalModel(ABC):
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """For `tacit export`."""
         return self.arrays
+
+
+def leaning(mean: Floats, lean: Floats | None) -> Floats:
+    """Expected ratings, one row or many, with what the order of a list adds to them."""
+    return mean if lean is None else np.asarray(mean + lean)
 
 
 class Published(Protocol):

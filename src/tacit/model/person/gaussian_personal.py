@@ -21,6 +21,7 @@ from tacit.model.person.base import (
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number
+from tacit.model.person.wanted import wanted
 
 
 class GaussianPersonal(PersonalModel):
@@ -91,6 +92,18 @@ class GaussianPersonal(PersonalModel):
             moved = gaussian.influence(self.model, own.items, own.values, item)
         return Reason(float(self.model.baseline[item]), moved)
 
+    def lean(self) -> Floats | None:
+        """Less of what everybody thinks, more of what many know; see
+        `tacit.model.person.wanted`. Models that add neighbours to this one, or have no
+        popularity, go by the expected rating."""
+        return self._lean
+
+    @cached_property
+    def _lean(self) -> Floats | None:
+        if type(self) is not GaussianPersonal or "weight" not in self.arrays:
+            return None
+        return wanted(self.model.baseline, self.arrays["weight"])
+
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the personal level, which all items share."""
         rows = self.model.loadings[:, 1:]
@@ -135,7 +148,7 @@ class GaussianPersonal(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict` without times, one row a person."""
+        """As `scores` without times, one row a person."""
         from tacit.kernels.personal import posterior_means
 
         model = self.model
@@ -151,7 +164,9 @@ class GaussianPersonal(PersonalModel):
             means,
         )
         scores: Floats = means @ model.loadings.T
-        scores += model.baseline  # in place: rows are long
+        lean = self.lean()
+        # In place: rows are long.
+        scores += model.baseline if lean is None else model.baseline + lean
         return scores
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:

@@ -15,6 +15,7 @@ from tacit.model.person.base import (
     Own,
     PersonalModel,
     answering,
+    leaning,
     sensible,
 )
 
@@ -51,6 +52,8 @@ def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
 def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     chosen = by or model.ranks_by
     mean, sd = model.predict(own)
+    if by is None and chosen == "rating":
+        return Ordered(leaning(mean, model.lean()), mean, sd)
     if chosen == "rating":
         return Ordered(mean, mean, sd)
     if chosen == "liked":

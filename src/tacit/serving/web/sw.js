@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '22d3b6f846c7';
+const VERSION = '6caf30a6998d';
 
 serve(VERSION);

@@ -158,7 +158,7 @@ export class Home extends EventTarget {
   }
 
   #wish() {
-    return { by: 'rating', n: this.shown, safety: 1 - this.explore, exclude: this.#excluded() };
+    return { n: this.shown, safety: 1 - this.explore, exclude: this.#excluded() };
   }
 
   /** @returns {number[]} */

@@ -25,7 +25,6 @@ import './model/map.js';
 import './model/mean.js';
 import './model/model.js';
 import './model/neighbours.js';
-import './model/normal.js';
 import './model/person.js';
 import './model/rank.js';
 import './model/sparse.js';
@@ -78,7 +77,7 @@ function known() {
   if (!weight)
     return model
       .person(new Map())
-      .rank({ by: 'rating', n: STARTERS })
+      .rank({ n: STARTERS })
       .map((/** @type {any} */ one) => one.item);
   const rows = Array.from(weight, (/** @type {number} */ _, /** @type {number} */ row) => row);
   return rows.sort((one, other) => weight[other] - weight[one]).slice(0, STARTERS);

@@ -133,12 +133,9 @@ export const texts = {
       `It is expected ${gap} stars below ${title}, the last one shown.`,
     place: (/** @type {string} */ place, /** @type {string} */ of) =>
       `it would be number ${place} of ${of}.`,
-    unsure:
-      'it is expected to be as good as those shown, but the model is less sure of it, and the ' +
-      'slider is on the safe side;',
-    certain:
-      'it is expected to be as good as those shown, but the model is surer of it, and the ' +
-      'slider asks to explore;',
+    equal:
+      'it is expected to be as good as those shown, but the list also goes by what many know ' +
+      'and by the slider; ',
     like: 'More like this',
     noLike: 'This model does not compare films.',
     hide: 'Do not suggest it',

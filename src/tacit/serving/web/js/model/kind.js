@@ -28,6 +28,7 @@
  * @property {(item: number) => Float64Array} similar  closeness of every item
  * @property {() => Axes | null} axes
  * @property {Float32Array} [baseline]
+ * @property {Float64Array} [lean]  what the order of a list adds to the expected rating
  */
 
 export {};

@@ -1,7 +1,6 @@
 /** One person: own ratings and what follows from them. All of it stays in this page. */
 
-import { REACH_80 } from './normal.js';
-import { orderScores, top } from './rank.js';
+import { REACH_80, orderScores, top } from './rank.js';
 
 /**
  * @typedef {object} RankOptions
@@ -27,7 +26,7 @@ import { orderScores, top } from './rank.js';
  * @property {number} total  before the ends of the scale
  *
  * @typedef {object} WhyNot
- * @property {'unknown' | 'rated' | 'excluded' | 'listed' | 'lower' | 'unsure' | 'certain'} code
+ * @property {'unknown' | 'rated' | 'excluded' | 'listed' | 'lower' | 'equal'} code
  * @property {number} [place]  among all that could be listed, from 1
  * @property {number} [score]
  * @property {number} [needed]  score of the last listed
@@ -210,11 +209,8 @@ export class Person {
       error: line.error,
       last: last?.rating,
     };
-    if (this.model.kindOf.ranksBy === 'rating' && last && line.rating >= last.rating) {
-      if (line.error > last.error) return { code: 'unsure', ...told };
-      if (line.error < last.error) return { code: 'certain', ...told };
-    }
-    return { code: 'lower', ...told };
+    const equal = this.model.kindOf.ranksBy === 'rating' && last && line.rating >= last.rating;
+    return { code: equal ? 'equal' : 'lower', ...told };
   }
 
   /** Where this person stands among the films of the map. */
