@@ -3,9 +3,10 @@
 
 The ratings are replayed by date in periods of equal length; a person is counted in the period of
 her first rating, with what she had rated by its end. Compared are the last models, by the error on
-ratings that were held back (90/10): the calendar's; one fit on everybody with 2.4 times the noise
-of a single release; and naive refreshes, one a period, that share the budget. NOT PRIVATE: for
-the owner of the ratings.
+ratings that were held back (90/10), or by recall@20 for methods that give lists: the calendar's;
+one fit on everybody with 2.4 times the noise of a single release; and naive refreshes, one a
+period, that share the budget. What was measured of a method takes its place in the file. NOT
+PRIVATE: for the owner of the ratings.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ import numpy as np
 
 import tacit
 from tacit.data import splits
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.splits import Split
-from tacit.engine.blocks import aligned
 from tacit.evaluation.sweep import measure
 from tacit.fitting.fixed import Periods
 from tacit.fitting.refresh import refresh
@@ -39,6 +40,8 @@ from tacit.model.model import Model
 
 ALLOWED_NOISE = 2.4
 """Times the noise of a single release: what the last model is held against."""
+LISTS = {"popularity": "recall@20", "ease": "recall@20"}
+"""Methods that give lists, and what they are measured by; all others by `rmse`."""
 
 
 def main() -> None:
@@ -59,18 +62,23 @@ def main() -> None:
     for name, mean in table.items():
         print(f"mean {name:22s} {mean:.4f}")
     if given.json:
-        told = {
-            "method": given.method,
-            "epsilon": given.epsilon,
-            "delta": given.delta,
-            "horizon": given.horizon,
-            "features": given.features,
-            "seeds": given.seeds,
-            "metric": "rmse",
-            "each": found,
-            "mean": table,
-        }
-        Path(given.json).write_text(json.dumps(told, indent=1) + "\n")
+        _keep(given, {"each": found, "mean": table})
+
+
+def _keep(given: argparse.Namespace, measured: dict[str, object]) -> None:
+    """Beside what the file has of other methods."""
+    place = Path(given.json)
+    told = json.loads(place.read_text()) if place.exists() else {}
+    told[given.method] = {
+        "epsilon": given.epsilon,
+        "delta": given.delta,
+        "horizon": given.horizon,
+        "features": given.features,
+        "seeds": given.seeds,
+        "metric": LISTS.get(given.method, "rmse"),
+        **measured,
+    }
+    place.write_text(json.dumps(told, indent=1) + "\n")
 
 
 def _asked() -> argparse.Namespace:
@@ -118,7 +126,9 @@ class Arms:
         done = []
         for name in self.given.arms.split(","):
             start = time.perf_counter()
-            error = measure(runs[name](), self.part, lists=False)["rmse"]
+            metric = LISTS.get(self.given.method, "rmse")
+            lists = metric != "rmse"
+            error = measure(runs[name](), self.part, lists=lists)[metric]
             assert error is not None
             print(f"  {name}: {time.perf_counter() - start:.0f} s", flush=True)
             done.append((name, error))

@@ -1,15 +1,26 @@
-"""Is any twin beaten by its own private cell? `python benchmarks/twins.py RATINGS [ITEMS]`
+"""Is any twin beaten by its own private cell? On the judged sets, each cell kept and never
+repeated:
 
-For each method and unit: the error of the non-private twin, the best private cell over the
-epsilons, and the gap between them (above .001 a twin fails). With `--likes 4` the same for
+    python benchmarks/twins.py run --data DATA --out CELLS [--set ml-100k] [--method a,b]
+    python benchmarks/twins.py table --out CELLS > docs/results/twins.json
+
+DATA holds the folders ml-100k, ml-1m and netflix-100. For each method, unit and with and
+without features: the error of the twin, that of each private cell, and the gap between the
+twin and the best of them (above .001 a twin fails). `ease` and `popularity` are compared by
 recall at 20 from ratings of 4 and more. NOT PRIVATE: for the owner of the ratings.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from dataclasses import dataclass
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,87 +28,173 @@ import tacit
 from tacit.data import splits
 from tacit.data.catalogue import Catalogue
 from tacit.data.splits import Split
-from tacit.errors import SettingError
+from tacit.evaluation.cells import run_cells
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
+from tacit.methods.noiseless import twin as gaussian
 
 ALLOWED = 0.001
 """A private cell may be so much better, by its own luck."""
-RATINGS, LIKES = "rmse", "recall@20"
-"""What is compared."""
-FOR_LIKES = ("popularity", "ease", "als", "mf-nonnegative")
-"""Methods that take likes."""
 LIKES_ONLY = ("popularity", "ease")
-"""Those that say nothing about ratings."""
+"""Methods that say nothing about ratings."""
+LIKED = 4.0
+HELD = 600
+FILES = {
+    "ml-100k": ("u.data", "u.item"),
+    "netflix-100": ("training_set", None),
+    "ml-1m": ("ratings.dat", "movies.dat"),
+}
+CODE = 1
+"""Raised where a change makes kept cells stale."""
 
 
-@dataclass(frozen=True)
-class Survey:
-    """The data, and what is compared on it."""
+def remembered(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """The same fit asked for again is not made again: most twins are one."""
+    kept: dict[bytes, Any] = {}
 
-    parts: tuple[Split, ...]
-    items: Catalogue | None
-    metric: str
+    def asked(*arrays: Any, **options: Any) -> Any:
+        options = {"after": None} | options
+        told = hashlib.sha256()
+        for array in arrays:
+            told.update(np.ascontiguousarray(array).tobytes())
+        plain = {key: options[key] for key in options if key != "after"}
+        told.update(repr(sorted(plain.items())).encode())
+        place = told.digest()
+        if place not in kept:
+            kept[place] = fit(*arrays, **options)
+        return kept[place]
 
-    def mean(self, method: str, **options: object) -> float:
-        """The metric, averaged over splits; lower is better."""
-        found = []
-        for seed, part in enumerate(self.parts):
-            made = find(method)(seed=seed, **options)
-            # In a federation who takes part is known.
-            users = None if "threads" in made.engines else part.train.n_users
-            model = trial(made, part.train, items=self.items, users=users)
-            told = measure(model, part, lists=self.metric == LIKES)
-            value = told[self.metric]
-            assert value is not None
-            found.append(-value if self.metric == LIKES else value)
-        return float(np.mean(found))
+    return asked
 
-    def line(self, method: str, unit: str, epsilons: Iterable[float]) -> str:
-        """One row of the table."""
-        twin = self.mean(method, unit=unit, calibration="none")
-        cells = {e: self.mean(method, unit=unit, epsilon=e) for e in epsilons}
-        best = min(cells, key=cells.__getitem__)
-        gap = twin - cells[best]
-        verdict = "FAILS" if gap > ALLOWED else "holds"
-        return (
-            f"{method:18} {unit:7} {abs(twin):.4f} {abs(cells[best]):.4f} "
-            f"at {best:<5g} {gap:+.4f} {verdict}"
+
+@lru_cache(maxsize=2)
+def split_of(
+    data: str, place: str, features: bool, likes: bool
+) -> tuple[Split, Catalogue | None]:
+    """The first split of a set, and its catalogue where features count."""
+    ratings, catalogue = FILES[place]
+    folder = Path(data) / place
+    items = tacit.read_items(folder / catalogue) if catalogue else None
+    known = items if features else None
+    if likes:
+        read = tacit.read(folder / ratings, items=known, positive=LIKED)
+        return splits.make(read, "people", seed=0, hold=HELD), known
+    read = tacit.read(folder / ratings, items=known)
+    return splits.make(read, "90/10", seed=0), known
+
+
+def work(data: str, key: Any) -> dict[str, Any]:
+    """One fit and its error, or the recall of its lists."""
+    method = key["method"]
+    likes = method in LIKES_ONLY
+    part, items = split_of(data, key["set"], key["features"], likes)
+    how = {"calibration": "none"}
+    if key["epsilon"] is not None:
+        how = {"epsilon": key["epsilon"]}
+    made = find(method)(unit=key["unit"], threads=1, **how)
+    # In a federation who takes part is known.
+    users = None if "threads" in made.engines else part.train.n_users
+    model = trial(made, part.train, items=items, users=users)
+    found = measure(model, part, lists=likes)
+    return {"measured": found["recall@20" if likes else "rmse"]}
+
+
+def keys(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for place in args.set.split(","):
+        for features in (False, True) if FILES[place][1] else (False,):
+            for method in args.method.split(","):
+                if features and method in LIKES_ONLY:
+                    continue
+                for unit in find(method).units:
+                    for epsilon in (None, *args.epsilon):
+                        yield {
+                            "set": place,
+                            "features": features,
+                            "method": method,
+                            "unit": unit,
+                            "epsilon": epsilon,
+                            "code": CODE,
+                        }
+
+
+def run(args: argparse.Namespace) -> None:
+    gaussian.fit_gaussian = remembered(gaussian.fit_gaussian)
+    run_cells(keys(args), work, str(args.data), folder=args.out, progress=_tell)
+
+
+def _tell(done: int, total: int, left: float | None) -> None:
+    print(done, total, None if left is None else round(left), file=sys.stderr)
+
+
+def table(folder: Path, commit: str) -> dict[str, Any]:
+    """A row for each twin, with its best private cell."""
+    found: dict[Any, dict[float | None, float]] = {}
+    for path in sorted(folder.glob("*.json")):
+        kept = json.loads(path.read_text())
+        key = kept["key"]
+        if key["code"] == CODE:
+            name = (key["set"], key["features"], key["method"], key["unit"])
+            value = kept["answer"]["measured"]
+            found.setdefault(name, {})[key["epsilon"]] = value
+    order = list(METHODS)
+    rows = []
+    for name, cells in sorted(
+        found.items(),
+        key=lambda one: (
+            list(FILES).index(one[0][0]),
+            one[0][1],
+            order.index(one[0][2]),
+            one[0][3],
+        ),
+    ):
+        private = {e: value for e, value in cells.items() if e is not None}
+        if None not in cells or not private:
+            continue
+        place, features, method, unit = name
+        sign = -1 if method in LIKES_ONLY else 1
+        best = min(private, key=lambda epsilon: sign * private[epsilon])
+        gap = sign * (cells[None] - private[best])
+        rows.append(
+            {
+                "set": place,
+                "features": features,
+                "method": method,
+                "unit": unit,
+                "twin": round(cells[None], 4),
+                "best": round(private[best], 4),
+                "at": best,
+                "epsilons": sorted(private),
+                "gap": round(gap, 4),
+            }
         )
+    return {
+        "command": "python benchmarks/twins.py run --data DATA --out CELLS",
+        "commit": commit,
+        "date": datetime.now(UTC).date().isoformat(),
+        "split": 0,
+        "rows": rows,
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ratings")
-    parser.add_argument("items", nargs="?")
+    parser.add_argument("verb", choices=["run", "table"])
+    parser.add_argument("--data", type=Path, default=Path("data"))
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--set", default=",".join(FILES))
     parser.add_argument("--method", default=",".join(METHODS))
-    parser.add_argument("--epsilon", default="1,5,20,100")
-    parser.add_argument("--unit", default="user,rating,value")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--likes", type=float)
-    given = parser.parse_args()
-    items = tacit.read_items(given.items) if given.items else None
-    likes = given.likes
-    options = {} if likes is None else {"positive": likes}
-    ratings = tacit.read(given.ratings, items=items, **options)
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
-    how = "90/10" if likes is None else "people"
-    parts = tuple(splits.make(ratings, how, seed=seed) for seed in seeds)
-    survey = Survey(parts, items, RATINGS if likes is None else LIKES)
-    epsilons = [float(each) for each in given.epsilon.split(",")]
-    print("method             unit    twin   best private cell and gap")
-    for method in given.method.split(","):
-        if (method not in FOR_LIKES) if likes else (method in LIKES_ONLY):
-            continue
-        for unit in find(method).units:
-            if unit not in given.unit.split(","):
-                continue
-            try:
-                print(survey.line(method, unit, epsilons), flush=True)
-            except SettingError as refused:
-                print(f"{method:18} {unit:7} refused: {refused}", flush=True)
+    parser.add_argument("--commit", default="")
+    parser.add_argument(
+        "--epsilon",
+        default=(20.0, 100.0),
+        type=lambda text: tuple(float(one) for one in text.split(",")),
+    )
+    args = parser.parse_args()
+    if args.verb == "run":
+        run(args)
+    else:
+        print(json.dumps(table(args.out, args.commit), indent=1))
 
 
 if __name__ == "__main__":

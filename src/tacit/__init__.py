@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "pack": "tacit.data.pack",
     "read": "tacit.data.read",
     "read_items": "tacit.data.reading.items",
     "sample": "tacit.data.sample",
@@ -69,6 +70,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit, audit
     from tacit.data.catalogue import Catalogue
+    from tacit.data.pack import pack
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.data.read import read

@@ -13,6 +13,7 @@ FITTED = "--scale 1,5 --epsilon 1 --users 30 --method bias"
 SHAPE = "--users 30 --items 12 --each 8"
 WRITERS = {
     "fit --out": f"fit r.csv {FITTED} --out old",
+    "pack --out": "pack r.csv --scale 1,5 --out old.tacit",
     "tune --out": f"tune r.csv {FITTED} --sweep sweeps=1,2 --out old",
     "add-items --out": "add-items model more.csv --out old",
     "export --out": "export model --to npz --out old.npz",

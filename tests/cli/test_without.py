@@ -77,3 +77,70 @@ def test_people_without_ids_cannot_be_named():
     people = library.read(sparse.csr_matrix(np.ones((3, 2))), scale=(1, 5))
     with pytest.raises(library.TacitError, match="no ids"):
         people.without(["0"])
+
+
+def _people(tmp_path, name, people, extra=()):
+    rows = [
+        f"{who},i{k},{1 + (k + len(who)) % 5}"
+        for who in people
+        for k in range(6)
+    ]
+    text = "\n".join(["user,item,rating", *rows, *extra])
+    (tmp_path / name).write_text(text + "\n")
+    return tmp_path / name
+
+
+def test_an_item_that_only_they_rated_is_forgotten_with_them(tacit, tmp_path):
+    """Without a catalogue the ids come from the ratings that are used."""
+    people = [f"u{k}" for k in range(30)]
+    mine = _people(tmp_path, "mine.csv", people, ["u3,secret,5"])
+    (tmp_path / "gone.txt").write_text("u3\n")
+    seen = tacit(
+        *("fit", mine, *FIT, "--without", tmp_path / "gone.txt"),
+        *("--out", tmp_path / "m"),
+    )
+    assert seen.status == 0, seen.err
+    kept = library.load(tmp_path / "m").shared.catalogue.ids
+    assert list(kept) == [f"i{k}" for k in range(6)]
+
+
+def test_nobody_is_forgotten_in_private_and_used_in_public(tacit, tmp_path):
+    """Refused before the private ratings are read: they are not even there."""
+    critics = _people(tmp_path, "critics.csv", [f"u{k}" for k in range(12)])
+    (tmp_path / "gone.txt").write_text("u3\nu40\n")
+    seen = tacit(
+        *("fit", tmp_path / "none.csv", "--scale", "1,5", "--users", 30),
+        *("--epsilon", 1, "--public", critics, "--out", tmp_path / "m"),
+        *("--without", tmp_path / "gone.txt"),
+    )
+    assert seen.status == 2
+    assert "names 1 id that --public has too" in seen.err
+    assert "u3" not in seen.err
+
+
+def test_the_private_file_is_not_the_public_one(tacit, tmp_path):
+    mine = _people(tmp_path, "mine.csv", [f"u{k}" for k in range(30)])
+    (tmp_path / "other-name.csv").hardlink_to(mine)
+    for name in ("mine.csv", "other-name.csv"):
+        seen = tacit(
+            *("fit", mine, "--scale", "1,5", "--users", 30, "--epsilon", 1),
+            *("--public", tmp_path / name, "--out", tmp_path / "m"),
+        )
+        assert seen.status == 2
+        assert "nothing of them would be protected" in seen.err
+
+
+def test_who_builds_on_an_earlier_model_is_told_who_stays_in_it(
+    tacit, tmp_path
+):
+    mine = _people(tmp_path, "mine.csv", [f"u{k}" for k in range(30)])
+    (tmp_path / "gone.txt").write_text("u3\n")
+    words = ("fit", mine, *FIT[:4], "--method", "bias", "--epsilon", 1)
+    book = ("--ledger", tmp_path / "book.db")
+    assert tacit(*words, *book, "--out", tmp_path / "a").status == 0
+    seen = tacit(
+        *(*words, *book, "--start", tmp_path / "a", "--out", tmp_path / "b"),
+        *("--without", tmp_path / "gone.txt"),
+    )
+    assert seen.status == 0, seen.err
+    assert "still in it" in seen.err

@@ -14,6 +14,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 QUESTIONS = {
     "install": ("../README.md", "pip install"),
     "other columns": ("reading.md", "--columns user="),
+    "larger than memory": ("pack.md", "tacit pack"),
     "plays or purchases": ("reading.md", "--positive"),
     "ratings are public": ("public.md", "assumed public"),
     "give people away": ("synthesize.md", "tacit synthesize"),
@@ -32,6 +33,7 @@ QUESTIONS = {
     "what do I forward": ("officer.md", "statement.html"),
     "forgotten": ("officer.md", "--without"),
     "must not hold ratings": ("trust.md", "federated"),
+    "on a cluster": ("spark.md", "--engine spark"),
     "back up": ("operate.md", "pg_dump"),
     "what can go wrong": ("sharp-edges.md", "## Critical"),
     "believe the promise": ("audit.md", "refuted"),
@@ -39,6 +41,7 @@ QUESTIONS = {
     "MovieLens": ("results/bayes.md", "RMSE"),
     "this word mean": ("glossary.md", "epsilon"),
     "raters agreed": ("public.md", "--public"),
+    "wants less revealed": ("personal.md", "--budgets"),
     "any tool can train on": ("synthesize.md", "tacit synthesize"),
     "add a method": ("adding-a-method.md", "```python"),
     "found a hole": ("../SECURITY.md", "report"),

@@ -48,6 +48,7 @@ OTHERS = {
     "docs/tutorial.md": "tests/docs/test_tutorial.py",
     "docs/choosing-epsilon.md": "tests/docs/test_tutorial.py",
     "examples/outside-method/README.md": "tests/docs/test_outside.py",
+    "docs/spark.md": "tests/engine/spark/test_cluster.py",
     "docs/operate.md": "as one script, below",
     "deploy/README.md": "as one script, below",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from dataclasses import replace
 from math import ceil
@@ -163,7 +164,7 @@ def test_a_device_with_a_full_disk_says_so_and_sends_nothing(
 
     one = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
     with monkeypatch.context() as patched:
-        patched.setattr(memory.os, "fsync", full)
+        patched.setattr(os, "fsync", full)
         with pytest.raises(StorageError, match="No space left"):
             one.answer(told(made), state(), b"m" * 32)
     again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)

@@ -13,7 +13,7 @@ from tacit.fitting.refresh import refresh
 from tacit.fitting.run import trial
 from tacit.methods import find
 from tacit.methods.bayes.streamed import turned_moments
-from tacit.methods.item_item.streamed import StreamedLikes, covered
+from tacit.methods.item_item.streamed import StreamedLikes, covered, given_seats
 from tacit.methods.streamed import count_round
 from tacit.rounds.round import Released
 
@@ -35,16 +35,23 @@ def test_moments_can_be_turned_after_their_release() -> None:
     assert np.isclose(np.linalg.norm(whole_turn), np.linalg.norm(packed))
 
 
-def test_places_of_the_gram_stay_where_the_first_release_put_them() -> None:
-    first = StreamedLikes(weight=np.array([5.0, 1.0, 4.0, 3.0, 0.0]))
-    index = covered(first, 2, 4)
-    assert list(index) == [0, 4, 2, 4, 4]
-    later = StreamedLikes(
-        weight=np.array([1.0, 9.0, 4.0, 3.0, 99.0]),
-        seats=np.array([0, 1, 2, 3]),
+def test_places_of_the_gram_are_given_as_people_come_and_kept() -> None:
+    first = StreamedLikes(
+        weight=np.array([5.0, 1.0, 4.0, 3.0, 0.0]), people=50.0
     )
-    # Item 4 has no place, however liked it is by now; items 1 and 2 keep theirs.
-    assert list(covered(later, 2, 4)) == [4, 1, 2, 4, 4]
+    seats = given_seats(first, 4, 100.0)
+    assert list(seats) == [0, 2]
+    assert list(covered(first.weight, seats, 2, 4)) == [0, 4, 1, 4, 4]
+    later = StreamedLikes(
+        weight=np.array([1.0, 9.0, 4.0, 3.0, 99.0]), people=75.0, seats=seats
+    )
+    # Item 4 gets the next place, however unknown it was; items 0 and 2 keep theirs.
+    seats = given_seats(later, 4, 100.0)
+    assert list(seats) == [0, 2, 4]
+    assert list(covered(later.weight, seats, 2, 4)) == [4, 4, 1, 4, 2]
+    # More people than were expected: no more places than there are.
+    many = StreamedLikes(weight=later.weight, people=900.0, seats=seats)
+    assert list(given_seats(many, 4, 100.0)) == [0, 2, 4, 1]
 
 
 def test_a_count_that_drowns_is_the_declared_number() -> None:

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from tacit.auditing.ground import Ground
 from tacit.auditing.verdict import Finding, Target, found
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.engine.blocks import aligned
 from tacit.engine.exact import ExactSums
-from tacit.engine.gram import off_grid
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.price import facts
 from tacit.fitting.refresh import check_calendar
+from tacit.fitting.totals import Totals, steady_now
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Event, Gaussian
 from tacit.ledger.account.gaussian import epsilon_at
@@ -35,7 +35,7 @@ from tacit.noise.continual import Weeks, mixed
 from tacit.rounds.calendar import Calendar, acts_like, calendar_events
 from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Released, Round
+from tacit.rounds.round import AnyState, Released, Round, Steady
 
 Whole = NDArray[np.int64]
 STREAMS = "worst streams"
@@ -94,6 +94,7 @@ class StreamHunt:
         differences: dict[str, list[Whole]] = {n: [] for n in self.events}
         self._sums: dict[str, list[Whole]] = {n: [] for n in self.events}
         self._noisy: dict[str, list[Whole]] = {n: [] for n in self.events}
+        self._steady: dict[str, list[Steady]] = {}
         counted = Counted(self.calendar)
         state = self.first
         for week, table in enumerate(self.tables, 1):
@@ -127,6 +128,7 @@ class StreamHunt:
         differences: dict[str, list[Whole]],
     ) -> AnyState:
         weeks = Weeks(self.events, self.calendar, week)
+        totals = Totals(weeks)
         both = ExactSums(there, 1), ExactSums(without, 1)
 
         def ask(round_: Round, state: AnyState) -> dict[str, Released]:
@@ -138,10 +140,12 @@ class StreamHunt:
                 self._sums[name].append(more[part.name])
                 drawn = weeks.noised(name, self._sums[name])
                 self._noisy[name].append(drawn)
-                value, sd = weeks.estimate(name, self._noisy[name])
-                found[part.name] = Released(
-                    off_grid(part, value), sd / part.bound.steps
+                now = steady_now(round_, part, state)
+                past = self._steady.setdefault(name, [])
+                found[part.name] = totals.released(
+                    round_, part, state, self._noisy[name], past
                 )
+                past.append(Steady() if now is None else now)
             return found
 
         loop = Loop(self.plan, state)

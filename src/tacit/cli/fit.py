@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,12 +22,15 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
-from tacit.cli.parse import parse_scale, parse_settings
+from tacit.cli.parse import parse_settings
+from tacit.cli.people import (
+    leave_out,
+    named,
+    public_people,
+    refuse_forgotten,
+    tell_found,
+)
 from tacit.cli.show import say
-
-if TYPE_CHECKING:
-    from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
 
 
 @click.command()
@@ -71,6 +74,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="People to leave out, one id a line: those who asked to be forgotten.",
 )
+@click.option(
+    "--budgets",
+    metavar="FILE",
+    help="Columns user, epsilon: people who want less revealed than the rest.",
+)
 @book_options
 @data_options
 @run_options
@@ -84,6 +92,7 @@ def fit(
     keep_apart: str | None,
     public: str | None,
     public_are: str | None,
+    budgets: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -93,6 +102,7 @@ def fit(
     statement says what was promised.
     """
     from tacit.data.apart import parse_apart
+    from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
     from tacit.ledger.statement.brief import brief
@@ -103,22 +113,34 @@ def fit(
     refuse_moot()
     method = build_method(options)
     earlier = load(start) if start is not None else None
+    without = options["without"]
+    gone = () if without is None else named(without)
+    known = None
+    if public is not None or public_are is not None:
+        known = public_people(ratings, public, public_are, options)
+        refuse_forgotten(gone, known, without)
     order = check(
         method,
         people=options["users"],
         start=earlier,
         keep_apart=None if keep_apart is None else parse_apart(keep_apart),
-        public=public_people(public, public_are, options)
-        if public is not None or public_are is not None
-        else None,
+        public=known,
+        budgets=None if budgets is None else read_budgets(budgets),
     )
     overwrite = overwrite or asked_to_replace(out)
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
-    if options["without"]:
-        data = leave_out(data, options["without"])
+    if without is not None:
+        data = leave_out(data, gone, without, listed=items is not None)
+        if start is not None:
+            note(
+                "--without takes nobody out of the model that --start names: who was in its "
+                "fit is still in it"
+            )
+    if order.budgets is not None:
+        tell_found(order.budgets, data)
     from tacit.cli.show import print_json, progress
 
     if items is None:
@@ -146,50 +168,6 @@ def fit(
             "the whole promise"
         )
         say("\n".join([*brief(promise), written]))
-
-
-def public_people(
-    path: str | None, who: str | None, options: dict[str, Any]
-) -> PublicPeople:
-    """The people of a file who are public. It may be of another layout than the ratings."""
-    from tacit.data.public import PublicPeople
-    from tacit.data.read import read
-    from tacit.errors import SettingError
-
-    if path is None:
-        raise SettingError(
-            "--public-are describes people whom nobody gave",
-            remedy="give their ratings by --public, or leave --public-are out",
-        )
-    if options["positive"] is not None:
-        raise SettingError(
-            "public people rate, and --positive leaves no ratings",
-            remedy="leave --public or --positive out",
-        )
-    return PublicPeople(read(path, parse_scale(options["scale"])), who or "")
-
-
-def leave_out(data: Ratings, path: str) -> Ratings:
-    """The ratings without the people that a file names. Who was found is the owner's to know."""
-    from tacit.data.ratings import counted
-    from tacit.data.reading.personal import read_names
-    from tacit.errors import DataError
-
-    named = {name for name in read_names(path) if name}
-    if not named:
-        raise DataError(
-            "it names nobody", place=path, remedy="list ids, one a line"
-        )
-    left, found = data.without(named)
-    if not len(left):
-        raise DataError(
-            "nobody is left", place=path, remedy="leave fewer people out"
-        )
-    note(
-        f"left out {counted(found, 'person').replace('persons', 'people')} of "
-        f"{len(named):,} named; for the owner only"
-    )
-    return left
 
 
 def build_method(options: dict[str, Any], **more: Any) -> Any:

@@ -13,6 +13,7 @@ from tacit.shown import one_line, several_lines
 COMMANDS = {
     "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
     "fit": "train a private model from ratings",
+    "pack": "ratings in a compact private file, sorted by person: for data larger than memory",
     "refresh": "the next release of a calendar that was paid for once",
     "recommend": "a person's own list, from a model and that person's own ratings",
     "similar": "items like this one",

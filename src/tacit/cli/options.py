@@ -15,6 +15,7 @@ from tacit.shown import one_line
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.order import Order
 
     AnyType = click.ParamType[Any]
@@ -239,20 +240,21 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
     least = positive is not None and (
         positive is not True or order.unit == "value"
     )
-    absent = marks_absent(path, options["layout"])
+    away = options.get("engine") == "spark"  # such a path may be elsewhere
+    absent = not away and marks_absent(path, options["layout"])
     if least or absent:
         check_values(order, positive=least, absent=absent)
 
 
 def read_data(
     path: str, options: dict[str, Any]
-) -> tuple[Ratings, Catalogue | None]:
+) -> tuple[Any, Catalogue | None]:
     """The ratings and the public catalogue that the data options name; the owner is told
     what was noticed."""
     from dataclasses import replace
 
-    from tacit.data.read import read
     from tacit.data.reading.items import read_items
+    from tacit.fitting.place import placed
 
     columns = parse_columns(options.get("columns") or ())
     named = (columns or {}).get("item")
@@ -260,15 +262,18 @@ def read_data(
     if options["items"]:
         item = named if isinstance(named, str) else None
         items = read_items(options["items"], item=item)
-    ratings = read(
+    ratings = placed(
         path,
-        parse_scale(options["scale"]),
+        options.get("engine"),
+        threads=options.get("threads"),
         items=items,
+        scale=parse_scale(options["scale"]),
         duplicates=options["duplicates"],
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
         columns=columns,
+        memory=options.get("memory"),
     )
     if items is not None:
         note(f"items: {items!r}")
@@ -281,7 +286,7 @@ def read_data(
     return ratings, items
 
 
-def tell(ratings: Ratings, duplicates: str) -> None:
+def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
     from tacit.data.layouts import layouts
     from tacit.data.ratings import counted

@@ -68,6 +68,11 @@ TOLD = 20
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
+    "--engine",
+    type=click.Choice(["threads", "spark"]),
+    help="With --people: spark makes and writes the lists on a cluster.",
+)
+@click.option(
     "--explain",
     metavar="ITEM",
     help="Instead of a list: how each of your ratings and tastes moves one item.",
@@ -143,7 +148,7 @@ def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
                 )
         may_write(options["out"], options["overwrite"])
         return
-    for name in ("out", "scale", "overwrite"):
+    for name in ("out", "scale", "overwrite", "engine"):
         if options[name]:
             raise SettingError(
                 f"--{name} is for --people", remedy=f"leave --{name} out"
@@ -158,18 +163,36 @@ def _everyone(
     as_json: bool,
 ) -> None:
     """Everyone's list, each from their own ratings."""
-    from tacit.model.person.lists import write_lists
+    from tacit.fitting.place import lists_on_cluster
+    from tacit.model.person.lists import ListMaker, write_lists
 
-    count = write_lists(
-        fitted,
-        options["people"],
-        options["out"],
-        options["count"],
-        by=options["by"],
-        only=only,
-        exclude=exclude,
-        scale=parse_scale(options["scale"]),
-    )
+    scale = parse_scale(options["scale"])
+    out = options["out"]
+    people = options["people"]
+    if options["engine"] == "spark":
+        count = lists_on_cluster(
+            ListMaker(
+                fitted,
+                options["count"],
+                options["by"],
+                fitted.allowed(only, exclude),
+            ),
+            people,
+            out,
+            scale=scale,
+            overwrite=options["overwrite"],
+        )
+    else:
+        count = write_lists(
+            fitted,
+            people,
+            out,
+            options["count"],
+            by=options["by"],
+            only=only,
+            exclude=exclude,
+            scale=scale,
+        )
     if as_json:
         print_json(
             {

@@ -13,6 +13,7 @@ import click
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write, note
 from tacit.cli.show import print_json, progress, say, table
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper
@@ -202,12 +203,8 @@ def _write(
         "results.md": markdown(paper, done, made),
     }
     for name, content in files.items():
-        target = folder / name
-        staged = target.with_suffix(".part")
-        opened = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(opened, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.replace(staged, target)
+        with whole(folder / name, private=True) as file:
+            file.write(content.encode())
 
 
 def _print(paper: Paper, done: list[Done]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -90,8 +91,21 @@ def synthesize(
         f"They are as private as the model: ({promise['epsilon']:g}, {promise['delta']:g}) "
         f"for a {promise['unit']}, at no further cost."
     )
+    if "releases" in promise:
+        say(
+            f"The model builds on {promise['releases'] - 1} earlier: who is in all of them "
+            f"bears {_together(promise)}."
+        )
     for name, words in made.facts["assumed"].items():
         say(f"{name}: {words}")
+
+
+def _together(promise: Mapping[str, Any]) -> str:
+    """What a chain of releases costs."""
+    whole = promise["chain_epsilon"]
+    if whole is None or promise["uncovered"]:
+        return "more than any epsilon covers"
+    return f"epsilon {whole:.4g} at delta {promise['delta']:g}"
 
 
 def _period(given: str | None) -> tuple[int, int] | None:

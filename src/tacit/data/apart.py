@@ -19,7 +19,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,17 +45,30 @@ class Apart(BaseModel):
 
     def held(self, ratings: Ratings) -> NDArray[np.bool_]:
         """Whether each cell is kept apart."""
-        import numpy as np
-
         if ratings.notes.numbered:
             raise SettingError(
                 "ratings are kept apart by a person's id, and here people are numbered: one "
                 "more or less would move everybody behind her",
                 remedy="give ratings with ids of people, as csv or parquet",
             )
-        people = self._words("person", ratings.users)
-        items = self._words("item", ratings.items)
-        words = _mixed(people[ratings.user] ^ items[ratings.item])
+        return self.cells(
+            ratings.users, ratings.items, ratings.user, ratings.item
+        )
+
+    def cells(
+        self,
+        people: Sequence[str],
+        items: Sequence[str],
+        owner: NDArray[Any],
+        item: NDArray[Any],
+    ) -> NDArray[np.bool_]:
+        """Whether each cell is kept apart, by the place of its person and of its item among
+        their ids."""
+        import numpy as np
+
+        of_people = self._words("person", people)
+        of_items = self._words("item", items)
+        words = _mixed(of_people[owner] ^ of_items[item])
         return words < np.uint64(int(self.share * 2.0**63) * 2)
 
     def seen(self, ratings: Ratings) -> Ratings:

@@ -61,7 +61,7 @@ def number_key(text: str) -> Key | None:
 def two_ways(ids: Collection[str]) -> tuple[str, str] | None:
     """Two of these ids that denote one number; None if there are none."""
     known: dict[Key, str] = {}
-    for text in _odd(ids):
+    for text in odd_numbers(ids):
         key = number_key(text)
         if key is None:
             continue
@@ -74,7 +74,7 @@ def two_ways(ids: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
-def _odd(ids: Iterable[str]) -> list[str]:
+def odd_numbers(ids: Iterable[str]) -> list[str]:
     """The few that are numbers, and not in their shortest form."""
     import polars as pl
 

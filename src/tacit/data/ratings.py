@@ -4,7 +4,7 @@ inside."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,13 @@ LATEST = 100_000_000_000
 def check_times(ratings: Ratings, label: str) -> None:
     """Refuse times that are no seconds."""
     time = ratings.time
-    if time is not None and len(time) and int(time.max()) > LATEST:
+    if time is not None and len(time):
+        check_latest(int(time.max()), label)
+
+
+def check_latest(time: int, label: str) -> None:
+    """Refuse a last time that is no second."""
+    if time > LATEST:
         raise DataError(
             "the times look like milliseconds",
             place=label,
@@ -145,7 +151,8 @@ class Ratings:
 
     def without(self, people: Iterable[str]) -> tuple[Ratings, int]:
         """The ratings of all others, and how many of `people` were found: for those who have
-        asked to be left out. Private in neither: the number is for the owner."""
+        asked to be left out. Private in neither: the number is for the owner. Items stay,
+        also those that nobody else rated (`rated`)."""
         if self.notes.numbered:
             raise DataError(
                 "people of this layout have no ids of their own, so nobody can be named",
@@ -155,6 +162,15 @@ class Ratings:
         keep = np.array([user not in gone for user in self.users], bool)
         left = self.take(np.repeat(keep, np.diff(self.ptr)))
         return left, int((~keep).sum())
+
+    def rated(self) -> Ratings:
+        """The same without items that have no rating: where ids come from the ratings, an
+        item that only somebody left out had rated would tell of her."""
+        kept = np.bincount(self.item, minlength=self.n_items) > 0
+        place = np.cumsum(kept) - 1
+        names = [self.items[int(row)] for row in np.flatnonzero(kept)]
+        item = place[self.item].astype(np.uint32)
+        return replace(self, items=names, item=item)
 
     def take(
         self, keep: NDArray[np.bool_], *, drop_empty: bool = True

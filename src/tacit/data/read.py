@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.asked import number, text
+from tacit.data.asking import Asked
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout, dialect_of
@@ -24,8 +25,8 @@ from tacit.data.reading.columns import (
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
 from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
 from tacit.data.reading.guard import third_party
-from tacit.data.reading.table import Table, Unplaced
-from tacit.data.schema import LIKES, Schema
+from tacit.data.reading.table import Table
+from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
 
 HEAD = 1 << 16
@@ -41,6 +42,7 @@ def read(
     users: int | None = None,
     layout: str | None = None,
     columns: Columns | None = None,
+    memory: str | int | None = None,
 ) -> Ratings:
     """Ratings from `source`: a path (or several), a data frame of any library, or a scipy
     sparse matrix.
@@ -51,15 +53,14 @@ def read(
     `positive=4` keeps ratings of 4 and more. `columns` maps a role (user, item, rating,
     time) to a header name or to a column's number, counted from 1.
 
+    A file of `tacit pack` has its scale and columns with it. Where it does not fit into
+    `memory` ("4GB"; most of the machine unless said) its ratings stay in the file, and a
+    fit on the engine `threads` streams them.
+
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
     """
-    if duplicates not in ("last", "mean", "error"):
-        raise SettingError(
-            f"duplicates is {duplicates}", remedy="choose last, mean or error"
-        )
-    _check_kinds(items, columns, positive, layout)
-    ask = _Ask(
+    ask = Asked(
         scale,
         items,
         duplicates,
@@ -67,6 +68,28 @@ def read(
         users,
         columns,
     )
+    path = _packed(source)
+    if path is not None:
+        from tacit.data.unpacked import read_packed
+
+        _check_kinds(ask, layout)
+        return read_packed(path, ask, layout, memory)
+    return answer(source, layout, ask)
+
+
+def _packed(source: object) -> Path | None:
+    """The path of a packed file; None for all else."""
+    if not isinstance(source, str | Path):
+        return None
+    from tacit.data.packed.store import is_pack
+
+    path = Path(source).expanduser()
+    return path if path.is_file() and is_pack(path) else None
+
+
+def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:
+    """The ratings that were asked for."""
+    _check_kinds(ask, layout)
     if isinstance(source, str | Path) or _is_paths(source):
         label = str(source) if isinstance(source, str | Path) else "the files"
         with third_party(label):
@@ -84,10 +107,15 @@ def read(
     return _read_frame(to_polars(source), "the data frame", ask)
 
 
-def _check_kinds(
-    items: object, columns: object, positive: object, layout: object
-) -> None:
+def _check_kinds(ask: Asked, layout: object) -> None:
     """Refuse arguments of another kind than was asked for."""
+    items, columns = ask.items, ask.columns
+    positive = ask.positive
+    if ask.duplicates not in ("last", "mean", "error"):
+        raise SettingError(
+            f"duplicates is {ask.duplicates}",
+            remedy="choose last, mean or error",
+        )
     if items is not None and not isinstance(items, Catalogue):
         raise SettingError(
             f"items is a {type(items).__name__} and not a catalogue",
@@ -104,6 +132,20 @@ def _check_kinds(
         number("positive", positive, "give the least rating that is a like")
 
 
+def schema_of(
+    scale: tuple[float, float] | None,
+    positive: float | bool | None,
+    users: int | None,
+    rated: bool,
+    label: str,
+) -> Schema:
+    """What is public of a table without a layout, as it was said."""
+    likes = None if positive is False else positive
+    return Asked(scale, None, "last", likes, users, None).schema(
+        None, rated, label
+    )
+
+
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:
     """Whether the layout of these files has a number that stands for no rating. Told by names
     and marks, so that a fit can be refused before a rating is read."""
@@ -117,7 +159,7 @@ def _is_paths(source: object) -> bool:
     )
 
 
-def _refuse_columns(ask: _Ask, what: str) -> None:
+def _refuse_columns(ask: Asked, what: str) -> None:
     if ask.columns is not None:
         raise SettingError(
             f"{what} has no columns to choose from",
@@ -125,110 +167,7 @@ def _refuse_columns(ask: _Ask, what: str) -> None:
         )
 
 
-class _Ask:
-    """What the caller asked for, and the schema that follows from it."""
-
-    def __init__(
-        self,
-        scale: tuple[float, float] | None,
-        items: Catalogue | None,
-        duplicates: Duplicates,
-        positive: float | bool | None,
-        users: int | None,
-        columns: Columns | None,
-    ) -> None:
-        self.scale = scale
-        self.items = items
-        self.duplicates = duplicates
-        self.columns = columns
-        self.positive, self.users = positive, users
-
-    @property
-    def likes(self) -> bool:
-        return self.positive is not None
-
-    def schema(self, layout: Layout | None, rated: bool, label: str) -> Schema:
-        """The scale that was given, else the layout's; a table of likes needs none."""
-        if not rated:
-            return Schema(
-                0.0, 1.0, users=self.users, positive=1.0, source=LIKES
-            )
-        if self.positive is True:
-            raise SettingError(
-                "the data have ratings; say from which rating on one is a like",
-                place=label,
-                remedy="give the least rating that counts, such as --positive 4",
-            )
-        if self.scale is not None:
-            low, high = _pair(self.scale)
-            source = "given"
-        elif layout is not None:
-            low = layout.low
-            high = layout.high
-            source = layout.name
-        else:
-            raise SettingError(
-                "the scale of the ratings is not known",
-                place=label,
-                remedy="give the lowest and the highest possible rating, such as --scale 1,5",
-            )
-        least = float(self.positive) if self.positive is not None else None
-        if least is not None and not (math.isfinite(least) and least <= high):
-            raise SettingError(
-                f"positive is {least:g}, above the scale",
-                remedy=f"choose at most {high:g}",
-            )
-        return Schema(
-            low,
-            high,
-            users=self.users,
-            positive=least,
-            absent=layout is not None and layout.absent is not None,
-            source=source,
-        )
-
-    def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
-        schema = self.schema(layout, rated, label)
-        table = Table(schema, keep_lines=self.duplicates == "error")
-        if layout is not None:
-            table.absent = layout.absent
-            table.item_text = layout.item_text
-        return table
-
-    def fill(
-        self,
-        layout: Layout | None,
-        rated: bool,
-        label: str,
-        into: Callable[[Table], None],
-        unit: str = "line",
-    ) -> Ratings:
-        """The ratings that `into` puts into a table; a second time, with lines, where an
-        error must name two of them."""
-        for again in (False, True):
-            table = self.table(layout, rated, label)
-            table.unit = unit
-            table.keep_lines |= again
-            into(table)
-            try:
-                name = layout.name if layout else ""
-                return table.finish(label, name, self.items, self.duplicates)
-            except Unplaced:
-                continue
-        raise AssertionError("lines were kept")
-
-
-def _pair(scale: Sequence[float]) -> tuple[float, float]:
-    try:
-        low, high = (float(each) for each in scale)
-    except (TypeError, ValueError):
-        raise SettingError(
-            "scale is not two numbers", remedy="give LOW,HIGH, such as 1,5"
-        ) from None
-    return low, high
-
-
-def _read_files(source: Bundle, layout: Layout | None, ask: _Ask) -> Ratings:
+def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
     found, parts = (
         detect(source) if layout is None else (layout, _parts(source, layout))
     )
@@ -309,7 +248,7 @@ def _read_text(
     roles: Roles,
     skip: int,
     layout: Layout | None,
-    ask: _Ask,
+    ask: Asked,
 ) -> Ratings:
     from tacit.data.reading.delimited import read_delimited
 
@@ -319,8 +258,8 @@ def _read_text(
     return ask.fill(layout, roles.rating is not None, part.label, into)
 
 
-def _read_parquet(part: Stream, head: bytes, ask: _Ask) -> Ratings:
-    from tacit.data.reading.parquet import read_parquet
+def _read_parquet(part: Stream, head: bytes, ask: Asked) -> Ratings:
+    from tacit.data.reading.parquet import parquet_slices, read_parquet
 
     if head[:4] != b"PAR1":
         raise DataError(
@@ -328,10 +267,19 @@ def _read_parquet(part: Stream, head: bytes, ask: _Ask) -> Ratings:
             place=part.label,
             remedy="give a parquet file or a csv",
         )
+    if ask.in_slices:
+        slices = partial(parquet_slices, part)
+        return _read_frame(next(slices()), part.label, ask, slices)
     return _read_frame(read_parquet(part), part.label, ask)
 
 
-def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
+def _read_frame(
+    frame: Any,
+    label: str,
+    ask: Asked,
+    slices: Callable[[], Iterable[Any]] | None = None,
+) -> Ratings:
+    """A frame; or, where the table comes in slices, all of them, of which it is the first."""
     from tacit.data.reading.frames import read_frame
 
     roles = find_roles(
@@ -347,7 +295,10 @@ def _read_frame(frame: Any, label: str, ask: _Ask) -> Ratings:
         )
 
     def into(table: Table) -> None:
-        read_frame(frame, label, roles, table)
+        before = 0
+        for each in (frame,) if slices is None else slices():
+            read_frame(each, label, roles, table, before)
+            before += each.height
 
     made = ask.fill(None, rated, label, into, "row")
     return _with_columns(made, told(roles, frame.columns, ask.columns), label)
@@ -361,7 +312,7 @@ def _with_columns(
     return replace(made, notes=replace(made.notes, columns=columns))
 
 
-def _read_sparse(matrix: Any, ask: _Ask) -> Ratings:
+def _read_sparse(matrix: Any, ask: Asked) -> Ratings:
     """Columns are items by position: all of them, rated or not, as the shape of a matrix is
     public."""
     from tacit.data.reading.frames import MATRIX, read_sparse

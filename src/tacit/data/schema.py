@@ -40,7 +40,7 @@ class Schema:
                 _whole(name, getattr(self, name))
         if not (-1e6 < self.low < self.high < 1e6):  # also refuses NaN
             raise SettingError(
-                f"the scale {self.low:g},{self.high:g} is not LOW,HIGH with LOW below HIGH",
+                f"the scale from {self.low:g} to {self.high:g} does not rise",
                 remedy="give the lowest and the highest possible rating, such as --scale 1,5",
             )
 

@@ -17,6 +17,7 @@ from tacit.errors import SettingError
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.engine.base import Engine, EngineClass
+    from tacit.engine.spark.table import SparkRatings
     from tacit.rounds.options import How
     from tacit.rounds.plan import Budget
 
@@ -24,6 +25,7 @@ GROUP = "tacit.engines"
 PRINTED = "-printed"
 OWN = {
     "threads": "tacit.engine.threads:Threads",
+    "spark": "tacit.engine.spark.engine:Spark",
     "federated": "tacit.engine.federated:Federated",
     "local": "tacit.engine.local:Local",
     "simulate": "tacit.engine.simulate:Simulate",
@@ -66,7 +68,7 @@ def find_engine(name: str, *, printed: bool = False) -> EngineClass:
 
 
 def make_engine(
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     how: How,
     *,
     budget: Budget | None = None,

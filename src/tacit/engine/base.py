@@ -8,7 +8,7 @@ verb of the engine, because on a cluster the ratings are elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.noise.release import Charge
 from tacit.rounds.options import How
@@ -19,7 +19,6 @@ from tacit.rounds.state import State
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
-    from tacit.data.ratings import Ratings
 
 
 class Engine(Protocol):
@@ -66,6 +65,7 @@ class EngineClass(Protocol):
     """An engine whose methods and neighbouring data sets this one has too, such as
     `threads`; empty for the engines that methods name."""
 
-    def over(self, ratings: Ratings, how: How, budget: Budget | None) -> Engine:
-        """An engine over these ratings. `budget` is what every device's own ledger lets it
+    def over(self, ratings: Any, how: How, budget: Budget | None) -> Engine:
+        """An engine over these ratings, or over those of a cluster where it has one.
+        `budget` is what every device's own ledger lets it
         answer in all, in the local model."""

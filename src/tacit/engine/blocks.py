@@ -7,14 +7,12 @@ each person is computed alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.rounds.people import People
 from tacit.rounds.round import Block
@@ -79,31 +77,6 @@ def block_of(
     # A copy: through a view a kernel could reach what others keep.
     own = {name: np.array(kept[piece]) for name, kept in personal.items()}
     return Block(rows, ptr, ratings.item[cells], value, time, first, own, draws)
-
-
-def aligned(
-    ratings: Ratings, items: Catalogue, *, keep_people: bool = False
-) -> Ratings:
-    """The ratings over the rows of a public catalogue; ratings of other items are dropped
-    and counted. People who are left with none go too, unless they are to be kept."""
-    if list(items.ids) == list(ratings.items):
-        return ratings
-    rows = np.array(
-        [items.index.get(name, -1) for name in ratings.items], np.int64
-    )
-    row = rows[ratings.item]
-    kept = ratings.take(row >= 0, drop_empty=not keep_people)
-    moved = row[row >= 0]
-    order = np.lexsort((moved, kept.user))
-    dropped = kept.notes.dropped_items + int((row < 0).sum())
-    return replace(
-        kept,
-        items=items.ids,
-        item=moved[order].astype(np.uint32),
-        value=kept.value[order],
-        time=kept.time[order] if kept.time is not None else None,
-        notes=replace(kept.notes, dropped_items=dropped),
-    )
 
 
 def fingerprint(ratings: Ratings) -> bytes:

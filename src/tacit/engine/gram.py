@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
 from tacit.bound.gram import Indices, index_type
+from tacit.bound.personal import Whole, factor_weights, lessened
 from tacit.errors import Failure, SettingError
 from tacit.hidden import shapes
 from tacit.noise.release import Charge, GramRelease
@@ -59,12 +60,17 @@ class Factors:
         self._blocks: dict[int, Bounded] = {}
         self._weighted = False
 
-    def add(self, position: int, rows: Rows, people: int) -> None:
-        """Bound one block; cells outside the matrix are left out after they counted."""
+    def add(
+        self, position: int, rows: Rows, people: int, own: Whole | None = None
+    ) -> None:
+        """Bound one block, times its people's `own` weights; cells outside the matrix are left
+        out after they counted."""
         check_rows(
             rows, name=self.part.name, people=people, size=self.part.size + 1
         )
         q = self.bound.apply(rows)
+        if own is not None:
+            q = lessened(q, rows.ptr, factor_weights(own))
         weights = self.bound.weights(rows, q)
         inside = rows.index.astype(np.int64) < self.part.size
         kept = np.concatenate([[0], np.cumsum(inside)])
@@ -85,14 +91,27 @@ class Factors:
         if weights is not None:
             self._weighted = True
         weight = NO_WEIGHTS if weights is None else weights
-        self._blocks[position] = Bounded(counts, index, value, weight)
+        self._store(position, Bounded(counts, index, value, weight))
+
+    def _store(self, position: int, block: Bounded) -> None:
+        """Keep one block's rows until all are there."""
+        self._blocks[position] = block
+
+    def take(self) -> list[Bounded]:
+        """All that was added, in order, to be put into others like this one."""
+        return [self._blocks.pop(position) for position in sorted(self._blocks)]
+
+    def put(self, rows: Bounded) -> None:
+        """Rows that another one had bounded."""
+        self._weighted |= len(rows.weight) > 0
+        self._blocks[len(self._blocks)] = rows
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
         from tacit.engine.kernels import bands, mirror
 
         size = self.part.size
-        band_sums = self._bands()
+        band_sums = self.bands()
         opened = GramRelease(
             name, size, self.bound.diagonal, self.bound.steps, charge
         )
@@ -101,7 +120,7 @@ class Factors:
         def work(band: tuple[int, int]) -> None:
             opened.band(band[0], band_sums(*band), out[band[0] : band[1]])
 
-        _each(work, bands(size, BAND), threads)
+        each_of(work, bands(size, BAND), threads)
         mirror(out)
         return Released(out, opened.sd, opened.private)
 
@@ -111,7 +130,7 @@ class Factors:
         from tacit.engine.kernels import bands
 
         size = self.part.size
-        band_sums = self._bands()
+        band_sums = self.bands()
         rows = []
         for first, last in bands(size, BAND):
             sums = band_sums(first, last)
@@ -119,14 +138,12 @@ class Factors:
             rows += [sums[r - first, r + skip :] for r in range(first, last)]
         return np.concatenate(rows)[:, None]
 
-    def _bands(self) -> Callable[[int, int], NDArray[np.int64]]:
+    def bands(self) -> Callable[[int, int], NDArray[np.int64]]:
         """Rows `first` to `last` of the sum of products, of all that was added."""
         from tacit.engine.kernels import arrange, entry_band, factor_band
 
         size = self.part.size
-        blocks = [
-            self._blocks.pop(position) for position in sorted(self._blocks)
-        ]
+        blocks = self.take()
         if not blocks:
             blocks = [NOBODY]
         counts = (np.asarray(block.counts, np.int64) for block in blocks)
@@ -175,11 +192,12 @@ def _skip(part: Part) -> int:
     return 0 if part.diagonal else 1
 
 
-def _each(
+def each_of(
     work: Callable[[tuple[int, int]], None],
     parts: list[tuple[int, int]],
     threads: int,
 ) -> None:
+    """Call `work` for every part; each thread takes the next one."""
     if threads == 1:
         for part in parts:
             work(part)

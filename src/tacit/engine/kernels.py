@@ -27,11 +27,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.hidden import shapes
+from tacit.kernels.compiled import njit
 from tacit.kernels.order import by_item
 
 Int64s = NDArray[np.int64]
@@ -102,10 +102,14 @@ def bands(n_items: int, rows: int = 32) -> list[tuple[int, int]]:
     ]
 
 
-def factor_band(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
+def factor_band(
+    cells: IntegerRows, first: int, last: int, out: Int64s, *, add: bool = False
+) -> None:
     """Rows first..last-1 of the sum of q_i q_j, columns j >= i; the rest of `out`
-    (last-first, n_items) is zero."""
+    (last-first, n_items) is zero. With `add`, to what is there."""
     _check(cells, first, last, out)
+    if not add:
+        out[:] = 0
     _factor_band(
         cells.ptr,
         cells.item,
@@ -120,9 +124,16 @@ def factor_band(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
 
 
 def entry_band(
-    cells: IntegerRows, weight: Int64s, first: int, last: int, out: Int64s
+    cells: IntegerRows,
+    weight: Int64s,
+    first: int,
+    last: int,
+    out: Int64s,
+    *,
+    add: bool = False,
 ) -> None:
     """Rows first..last-1 of the sum of round(weight_u q_i q_j / 2^SHIFT), columns j >= i.
+    With `add`, to what is there.
 
     Needs |weight_u q_i q_j| < 2^62 for every pair of a row. Rounding is to the nearest step
     (halves up), so the entries
@@ -134,6 +145,8 @@ def entry_band(
             f"{len(weight)} weights for {cells.n_users} rows",
             remedy="give one weight a person",
         )
+    if not add:
+        out[:] = 0
     _entry_band(
         cells.ptr,
         cells.item,
@@ -195,7 +208,6 @@ def _factor_band(
 ) -> None:
     for i in range(first, last):
         row = out[i - first]
-        row[:] = 0
         for at in range(start[i], start[i + 1]):
             begin, end = (
                 np.uint64(cell[at]),
@@ -225,7 +237,6 @@ def _entry_band(
     shift = np.int64(SHIFT)
     for i in range(first, last):
         row = out[i - first]
-        row[:] = 0
         for at in range(start[i], start[i + 1]):
             begin, end = (
                 np.uint64(cell[at]),

@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.limit import limit_ratings
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
+from tacit.data.packed import Packed
+from tacit.data.packed.packed import too_large
 from tacit.data.ratings import Ratings
 from tacit.engine import blocks
 from tacit.engine.alone import Witness
@@ -61,6 +64,8 @@ class InMemory:
         cls, ratings: Ratings, how: How, budget: Budget | None = None
     ) -> Self:
         """An engine over these ratings, as it was asked for."""
+        if isinstance(ratings, Packed):
+            raise too_large()
         return cls(ratings, how.threads, how.progress)
 
     # ---------------------------------------------------- what the conductor asks
@@ -77,7 +82,7 @@ class InMemory:
         contribute nothing: that they were missing would tell what they rated.
         """
         kept = self.shows_people
-        self.ratings = blocks.aligned(self.ratings, items, keep_people=kept)
+        self.ratings = aligned(self.ratings, items, keep_people=kept)
 
     def limit(self, most: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""

@@ -7,14 +7,22 @@ Sums are integers, so they depend neither on the number of threads nor on the cu
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self, cast
 
 import numpy as np
 
 from tacit.bound.base import Rows
+from tacit.bound.personal import Whole, lessened
+from tacit.data.memory import memory_size
+from tacit.data.packed import Packed
+from tacit.data.ratings import Ratings
 from tacit.engine.gram import Factors
 from tacit.engine.memory import InMemory
 from tacit.errors import SettingError
+from tacit.ledger.account.personal import WHOLE
 from tacit.noise.release import Charge, release
+from tacit.rounds.options import How
+from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block, Kind, Part, Released, Round
 from tacit.rounds.state import State
 
@@ -24,6 +32,21 @@ class Threads(InMemory):
 
     name = "threads"
     trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
+    _asked: Mapping[str, int] | None = None
+    _weights: Whole | None = None
+
+    @classmethod
+    def over(
+        cls, ratings: Ratings, how: How, budget: Budget | None = None
+    ) -> Self:
+        """An engine over these ratings; where they are in a file, one that streams them."""
+        if cls is Threads and isinstance(ratings, Packed):
+            from tacit.engine.streaming import Streaming
+
+            memory = memory_size(how.memory)
+            made = Streaming(ratings, how.threads, how.progress, memory)
+            return cast("Self", made)
+        return super().over(ratings, how, budget)
 
     def run(
         self, round_: Round, state: State, charge: Charge
@@ -31,7 +54,7 @@ class Threads(InMemory):
         """Sum over blocks of people, then noise and release part by part."""
         self._check_round(round_)
         self._make_room(round_)
-        factors = factors_of(round_)
+        factors = self._factors(round_)
         sums = self._sum(round_, state, factors)
         done: dict[str, Released] = {}
         for part in round_.parts:
@@ -44,6 +67,25 @@ class Threads(InMemory):
                 whole = sums[part.name].whole
                 done[part.name] = release(path, whole, part.bound.steps, charge)
         return done
+
+    def _factors(self, round_: Round) -> dict[str, Factors]:
+        """Where the rows of each Gram part are gathered."""
+        return factors_of(round_)
+
+    def lessen(self, asked: Mapping[str, int]) -> None:
+        """Give some people, by id, a weight below `WHOLE` (`tacit.bound.personal`)."""
+        self._asked = dict(asked)
+
+    def _own(self, people: Whole) -> Whole | None:
+        """The weights of these rows; None where nobody asked for less."""
+        if self._asked is None:
+            return None
+        if self._weights is None:
+            known = (
+                self._asked.get(user, WHOLE) for user in self.ratings.users
+            )
+            self._weights = np.array(list(known), np.int64)
+        return self._weights[people]
 
     def _check_round(self, round_: Round) -> None:
         super()._check_round(round_)
@@ -72,10 +114,11 @@ class Threads(InMemory):
             given = witness.contribute(position, block)
             self._keep(block, round_)
             people = len(block.people)
+            own = self._own(block.people)
             for name, total in totals[worker].items():
-                total.add(given[name], people)
+                total.add(given[name], people, own)
             for name, matrix in factors.items():
-                matrix.add(position, given[name], people)
+                matrix.add(position, given[name], people, own)
 
         self._each(pieces, workers, round_.name, work)
         witness.check()
@@ -100,8 +143,8 @@ class RunningSum:
         self.part = part
         self.whole = np.zeros((part.size, part.width), np.int64)
 
-    def add(self, rows: Rows, people: int) -> None:
-        """What some people contribute, bounded and on the grid."""
+    def add(self, rows: Rows, people: int, own: Whole | None = None) -> None:
+        """What some people contribute, bounded and on the grid, times their `own` weights."""
         from tacit.bound.check import bounded
         from tacit.kernels.rows import add_rows
 
@@ -114,6 +157,8 @@ class RunningSum:
             size=part.size,
             width=part.width,
         )
+        if own is not None:
+            whole = lessened(whole, rows.ptr, own)
         add_rows(rows.index, whole, self.whole)
 
     def merge(self, other: RunningSum) -> None:

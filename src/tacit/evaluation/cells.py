@@ -21,7 +21,8 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-from tacit.errors import Failure, StorageError, TacitError
+from tacit.errors import Failure, TacitError
+from tacit.whole import whole
 
 Key = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -34,8 +35,6 @@ Report = Callable[[int, int, float | None], None]
 
 DIGITS = 20
 """Of a digest in a file's name: 80 bits, far beyond any number of cells."""
-
-OWNER_ONLY = 0o600
 
 
 def run_cells(
@@ -96,23 +95,10 @@ class KeptCells:
         if self.folder is None:
             return
         target = self.folder / name_of(key)
-        staged = target.with_suffix(f".{os.getpid()}.part")
         text = json.dumps({"key": _plain(key), "answer": answer}, indent=1)
-        try:
-            opened = os.open(
-                staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY
-            )
-            with os.fdopen(opened, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(staged, target)
-        except OSError as fault:
-            staged.unlink(missing_ok=True)
-            raise StorageError(
-                f"{self.folder}: a cell could not be kept: {fault.strerror}",
-                remedy="make room there, and start again: kept cells are not repeated",
-            ) from None
+        remedy = "make room there, and start again: kept cells are not repeated"
+        with whole(target, private=True, durable=True, remedy=remedy) as file:
+            file.write(text.encode() + b"\n")
 
 
 def name_of(key: Key) -> str:

@@ -8,9 +8,10 @@ from math import asinh, exp, log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.evaluation.cost import OFFSET, SURE, NineInTen
+from tacit.evaluation.cost import SURE, NineInTen
 from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.forecast import Forecast, ForecastLine
+from tacit.evaluation.told import OFFSET
 from tacit.ledger.account.attacker import in_words
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at

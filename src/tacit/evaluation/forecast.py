@@ -47,8 +47,6 @@ class Forecast:
     spread: float | None
     """RMSE of a person's own mean, in points of the scale, where something public says it."""
     lines: tuple[ForecastLine, ...]
-    invented: bool = False
-    """Whether it is about invented people."""
 
     @property
     def metric(self) -> str:
@@ -137,7 +135,6 @@ def forecast(
         *scale,
         spread,
         (),
-        asked.invented,
     )
     lines = tuple(_line(bare, epsilon) for epsilon in sorted(set(epsilons)))
     return Forecast(**(vars(bare) | {"lines": lines}))
@@ -156,7 +153,6 @@ def _line(told: Forecast, epsilon: float) -> ForecastLine:
             told.items,
             min(each, told.items),
             told.features,
-            told.invented,
         )
         for each in guesses
     ]

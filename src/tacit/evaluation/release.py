@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
-from tacit.engine.blocks import aligned
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings

@@ -3,17 +3,17 @@ NOT PRIVATE: every form of it says so."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
 from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
 from tacit.hidden import shapes
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 NOTE = "NOT PRIVATE: for the owner only"
 HEAD = ("method", "unit", "calibration", "epsilon", "delta")
-OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,21 +189,8 @@ def _flat(cell: Line) -> dict[str, Any]:
 
 def _write(path: str | Path, data: bytes) -> None:
     """Whole or not at all, and readable by its owner alone."""
-    target = Path(path)
-    staged = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        opened = os.open(
-            staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY
-        )
-        with os.fdopen(opened, "wb") as file:
-            file.write(data)
-        os.replace(staged, target)
-    except OSError as fault:
-        staged.unlink(missing_ok=True)
-        raise StorageError(
-            f"{path} cannot be written: {fault.strerror}",
-            remedy="choose another file",
-        ) from None
+    with whole(path, private=True) as file:
+        file.write(data)
 
 
 def writable(path: str | Path | None, ending: str) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
-from tacit.engine.blocks import aligned
 from tacit.evaluation.grid import Contestant
 from tacit.evaluation.summed import FigureSums
 from tacit.fitting.check import check

@@ -13,12 +13,13 @@ from tacit.fitting.start import both_catalogues
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
 
 
 def align(
     order: Order,
     schema: Schema,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     items: Catalogue | None,
     engine: Engine,
 ) -> Catalogue:

@@ -12,6 +12,7 @@ from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
 from tacit.fitting.known import check_public
 from tacit.fitting.order import Order
+from tacit.fitting.personal import check_budgets
 from tacit.fitting.start import (
     check_certified,
     check_kind,
@@ -26,6 +27,7 @@ from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.model.model import Model
 
@@ -43,10 +45,12 @@ def check(
     owner_only: bool = False,
     keep_apart: float | None = None,
     public: PublicPeople | None = None,
+    budgets: Budgets | None = None,
 ) -> Order:
     """The order of a fit, with every choice made that was left open. `owner_only`: nothing
     is published, so it may start from any model. `keep_apart`: the share of the ratings that
-    the fit is not shown. `public`: people whose ratings are public."""
+    the fit is not shown. `public`: people whose ratings are public.
+    `budgets`: what people asked for who want less revealed."""
     calibration = _calibration(method)
     unit = _unit(method)
     _check_kinds(method)
@@ -74,12 +78,15 @@ def check(
         start,
         None if keep_apart is None else rule_of(keep_apart, start),
         public,
+        budgets,
     )
     _check_people(order, people)
     if order.apart is not None:
         check_apart(order)
     if public is not None:
         check_public(order, public)
+    if budgets is not None:
+        check_budgets(order)
     if start is not None:
         if calibration != "none" and not owner_only:
             check_certified(start)

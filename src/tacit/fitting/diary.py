@@ -18,7 +18,6 @@ import fcntl
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, StorageError
+from tacit.whole import whole
 
 CALENDAR = "calendar.json"
 
@@ -99,18 +99,8 @@ class Diary:
     def put(self, place: Path, data: bytes) -> None:
         """Beside its place, then into it; both survive a loss of power."""
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = place.with_name(place.name + ".part")
-        with open(beside, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
+        with whole(place, private=True, durable=True) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-        at = os.open(place.parent, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
 
     def put_array(self, place: Path, array: NDArray[Any]) -> None:
         """One array."""

@@ -3,15 +3,18 @@ takes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.errors import SettingError
+from tacit.fitting.place import placed
 from tacit.fitting.run import fit
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.methods.base import Method
     from tacit.model.model import Model
@@ -27,6 +30,7 @@ def fit_given(
     start: Model | str | Path | None,
     keep_apart: float | None,
     public: Any = None,
+    budgets: Mapping[str, float] | str | Path | None = None,
     **reading: Any,
 ) -> Model:
     """Read what is not read yet, then fit. `reading` is said to `tacit.read`."""
@@ -43,13 +47,30 @@ def fit_given(
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,
-        as_ratings(ratings, items=catalogue, **said),
+        placed(
+            ratings,
+            method.engine,
+            threads=method.threads,
+            items=catalogue,
+            **said,
+        ),
         items=catalogue,
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
         public=None if public is None else _public(public, said.get("scale")),
+        budgets=None if budgets is None else _budgets(budgets),
     )
+
+
+def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
+    """What people asked for, by id, or read from a file."""
+    from tacit.data.budgets import Budgets
+    from tacit.data.reading.budgets import read_budgets
+
+    if isinstance(given, str | Path):
+        return read_budgets(given)
+    return Budgets({str(who): float(asked) for who, asked in given.items()})
 
 
 def _public(given: Any, scale: tuple[float, float] | None) -> PublicPeople:

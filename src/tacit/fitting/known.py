@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.public import PublicPeople
+from tacit.data.ratings import Ratings
 from tacit.errors import DataError, SettingError
 from tacit.methods.refine.known import Known
 from tacit.model.person.gaussian import NOISE
 
 if TYPE_CHECKING:
+    from tacit.data.apart import Apart
+    from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.order import Order
     from tacit.methods.noiseless.variational import Fitted
 
@@ -46,6 +49,11 @@ def check_public(order: Order, people: PublicPeople) -> None:
             "--start brings a prior of its own",
             remedy="give --public to the first fit, and start later ones from that",
         )
+    if people.ratings.schema.positive is not None:
+        raise SettingError(
+            "public people rate, and likes are no ratings",
+            remedy="read their ratings without --positive, or leave --public out",
+        )
     if people.ratings.n_users < LEAST_PEOPLE:
         raise DataError(
             f"there are {people.ratings.n_users} public people",
@@ -53,11 +61,29 @@ def check_public(order: Order, people: PublicPeople) -> None:
         )
 
 
-def known_of(people: PublicPeople, catalogue: Catalogue) -> Known:
-    """What they say of the items of a catalogue; ratings of other items are left out."""
+def check_beside(people: PublicPeople, private: Ratings | SparkRatings) -> None:
+    """Refuse public people beside ratings that are theirs, or that are none."""
+    if isinstance(private, Ratings) and people.ratings.value is private.value:
+        raise SettingError(
+            "the public people are the private ones: nothing of them would be protected",
+            remedy="give ratings of people who are public, or leave --public out",
+        )
+    if private.schema.positive is not None:
+        raise SettingError(
+            "public people rate, and --positive leaves no ratings",
+            remedy="leave --public or --positive out",
+        )
+
+
+def known_of(
+    people: PublicPeople, catalogue: Catalogue, apart: Apart | None = None
+) -> Known:
+    """What they say of the items of a catalogue; ratings of other items are left out, and
+    cells that are kept `apart`: somebody may have the same id in both tables, and what the
+    fit must not see of her there it must not see here."""
     from tacit.methods.noiseless.variational import fit_gaussian
 
-    ratings = people.ratings
+    ratings = people.ratings if apart is None else apart.seen(people.ratings)
     rows = np.array(
         [catalogue.index.get(name, -1) for name in ratings.items], np.int64
     )

@@ -15,6 +15,7 @@ from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.ledger.book.book import Book
     from tacit.model.model import Model
@@ -40,6 +41,8 @@ class Order:
     """Which ratings the fit does not see."""
     public: PublicPeople | None = None
     """People whose ratings are public: a prior of what is released."""
+    budgets: Budgets | None = None
+    """What people asked for who want less revealed than the rest."""
 
     @property
     def engine(self) -> str:

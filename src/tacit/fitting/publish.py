@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.data.schema import LIKES, Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
-from tacit.fitting.start import before
+from tacit.fitting.personal import WORDS as ASKED_LESS
+from tacit.fitting.start import before, with_earlier
 from tacit.ledger.account.event import EvaluationEvent, Event
 from tacit.ledger.statement import words
 from tacit.ledger.statement.honest import Honesty
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 COUNTED = (
     "People were not declared: 1 % of the budget counted them, and the released count chose "
     "the plan below among plans that all cost the same."
+)
+PUBLIC_APART = (
+    "that nobody among these people has another id in the private table: cells are kept apart "
+    "from the fit in both tables, by id"
 )
 NOISE_OFF = "noise off: as printed but without its noise, for comparison only"
 
@@ -84,7 +89,7 @@ class Said:
             budget=(budget.epsilon, budget.delta) if budget else None,
             per_person=tuple(self._bounds()),
             settings=tuple(self._chosen()),
-            public=tuple(self._assumed()),
+            public=with_earlier(tuple(self._assumed()), order.start),
             apart=order.apart,
             published=self.published,
             schedule=self.schedule,
@@ -126,6 +131,8 @@ class Said:
         """What one person may add, part by part."""
         if self.plan.limited is not None:
             yield f"at most {self.plan.limited} ratings of a person are used, chosen at random"
+        if self.order.budgets is not None:
+            yield ASKED_LESS
         words = self.plan.limits
         for round_ in self.plan.rounds:
             for part in round_.parts:
@@ -160,6 +167,8 @@ class Said:
             yield "who rated what"
         if self.order.public is not None:
             yield self.order.public.words
+            if self.order.apart is not None:
+                yield PUBLIC_APART
         if self.order.start is not None:
             yield before(self.order.start)
 

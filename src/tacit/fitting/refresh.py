@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
-from tacit.engine.blocks import aligned
 from tacit.errors import SettingError
 from tacit.fitting.check import check
 from tacit.fitting.diary import Diary

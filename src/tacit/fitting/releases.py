@@ -17,11 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
-from tacit.engine.gram import off_grid
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.fitting.counted import Turn, calendar_key, names_of, sealed
 from tacit.fitting.diary import CALENDAR, Diary
@@ -38,6 +39,7 @@ from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
 from tacit.fitting.rehearse import rehearse
+from tacit.fitting.totals import Totals, steady_now
 from tacit.fitting.weekly import Standing, check_arrays, past_arrays, standing
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.receipts import Receipt
@@ -47,7 +49,7 @@ from tacit.noise.continual import Weeks
 from tacit.rounds.calendar import Calendar, acts_like, calendar_events
 from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Released, Round
+from tacit.rounds.round import AnyState, Released, Round, Steady
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
@@ -247,22 +249,23 @@ class Releases:
         engine = ExactSums(turn.ratings, how.threads, self.progress)
         if turn.ratings.schema.max_ratings is not None:
             engine.limit(turn.ratings.schema.max_ratings)
-        weeks = Weeks(self.events, self.calendar, week)
+        totals = Totals(Weeks(self.events, self.calendar, week))
         with threadpool_limits(how.threads or 1):
             loop = Loop(self.plan, self._before(week))
             loop.run(
-                lambda round_, state: self._ask(engine, weeks, round_, state)
+                lambda round_, state: self._ask(engine, totals, round_, state)
             )
         place = self.diary.week(week)
         self.diary.put_arrays(place / "state.npz", loop.state.packed())
         self.diary.write(place / "digests.json", self.diary.digests(week))
 
     def _ask(
-        self, engine: ExactSums, weeks: Weeks, round_: Round, state: AnyState
+        self, engine: ExactSums, totals: Totals, round_: Round, state: AnyState
     ) -> dict[str, Released]:
         """Running sums of a round: from what is stored of this week, or summed, noised and
         stored."""
-        diary, week = self.diary, weeks.week
+        diary, weeks = self.diary, totals.weeks
+        week = weeks.week
         sums: Mapping[str, Any] | None = None
         found = dict[str, Released]()
         for part in round_.parts:
@@ -281,11 +284,24 @@ class Releases:
                 noisy = weeks.noised(name, [*past, sums[part.name]])
                 diary.put_array(place, noisy)
             told = past_arrays(diary, week, stem, "noisy")
-            value, sd = weeks.estimate(name, [*told, noisy])
-            found[part.name] = Released(
-                off_grid(part, value), sd / part.bound.steps, weeks.private
+            same = self._steady(week, stem, steady_now(round_, part, state))
+            found[part.name] = totals.released(
+                round_, part, state, [*told, noisy], same
             )
         return found
+
+    def _steady(self, week: int, stem: str, now: Steady | None) -> list[Steady]:
+        """What was the same in earlier weeks. That of this one is kept, if it is not known
+        beforehand: public numbers, made from what was released."""
+        if now is None or isinstance(now.scale, float):
+            return [Steady()] * (week - 1)
+        name = f"{stem}.steady.npz"
+        kept = {"scale": now.scale, "taken": np.asarray(now.taken)}
+        self.diary.put_arrays(self.diary.week(week) / name, kept)
+        return [
+            Steady(**self.diary.arrays(self.diary.week(each) / name))
+            for each in range(1, week)
+        ]
 
     def _before(self, week: int) -> State:
         """What is public before a week: the state that the last one has left."""

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.ratings import Ratings
 from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
@@ -18,9 +19,11 @@ from tacit.errors import SettingError
 from tacit.fitting.align import align
 from tacit.fitting.check import check, check_values
 from tacit.fitting.count import Counting, known_people
-from tacit.fitting.known import known_of
+from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
+from tacit.fitting.personal import check_lessens, weights_of
+from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
@@ -34,8 +37,10 @@ from tacit.rounds.round import Round
 from tacit.rounds.state import State
 
 if TYPE_CHECKING:
+    from tacit.data.apart import Apart
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.pay import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
 
 def fit(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -55,11 +60,12 @@ def fit(
     order: Order | None = None,
     keep_apart: float | None = None,
     public: PublicPeople | None = None,
+    budgets: Budgets | None = None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already; `keep_apart` is the
     share of the ratings that is not shown to the fit; `public` are people whose ratings are
-    public."""
+    public; `budgets` is what people asked for who want less revealed than the rest."""
     from tacit.model.model import Model
 
     if order is None:
@@ -70,6 +76,7 @@ def fit(
             start=start,
             keep_apart=keep_apart,
             public=public,
+            budgets=budgets,
         )
     run = _Run(method, ratings, items, users, progress, start, order=order)
     if order.budget is None:
@@ -94,7 +101,7 @@ def fit(
 
 def trial(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
@@ -136,14 +143,22 @@ def trial(
 
 def rehearse(
     method: Method,
-    ratings: Ratings,
+    ratings: Ratings | SparkRatings,
     *,
     items: Catalogue | None = None,
     users: int | None = None,
+    public: PublicPeople | None = None,
 ) -> None:
     """Plan a fit and run it on invented people, before anything is charged: what would stop
     it half-way is raised here."""
-    _Run(method, ratings, items, users, None).rehearse()
+    _Run(method, ratings, items, users, None, people=public).rehearse()
+
+
+def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:
+    """What a fit may see, where it is."""
+    if isinstance(ratings, Ratings):
+        return apart.seen(ratings)
+    return ratings.seen_by(apart)
 
 
 class _Run:
@@ -152,7 +167,7 @@ class _Run:
     def __init__(
         self,
         method: Method,
-        ratings: Ratings,
+        ratings: Ratings | SparkRatings,
         items: Catalogue | None,
         users: int | None,
         progress: Progress | None,
@@ -162,6 +177,7 @@ class _Run:
         noise_off: bool = False,
         people: PublicPeople | None = None,
     ) -> None:
+        check_place(ratings, method.engine)
         schema = ratings.schema
         if users is not None:
             schema = schema.declare(users)
@@ -179,6 +195,8 @@ class _Run:
             and (schema.source != LIKES or order.unit == "value"),
             absent=schema.absent,
         )
+        if order.public is not None:
+            check_beside(order.public, ratings)
         if noise_off and order.calibration != "paper":
             raise SettingError(
                 "noise off is for what papers print",
@@ -187,10 +205,9 @@ class _Run:
         self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
-        self.fingerprint = partial(fingerprint, ratings)
-        """Of all ratings, those that are kept apart too."""
+        whole = ratings
         if order.apart is not None:
-            ratings = order.apart.seen(ratings)
+            ratings = _seen(order.apart, ratings)
         self.declared_items = items is not None
         how = replace(order.how, engine=order.runs_on)
         if progress is not None:
@@ -198,11 +215,17 @@ class _Run:
         sound = order.calibration == "sound"
         own = order.budget if sound and method.local else None
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
+        self.fingerprint = (
+            partial(fingerprint, whole)
+            if isinstance(whole, Ratings)
+            else self.engine.fingerprint
+        )
+        """Of all ratings, those that are kept apart too."""
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
         if order.public is not None:
-            known = known_of(order.public, catalogue)
+            known = known_of(order.public, catalogue, order.apart)
             self.public = replace(self.public, known=known)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
@@ -225,6 +248,9 @@ class _Run:
         self.charged = made.charged
         if made.settled is not None:
             self._begin(made.settled)
+        if self.order.budgets is not None:
+            plans = [each.plan for each in self._shapes()]
+            check_lessens(plans, self.charged)
 
     @property
     def settled(self) -> Planned:
@@ -276,6 +302,8 @@ class _Run:
         """Run the rounds on the engine: the public state that they leave."""
         from threadpoolctl import threadpool_limits
 
+        if self.order.budgets is not None:
+            self._lessen(self.order.budgets)
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
         # Many small products: a pool of threads only waits on itself.
@@ -292,6 +320,15 @@ class _Run:
             )
         state: State = loop.state
         return state
+
+    def _lessen(self, budgets: Budgets) -> None:
+        """Give those who asked for less the weight that is worth it, by what was charged."""
+        from tacit.engine.threads import Threads
+
+        assert self.order.budget is not None
+        assert isinstance(self.engine, Threads)
+        delta = self.order.budget.delta
+        self.engine.lessen(weights_of(budgets, self.charged, delta))
 
     def _count(self, entry: str) -> bool:
         """Count the people where nobody declared them, and choose the plan; whether that had

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from tacit.data.apart import Apart
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
+    from tacit.engine.spark.table import SparkRatings
     from tacit.ledger.book.entry import Entry
     from tacit.methods.base import Method
     from tacit.model.model import Model
     from tacit.model.shared import Shared
+
+STARTED = "the released model that it started from"
+EARLIER = "by an earlier release that it builds on: "
+"""Begin lines of what a statement says is assumed public."""
 
 
 def check_certified(start: Model) -> None:
@@ -110,14 +115,30 @@ def rule_of(share: float, start: Model | None) -> Apart:
 def before(start: Model) -> str:
     """For the statement of a fit: what it started from, and what that one had promised."""
     promise = start.statement
-    told = f"the released model that it started from (digest {start.shared.digest()[:16]}"
+    told = f"{STARTED} (digest {start.shared.digest()[:16]}"
     if promise.epsilon is None:
         return f"{told})"
+    trusted = ""
+    if promise.honest:
+        trusted = ", as far as those are honest whom its own statement names"
     return (
         f"{told}), which had its own promise of epsilon {promise.epsilon:g} for the unit "
-        f"{promise.unit}: "
+        f"{promise.unit}{trusted}: "
         "who is in both has both costs"
     )
+
+
+def with_earlier(own: tuple[str, ...], start: Model | None) -> tuple[str, ...]:
+    """What a fit assumes public, and what every release that it builds on assumed besides:
+    that is in its numbers and in its catalogue too."""
+    if start is None:
+        return own
+    others = [
+        line if line.startswith(EARLIER) else f"{EARLIER}{line}"
+        for line in start.statement.public
+        if line not in own and not line.startswith(STARTED)
+    ]
+    return (*own, *dict.fromkeys(others))
 
 
 def check_kind(method: Method, start: Shared) -> None:
@@ -148,7 +169,7 @@ def both_catalogues(
     schema: Schema,
     start: Shared,
     items: Catalogue | None,
-    ratings: Ratings | None,
+    ratings: Ratings | SparkRatings | None,
 ) -> Catalogue:
     """The items of both: those of a given catalogue first, else those of the earlier model
     with its features, which stand alone where no ratings are read."""

@@ -10,10 +10,10 @@ do something else between them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels.als import Floats, column_space, products_of
+from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

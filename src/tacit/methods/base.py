@@ -9,7 +9,7 @@ calibration instead, which is found when it is needed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -25,8 +25,8 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.methods.refine.known import Known
+from tacit.methods.verbs import Verbs
 from tacit.model.shared import Shared
-from tacit.page import escaped
 from tacit.rounds.options import NAMES, Calibration, How, What, signature
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
@@ -37,18 +37,8 @@ from tacit.units import Unit
 if TYPE_CHECKING:
     from tacit.data.reading.assemble import Duplicates
     from tacit.data.reading.columns import Columns
-    from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.person.base import PersonalModel
-    from tacit.model.person.own import OwnRatings
-    from tacit.model.person.told import (
-        Explanation,
-        Listed,
-        Prediction,
-        Recommendation,
-        Similar,
-        UnknownItem,
-    )
 
 
 class Settings(BaseModel):
@@ -149,7 +139,7 @@ class Form(ABC):
         return None
 
 
-class Method(What, How, ABC):
+class Method(What, How, Verbs, ABC):
     """A recommender in the manner of scikit-learn. Keyword arguments are stored as given
     and checked by `fit`.
 
@@ -299,6 +289,7 @@ class Method(What, How, ABC):
         start: Model | str | Path | None = None,
         keep_apart: float | None = None,
         public: Any = None,
+        budgets: Mapping[str, float] | str | Path | None = None,
         scale: tuple[float, float] | None = None,
         positive: float | bool | None = None,
         columns: Columns | None = None,
@@ -317,7 +308,8 @@ class Method(What, How, ABC):
         not paid for again. `keep_apart` is the share of the ratings that the fit is not
         shown, so that `tacit.release` may say how well it predicts them. `public` are people
         whose ratings are public (`PublicPeople`, or their ratings): a prior, believed as far as
-        released numbers say that it fits.
+        released numbers say that it fits. `budgets` is what people asked for, by id (or a
+        file with the columns user and epsilon), who want less revealed than the rest.
         """
         from tacit.fitting.door import fit_given
 
@@ -330,6 +322,7 @@ class Method(What, How, ABC):
             start=start,
             keep_apart=keep_apart,
             public=public,
+            budgets=budgets,
             scale=scale,
             positive=positive,
             columns=columns,
@@ -337,64 +330,3 @@ class Method(What, How, ABC):
             duplicates=duplicates,
         )
         return self
-
-    @property
-    def fitted(self) -> Model:
-        """The model, once `fit` has made it."""
-        if "model_" not in vars(self):
-            raise SettingError(
-                "this model is not fitted yet", remedy="call fit first"
-            )
-        model: Model = self.model_
-        return model
-
-    @property
-    def statement_(self) -> Statement:
-        """What was promised, to whom, by which mechanism."""
-        return self.fitted.statement
-
-    def _repr_html_(self) -> str:
-        told = f"<p><code>{escaped(self)}</code></p>"
-        if "model_" in vars(self):
-            told += self.fitted._repr_html_()
-        return told
-
-    def find(self, text: str) -> int | UnknownItem:
-        """The row of an item by id, or by title with or without its year."""
-        return self.fitted.find(text)
-
-    def recommend(
-        self,
-        ratings: OwnRatings | None = None,
-        n: int = 10,
-        *,
-        by: str | None = None,
-        only: Iterable[str] | None = None,
-        exclude: Iterable[str] | None = None,
-        reasons: int = 2,
-    ) -> Listed[Recommendation]:
-        """The best n items that this person has not rated, from her own ratings; without
-        any, everybody's list."""
-        return self.fitted.recommend(
-            ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
-        )
-
-    def predict(
-        self, ratings: OwnRatings, items: Sequence[str] | None = None
-    ) -> Listed[Prediction | UnknownItem]:
-        """Expected ratings with standard errors, of all items unless some are named."""
-        return self.fitted.predict(ratings, items)
-
-    def explain(
-        self, ratings: OwnRatings, item: str
-    ) -> Explanation | UnknownItem:
-        """Which of a person's own ratings speak for this item, and how much."""
-        return self.fitted.explain(ratings, item)
-
-    def similar(self, item: str, n: int = 10) -> Listed[Similar] | UnknownItem:
-        """The items most like this one, closest first."""
-        return self.fitted.similar(item, n)
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the model as arrays and JSON, whole or not at all."""
-        self.fitted.save(path, overwrite=overwrite)

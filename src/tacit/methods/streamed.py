@@ -18,7 +18,14 @@ import numpy as np
 
 from tacit.bound import PersonCount, Rows
 from tacit.errors import SettingError
-from tacit.rounds.round import AnyState, Block, Part, Released, Round
+from tacit.rounds.round import (
+    AnyState,
+    Block,
+    Part,
+    Released,
+    Round,
+    Steady,
+)
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -72,3 +79,10 @@ def count_round(expected: float, share: float = COUNT_SHARE) -> Round:
 
     part = Part("count", 1, PersonCount(), share=share)
     return Round("count", (part,), contribute, absorb)
+
+
+def steadily(round_: Round) -> Round:
+    """The same round, of whose sums is known that the people of one week are much like those
+    of another."""
+    alike = {part.name: Steady() for part in round_.parts}
+    return replace(round_, steady=lambda state: alike)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
@@ -65,22 +63,10 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
 
 def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
     """Written beside its place and moved there."""
-    target = Path(out)
-    staging = target.with_name(f".{target.name}.part")
-    try:
+    with whole(out, remedy="choose another --out") as file:
         if kind == "npz":
-            with open(staging, "wb") as file:
-                np.savez_compressed(file, **columns)
+            np.savez_compressed(file, **columns)
         else:
             import polars as pl
 
-            pl.DataFrame(columns).write_parquet(staging)
-        os.replace(staging, target)
-    except OSError as error:
-        raise StorageError(
-            f"{out} cannot be written: {error.strerror}",
-            remedy="choose another --out",
-        ) from None
-    finally:
-        with suppress(OSError):  # where a folder on the way is a file
-            staging.unlink(missing_ok=True)
+            pl.DataFrame(columns).write_parquet(file)

@@ -8,9 +8,7 @@ the caller, or has a default that is said in the facts of what is made.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -20,7 +18,7 @@ import numpy as np
 from tacit.asked import count, number
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
 from tacit.model.invent import (
     Activity,
     World,
@@ -30,8 +28,10 @@ from tacit.model.invent import (
     people,
     times,
 )
+from tacit.whole import whole
 
 if TYPE_CHECKING:
+    from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.shared import Shared
 
@@ -68,22 +68,12 @@ class Invented:
 
         target = writable(out)
         frame = pl.DataFrame(_columns(self.ratings))
-        staging = target.with_name(f".{target.name}.part")
-        try:
+        with whole(target, remedy="choose another --out") as file:
             if target.suffix == ".parquet":
                 told = {"tacit": json.dumps(self.facts, sort_keys=True)}
-                frame.write_parquet(staging, metadata=told)
+                frame.write_parquet(file, metadata=told)
             else:
-                frame.write_csv(staging)
-            os.replace(staging, target)
-        except OSError as error:
-            raise StorageError(
-                f"{out} cannot be written: {error.strerror}",
-                remedy="choose another --out",
-            ) from None
-        finally:
-            with suppress(OSError):  # where a folder on the way is a file
-                staging.unlink(missing_ok=True)
+                frame.write_csv(file)
 
 
 def writable(out: str | Path) -> Path:
@@ -297,11 +287,25 @@ def _facts(
             "epsilon": statement.epsilon,
             "delta": statement.delta,
             "unit": statement.unit,
+            **_chain(statement),
             "words": "drawn from a released model and nothing else: what its statement "
             "promises of it holds of these people, at no further cost",
         },
         "assumed": dict(told),
     }
+
+
+def _chain(statement: Statement) -> dict[str, Any]:
+    """What the model's statement says beyond its own epsilon: what all that it builds on
+    costs together, and what it takes as public (the ratings of people, it may be)."""
+    told: dict[str, Any] = {"assumed_public": list(statement.public)}
+    if statement.honest:
+        told["honest"] = list(statement.honest)
+    if statement.starts:
+        told["releases"] = 1 + len(statement.starts)
+        told["chain_epsilon"] = statement.chain_epsilon
+        told["uncovered"] = sum(not link.covered for link in statement.starts)
+    return told
 
 
 def _columns(ratings: Ratings) -> dict[str, Any]:

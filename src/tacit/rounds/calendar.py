@@ -101,6 +101,12 @@ class Calendar:
             found[k] = (1.0 - c[1 : k + 1] @ found[:k][::-1]) / c[0]
         return found
 
+    def mixing(self, weeks: int) -> NDArray[np.float64]:
+        """C of so many weeks, in floats: what estimates fit."""
+        c = np.array(self.coefficients, np.float64)
+        after = np.subtract.outer(np.arange(weeks), np.arange(weeks))
+        return np.where(after >= 0, c[np.maximum(after, 0)], 0.0)
+
     def growth(self, week: int) -> float:
         """How many times the noise of one release at the whole budget stands on the running
         sums of this week, 1 being the first."""

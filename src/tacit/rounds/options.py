@@ -123,6 +123,14 @@ class How:
         None,
         Spoken("run", "Threads to use; all cores otherwise.", "N", kind=int),
     )
+    memory: str | int | None = option(
+        None,
+        Spoken(
+            "run",
+            "Memory to use, such as 4GB: a packed file beyond it is streamed.",
+            "SIZE",
+        ),
+    )
     population: str = option(
         "default", Spoken("ledger", "Whose book is charged.", "NAME", show=True)
     )

@@ -157,6 +157,17 @@ class Released:
 
 
 @dataclass(frozen=True)
+class Steady:
+    """What one person adds on average in a week of a calendar: scale x weight x (b - taken),
+    with the same weight and b in every week. Numbers, or arrays of the part's numbers."""
+
+    scale: NDArray[np.float64] | float = 1.0
+    taken: NDArray[np.float64] | float = 0.0
+    weight: NDArray[np.float64] | float = 1.0
+    """As it is known now; the other two are those of the week."""
+
+
+@dataclass(frozen=True)
 class Round:
     """See the module. `contribute` must treat every person alone, in a fixed order of
     operations."""
@@ -173,3 +184,6 @@ class Round:
     chosen: Callable[[AnyState], bool] | None = None
     """From what was released before that earlier round: pure, so that asking twice gives
     one answer."""
+    steady: Callable[[AnyState], Mapping[str, Steady]] | None = None
+    """On a calendar, by part: what is the same from week to week, if anything is
+    (`tacit.rounds.running`)."""

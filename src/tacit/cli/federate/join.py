@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from tacit.cli.federate.secret import (
     papers_options,
     token_file_option,
 )
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import say
@@ -38,6 +40,12 @@ policy_options: Callable[[F], F] = several(
         default="user",
         show_default=True,
         help="Whom the cap protects; a task that protects less is refused.",
+    ),
+    click.option(
+        "--own-epsilon",
+        type=float,
+        metavar="X",
+        help="Reveal at most this in one training: the device adds less of itself.",
     ),
     click.option(
         "--smallest-cohort",
@@ -134,6 +142,7 @@ def device(
     """Take part with your own ratings, which never leave this device."""
     from tacit.federation.device.person import Person
 
+    refuse_moot()
     person = Person(
         url,
         ratings,
@@ -235,6 +244,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.protocol.lasting import leave_what_is_loaded
 
+    refuse_moot()
     ratings = read(data, parse_scale(o["scale"]))
     try:
         import uvloop
@@ -286,7 +296,8 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 def _policy(o: dict[str, Any]) -> Policy:
     from tacit.federation.device.policy import Policy
 
-    asked = o["accept_noise"]
+    accepted = o["accept_noise"]
+    noise = {"noise": tuple(accepted)} if accepted else {}
     return Policy(
         epsilon=o["cap"],
         delta=o["cap_delta"],
@@ -294,5 +305,18 @@ def _policy(o: dict[str, Any]) -> Policy:
         honest=o["believe_honest"],
         accept_unbounded=o["accept_unbounded"],
         unit=o["cap_unit"],
-        **({"noise": tuple(asked)} if asked else {}),
+        asked=_own(o["own_epsilon"]),
+        **noise,
     )
+
+
+def _own(epsilon: float | None) -> float | None:
+    """What one training may reveal at most, if it was said."""
+    from tacit.errors import SettingError
+
+    if epsilon is not None and not (isfinite(epsilon) and epsilon > 0):
+        raise SettingError(
+            "--own-epsilon is not a number above 0",
+            remedy="to reveal nothing, let the training pass",
+        )
+    return epsilon

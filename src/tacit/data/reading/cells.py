@@ -4,9 +4,9 @@ line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,8 @@ class IdColumn:
     """Ids as they come, block by block. Integers in their shortest form stay numbers; all
     else is text by the rule of `tacit.data.ids`."""
 
-    def __init__(self) -> None:
-        self.numbers = Growing(np.uint32)
+    def __init__(self, numbers: Column | None = None) -> None:
+        self.numbers: Column = numbers or Growing(np.uint32)
         self.codes: dict[str, int] | None = None
         """Code of each text once a text was seen; until then the ids themselves are the numbers."""
 
@@ -70,11 +70,7 @@ class IdColumn:
             return
         if self.codes is None:
             self.codes = {}
-            for start in range(0, self.numbers.size, PIECE):
-                block = self.numbers.buffer[
-                    start : min(start + PIECE, self.numbers.size)
-                ]
-                block[:] = self._encode_numbers(block)
+            self.numbers.change(self._encode_numbers)
         self.numbers.add(self._encode_text(cells.cast(pl.String)))
 
     def _encode_numbers(self, numbers: Codes) -> Codes:
@@ -101,8 +97,7 @@ class IdColumn:
         found = None if self.codes is None else two_ways(self.codes)
         if found is None or self.codes is None:
             return None
-        every = self.numbers.buffer[: self.numbers.size]
-        rows = [int((every == self.codes[text]).argmax()) for text in found]
+        rows = [self.numbers.first(self.codes[text]) for text in found]
         return min(rows), max(rows)
 
     def finish(self) -> tuple[Codes, list[str]]:
@@ -111,12 +106,17 @@ class IdColumn:
         every = self.numbers.finish()
         if self.codes is None:
             return dense_numbers(every)
-        names = list(self.codes)
+        names, place = self.ordered()
+        relabel(every, place)
+        return every, names
+
+    def ordered(self) -> tuple[list[str], Codes]:
+        """Where texts were seen: the ids in their order, and the place of each code in it."""
+        names = list(self.codes or ())
         order = natural_order(names)
         place = np.empty(len(names), np.uint32)
         place[order] = np.arange(len(names), dtype=np.uint32)
-        relabel(every, place)
-        return every, [names[k] for k in order]
+        return [names[k] for k in order], place
 
 
 def plain_numbers(cells: pl.Series) -> Codes | None:
@@ -185,6 +185,27 @@ def _as_number(digits: str) -> tuple[int, str, int]:
     return len(short), short, len(digits)
 
 
+class Column(Protocol):
+    """Numbers as they come, block by block: in memory, or in a file."""
+
+    size: int
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Append a block."""
+
+    def change(self, how: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+        """Put other numbers in the place of those that are there."""
+
+    def first(self, number: int) -> int:
+        """Where a number stands first."""
+
+    def at(self, row: int) -> int:
+        """The number in one row."""
+
+    def finish(self) -> NDArray[Any]:
+        """The whole; nothing may be added after."""
+
+
 class Growing(Generic[Number]):
     """An array that grows by blocks. It is widened in place (the pages move, the bytes do
     not), so that a hundred million ratings never exist twice, as a list of blocks and as
@@ -203,6 +224,20 @@ class Growing(Generic[Number]):
             )
         self.buffer[self.size : end] = block
         self.size = end
+
+    def change(self, how: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
+        """Put other numbers in the place of those that are there."""
+        for start in range(0, self.size, PIECE):
+            block = self.buffer[start : min(start + PIECE, self.size)]
+            block[:] = how(block)
+
+    def first(self, number: int) -> int:
+        """Where a number stands first."""
+        return int((self.buffer[: self.size] == number).argmax())
+
+    def at(self, row: int) -> int:
+        """The number in one row."""
+        return int(self.buffer[row])
 
     def finish(self) -> NDArray[Number]:
         """The whole; nothing may be added after."""

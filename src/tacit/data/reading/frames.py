@@ -116,16 +116,23 @@ def column(name: str, series: Any) -> pl.Series:
 
 
 def read_frame(
-    frame: pl.DataFrame, label: str, roles: Roles, table: Table
+    frame: pl.DataFrame,
+    label: str,
+    roles: Roles,
+    table: Table,
+    before: int = 0,
 ) -> None:
-    """The rows of a frame; rows count from 1 in messages."""
+    """The rows of a frame, or of a slice with so many rows before it; rows count from 1 in
+    messages."""
     cells = {
         role: frame.to_series(position)
         for role, position in roles.used().items()
     }
     for role in ("user", "item"):
         cells[role] = as_ids(cells[role], role, label)
-    lines = np.arange(1, frame.height + 1) if table.keep_lines else None
+    lines = None
+    if table.keep_lines:
+        lines = np.arange(before + 1, before + frame.height + 1)
     try:
         table.add(
             cells["user"],
@@ -141,6 +148,7 @@ def read_frame(
             label,
             frame.columns[roles.used()[fault.role]],
             table,
+            before,
         ) from None
 
 
@@ -173,10 +181,15 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
 
 
 def frame_fault(
-    cells: pl.Series, fault: Fault, label: str, name: str, table: Table
+    cells: pl.Series,
+    fault: Fault,
+    label: str,
+    name: str,
+    table: Table,
+    before: int = 0,
 ) -> DataError:
     """What is wrong with one cell, without showing it."""
-    where = f"{label}, row {fault.row + 1}, column {name}"
+    where = f"{label}, row {before + fault.row + 1}, column {name}"
     value = cells[fault.row]
     if value is None or value == "":
         return DataError(

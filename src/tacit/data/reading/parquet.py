@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import mmap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tacit.data.reading.files import Stream
@@ -57,6 +58,39 @@ def read_parquet(part: Stream) -> pl.DataFrame:
                 return pl.read_parquet(source)
         except DataError:
             raise broken(part.label) from None
+
+
+SLICE = 1 << 23
+"""Rows that are read at a time where a table is larger than memory."""
+
+
+def parquet_slices(part: Stream) -> Iterator[pl.DataFrame]:
+    """The rows of a parquet file, some at a time; at least one frame."""
+    import polars as pl
+
+    with part.open() as stream:
+        if not isinstance(stream.raw, io.FileIO):
+            yield read_parquet(
+                part
+            )  # compressed once more: there are no slices
+            return
+        path = part.label  # a plain file is called by its path
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            look(data, part.label)
+    first = 0
+    while True:
+        try:
+            with third_party(part.label), without_panics():
+                lazy = pl.scan_parquet(path, glob=False)
+                frame = lazy.slice(first, SLICE).collect()
+        except DataError:
+            raise broken(part.label) from None
+        if first and not frame.height:
+            return
+        yield frame
+        first += SLICE
+        if frame.height < SLICE:
+            return
 
 
 def broken(label: str) -> DataError:

@@ -45,19 +45,20 @@ def read_personal(
     """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
     ratings may be left out."""
     with third_party(str(path)):
-        sheet = with_header(read_sheet(_only_part(path), size=OWN), KNOWN)
+        sheet = with_header(read_sheet(only_part(path), size=OWN), KNOWN)
         places = positions(sheet, likes)
         return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
 
 
 def read_names(path: str | Path) -> list[str]:
     """Items that a file lists, one a line."""
-    part = _only_part(path)
+    part = only_part(path)
     text = decode(part.whole(OWN.most, OWN.what), part.label)
     return [clean(line.strip().strip('"')) for line in text.split("\n")]
 
 
-def _only_part(path: str | Path) -> Stream:
+def only_part(path: str | Path) -> Stream:
+    """The one file that is meant."""
     for part in bundle(path).parts():
         part.head(1)  # the pass over a tar stands at this part only now
         return part

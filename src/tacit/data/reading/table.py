@@ -13,6 +13,7 @@ from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import (
     Codes,
+    Column,
     Fault,
     Growing,
     IdColumn,
@@ -44,11 +45,9 @@ class Table:
     """Whether items have ids that only look like numbers, such as ISBNs."""
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
-    values: Growing[np.float32] = field(
-        default_factory=lambda: Growing(np.float32)
-    )
-    times: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
-    lines: Growing[np.int64] = field(default_factory=lambda: Growing(np.int64))
+    values: Column = field(default_factory=lambda: Growing(np.float32))
+    times: Column = field(default_factory=lambda: Growing(np.int64))
+    lines: Column = field(default_factory=lambda: Growing(np.int64))
     rows: int = 0
     dropped_absent: int = 0
 
@@ -190,7 +189,7 @@ class Table:
                 continue
             if not self.keep_lines:
                 raise Unplaced
-            first, second = (int(self.lines.buffer[row]) for row in rows)
+            first, second = (self.lines.at(row) for row in rows)
             raise DataError(
                 f"the ids of {self.unit}s {first} and {second} denote one number, written "
                 f"in two ways: is it one {noun} or two?",

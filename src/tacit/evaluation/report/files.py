@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,15 +44,6 @@ def save_figure(figure: Figure, place: str) -> None:
 
 def write(place: str, content: bytes) -> None:
     """Beside, then renamed."""
-    target = Path(place)
-    staged = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        staged.write_bytes(content)
-        os.replace(staged, target)
-    except OSError as fault:
-        with suppress(OSError):  # where a folder on the way is a file
-            staged.unlink(missing_ok=True)
-        raise StorageError(
-            f"{place} could not be written: {fault.strerror}",
-            remedy="name a folder that exists and may be written to",
-        ) from None
+    remedy = "name a folder that exists and may be written to"
+    with whole(place, remedy=remedy) as file:
+        file.write(content)

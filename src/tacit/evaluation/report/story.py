@@ -137,25 +137,42 @@ def payer_words(found: Evaluation) -> str:
     mine = cell["by_activity"].get(metric)
     theirs = None if twin is None else twin["by_activity"].get(metric)
     first = (
-        "Noise is the same for everybody; what it does is not. People with few ratings lean "
-        "most on what the model learned from others, and noise weighs most on items that few "
-        "rated."
+        "Noise is the same for everybody; what it does is not: it weighs most on items that "
+        "few rated."
     )
     words = [first]
     if mine is not None and theirs is not None:
         few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
         words.append(
             f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
-            f"pays {_change(few, metric)}, the fifth with the most {_change(many, metric)}."
+            f"pays {_change(few, metric)}, the fifth with the most {_change(many, metric)}. "
+            f"{_why(few, many, metric)}"
         )
     tenth = cell["spread"].get(metric, {})
     beside = {} if twin is None else twin["spread"].get(metric, {})
     if tenth and beside:
         words.append(
-            f"For the tenth of people whom it serves worst {metric} is "
+            f"For the tenth of people whom it serves worst the {_named(metric)} is "
             f"{tenth['worst_tenth']:.3f}, and {beside['worst_tenth']:.3f} without privacy."
         )
     return " ".join(words)
+
+
+def _why(few: float, many: float, metric: str) -> str:
+    """Why those with few ratings, or those with many, pay more."""
+    worse = few > many if metric == "rmse" else few < many
+    if worse:
+        return (
+            "Who rated little leans most on what the model learned from others."
+        )
+    return (
+        "Who rated much has more to lose: without privacy the model would know their tastes "
+        "best."
+    )
+
+
+def _named(metric: str) -> str:
+    return "error" if metric == "rmse" else "recall"
 
 
 def _change(change: float, metric: str) -> str:

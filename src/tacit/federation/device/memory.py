@@ -4,22 +4,22 @@ about to send, each in a file of its own folder."""
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tacit.data.reading.personal import read_personal
-from tacit.errors import DataError, Failure, StorageError
+from tacit.errors import DataError, Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import Realised
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.keys import new_exchange, sync_folder
+from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
+from tacit.whole import whole
 
 NOTE = "note"
 PAYLOAD = "payload"
@@ -51,20 +51,9 @@ def keep_facts(home: Path, facts: dict[str, Any]) -> None:
 def write_whole(path: Path, data: bytes) -> None:
     """Whole or not at all, and its owner's alone. What cannot be written is not sent
     either: a disk that is full ends a device in plain words."""
-    staged = path.with_name(path.name + ".new")
-    try:
-        handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(staged, path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise StorageError(
-            f"{path} cannot be written: {error.strerror}",
-            remedy="make room, and start the device again: it goes on where it was",
-        ) from None
+    remedy = "make room, and start the device again: it goes on where it was"
+    with whole(path, private=True, durable=True, remedy=remedy) as file:
+        file.write(data)
 
 
 class MemorisedDevice(Device):

@@ -8,6 +8,7 @@ from tacit.errors import BudgetError, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.ledger.account.cost import group
 from tacit.ledger.account.event import Unbounded
+from tacit.ledger.account.personal import WHOLE, weight_for
 from tacit.rounds.options import NoiseFrom
 from tacit.units import Unit
 
@@ -33,6 +34,33 @@ class Policy:
     """Take part in a `paper` training, which no theorem covers."""
     unit: Unit = "user"
     """Whom the cap protects: a whole person, unless the owner says otherwise."""
+    asked: float | None = None
+    """The most that one training may reveal: where it would be more, the device multiplies
+    what it adds by a weight (`tacit.bound.personal`)."""
+
+    def weight(self, made: Assembled) -> int:
+        """What this device's numbers are multiplied by in a task: `WHOLE` where all of the task
+        costs no more than was asked for."""
+        if self.asked is None:
+            return WHOLE
+        if made.method.local or len(made.bounded) < len(made.events):
+            raise SettingError(
+                "devices of this task answer by a coin, or as a paper prints it: no weight "
+                "makes that cost less",
+                remedy="leave --own-epsilon out, or let this training pass",
+            )
+        if made.task.unit != "user" or self.unit != "user":
+            raise SettingError(
+                "a training reveals less of a whole person, and of nothing smaller",
+                remedy="leave --own-epsilon out",
+            )
+        found = weight_for(made.events.values(), self.asked, self.delta)
+        if found == 0:
+            raise BudgetError(
+                f"no part of this task is worth as little as epsilon {self.asked:g}",
+                remedy="ask for more, or let this training pass",
+            )
+        return found
 
     def check(self, made: Assembled) -> None:
         """Refuse a task that is weaker than the owner accepts."""
@@ -40,6 +68,9 @@ class Policy:
             self._check_cohort(made)
         self._check_bounded(made)
         price = made.price(self.delta, self.unit, self.steps(made))
+        if self.asked is not None:
+            self.weight(made)  # refused where there is none
+            price = min(price, self.asked)
         if price > self.epsilon * SLACK:
             raise BudgetError(
                 "the noise of this task is too small: all of it would cost epsilon "

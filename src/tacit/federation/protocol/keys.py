@@ -15,7 +15,6 @@ import fcntl
 import hashlib
 import hmac
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -37,6 +36,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tacit.errors import Failure, StorageError
 from tacit.noise import bits
+from tacit.whole import whole
 
 TICKETS = "tacit/1 tickets"
 """What a server's key for join tickets is derived with, from its identity."""
@@ -201,20 +201,12 @@ class Identity:
     def _write(self, content: dict[str, Any]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            staged = self.path.with_suffix(".new")
-            handle = os.open(
-                staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-            )
-            with os.fdopen(handle, "w") as file:
-                json.dump(content, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(staged, self.path)
-            sync_folder(self.path.parent)
         except OSError as error:
             raise StorageError(
                 f"{self.path} cannot be written: {error.strerror}"
             ) from None
+        with whole(self.path, private=True, durable=True, remedy=None) as file:
+            file.write(json.dumps(content).encode())
 
     def rotate(self) -> None:
         """A new exchange key; the last few stay valid, so that no device has to enrol again.
@@ -293,15 +285,6 @@ class Identity:
         }
 
 
-def sync_folder(folder: Path) -> None:
-    """Make a rename in this folder durable: a file alone can be on disk without its name."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def verify(identity: bytes, signature: str, *parts: bytes) -> bool:
     """Whether `Identity.sign` of the owner of this identity made the signature."""
     try:
@@ -321,6 +304,8 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
     """
     try:
         identity = bytes.fromhex(card["identity"])
+        if identity.hex() != card["identity"]:
+            raise ValueError  # one spelling for each identity
         if pin is not None and not same(card["identity"], pin):
             raise Failure(
                 "the server is not the one whose identity was pinned",

@@ -72,7 +72,7 @@ class Bias(FirstForms):
 
     name = "bias"
     source = "baseline"
-    engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
+    engines: ClassVar[tuple[str, ...]] = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = BiasSettings
     forms: ClassVar[Forms] = {
         "sound": SoundBias,

@@ -54,7 +54,7 @@ class Popularity(Method):
 
     name = "popularity"
     source = "baseline"
-    engines = ("threads", "federated")
+    engines = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = PopularitySettings
 
     def plan(self, public: Public) -> Plan:

@@ -15,7 +15,13 @@ from tacit.methods.first_order.choice import (
 )
 from tacit.methods.first_order.rule import baseline_shares, strength
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.methods.streamed import (
+    COUNT_SHARE,
+    COUNTED,
+    ONCE,
+    count_round,
+    steadily,
+)
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState
@@ -36,6 +42,7 @@ class StreamedPopularity(Popularity):
     def plan(self, public: Public) -> Plan:
         """The count, then the one round of `popularity`."""
         plan = super().plan(public)
+        plan = Plan(plan.unit, tuple(steadily(each) for each in plan.rounds))
         return Plan(
             plan.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,
@@ -56,10 +63,10 @@ class StreamedBias(Bias):
         mu = strength(public.budget)
         shares = baseline_shares(public.people, mu, 1)
         rounds = (
-            first.people(shares.level),
-            first.weights(shares.weights),
+            steadily(first.people(shares.level)),
+            steadily(first.weights(shares.weights)),
             first.running_effects(shares.sweep, 1 / (mu * sqrt(shares.sweep))),
-            choice_round(first, shares.choice),
+            steadily(choice_round(first, shares.choice)),
         )
         plan = Plan(public.unit, rounds)
         level = f"{100 * shares.level:.0f} %"

@@ -93,7 +93,7 @@ class Bayes(FirstForms):
 
     name = "bayes"
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
-    engines = ("threads", "federated")
+    engines = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = BayesSettings
     forms: ClassVar[Forms] = {
         "sound": SoundBayes,

@@ -8,7 +8,7 @@ between people.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
 from tacit.methods.refine.tastes import Axes, retaste, typical_axes
 from tacit.model.person.gaussian import GaussianModel
-from tacit.rounds.round import Block, Part, Released, Round
+from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 MOMENT_CLIP = 8.0
@@ -82,37 +82,58 @@ class SecondOrder:
         Guarantee: a row is one person's packed matrix, clipped as a whole (`RowClip`),
         whatever the model made of it.
         """
-        width = kept * (kept + 1) // 2
-
-        def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-            from tacit.methods.bayes.kernels import taste_moments
-
-            model = self.model(state)
-            out = np.empty((len(block.people), width))
-            taste_moments(
-                block.ptr,
-                block.item,
-                block.value - model.baseline[block.item],
-                model.loadings,
-                model.precision,
-                self.axes(state, kept).vectors,
-                out,
-            )
-            return {"moments": person_rows(out / MOMENT_CLIP)}
 
         def absorb(
             state: BayesState, released: Mapping[str, Released]
         ) -> BayesState:
             noisy = released["moments"]
-            better = retaste(
-                self.model(state).loadings,
-                self.axes(state, kept),
-                MOMENT_CLIP * noisy.value[0],
-                MOMENT_CLIP * noisy.sd,
-                state.people,
-            )
-            found = Tastes(np.ascontiguousarray(better), self.doubt(state))
-            return replace(state, tastes=found)
+            axes = self.axes(state, kept)
+            return self.retasted(state, axes, noisy.value[0], noisy.sd)
 
-        part = Part("moments", 1, RowClip(1.0), width=width, share=share)
-        return Round("tastes", (part,), contribute, absorb)
+        def seen(state: BayesState) -> tuple[GaussianModel, Floats]:
+            return self.model(state), self.axes(state, kept).vectors
+
+        return moment_round(share, kept, seen, absorb)
+
+    def retasted(
+        self, state: BayesState, axes: Axes, packed: Floats, sd: float
+    ) -> BayesState:
+        """The state with loadings learned from released moments along some axes."""
+        better = retaste(
+            self.model(state).loadings,
+            axes,
+            MOMENT_CLIP * packed,
+            MOMENT_CLIP * sd,
+            state.people,
+        )
+        found = Tastes(np.ascontiguousarray(better), self.doubt(state))
+        return replace(state, tastes=found)
+
+
+def moment_round(
+    share: float,
+    columns: int,
+    seen: Callable[[AnyState], tuple[GaussianModel, Floats]],
+    absorb: Callable[[AnyState, Mapping[str, Released]], AnyState],
+) -> Round:
+    """People's E[tt'] - I under the model, along the `columns` axes, that `seen` gives."""
+    width = columns * (columns + 1) // 2
+
+    def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
+        from tacit.methods.bayes.kernels import taste_moments
+
+        model, axes = seen(state)
+        out = np.empty((len(block.people), width))
+        taste_moments(
+            block.ptr,
+            block.item,
+            block.value - model.baseline[block.item],
+            model.loadings,
+            model.precision,
+            axes,
+            out,
+        )
+        return {"moments": person_rows(out / MOMENT_CLIP)}
+
+    part = Part("moments", 1, RowClip(1.0), width=width, share=share)
+    return Round("tastes", (part,), contribute, absorb)

@@ -17,26 +17,30 @@ from math import sqrt
 
 import numpy as np
 
-from tacit.bound import RowClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.bayes.bayes import Bayes
 from tacit.methods.bayes.plan import BudgetSplit, split
-from tacit.methods.bayes.rounds import MOMENT_CLIP, SecondOrder
+from tacit.methods.bayes.rounds import SecondOrder, moment_round
 from tacit.methods.first_order.choice import (
     choice_round,
     first_groups,
     first_model,
     published,
 )
-from tacit.methods.first_order.rounds import person_rows
 from tacit.methods.first_order.rule import strength
-from tacit.methods.first_order.state import Floats, Tastes
+from tacit.methods.first_order.state import Floats
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.refine.tastes import retaste
-from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.methods.streamed import (
+    COUNT_SHARE,
+    COUNTED,
+    ONCE,
+    count_round,
+    steadily,
+)
+from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Block, Part, Released, Round
+from tacit.rounds.round import AnyState, Released, Round
 from tacit.rounds.state import NOT_YET, State
 
 MOST_COLUMNS = 60
@@ -50,23 +54,9 @@ class StreamedSecond(SecondOrder):
     def running_moments(self, share: float, columns: int, kept: int) -> Round:
         """The sum of people's E[tt'] - I over all `columns`, each person's under the model
         that was public in her week, before any moments."""
-        width = columns * (columns + 1) // 2
 
-        def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
-            from tacit.methods.bayes.kernels import taste_moments
-
-            model = first_model(self.first, state).model
-            out = np.empty((len(block.people), width))
-            taste_moments(
-                block.ptr,
-                block.item,
-                block.value - model.baseline[block.item],
-                model.loadings,
-                model.precision,
-                np.eye(columns),
-                out,
-            )
-            return {"moments": person_rows(out / MOMENT_CLIP)}
+        def seen(state: AnyState) -> tuple[GaussianModel, Floats]:
+            return first_model(self.first, state).model, np.eye(columns)
 
         def absorb(
             state: AnyState, released: Mapping[str, Released]
@@ -74,19 +64,10 @@ class StreamedSecond(SecondOrder):
             noisy = released["moments"]
             state = replace(state, tastes=NOT_YET)
             axes = self.axes(state, kept)
-            turned = turned_moments(MOMENT_CLIP * noisy.value[0], axes.vectors)
-            better = retaste(
-                self.model(state).loadings,
-                axes,
-                turned,
-                MOMENT_CLIP * noisy.sd,
-                state.people,
-            )
-            found = Tastes(np.ascontiguousarray(better), self.doubt(state))
-            return replace(state, tastes=found)
+            turned = turned_moments(noisy.value[0], axes.vectors)
+            return self.retasted(state, axes, turned, noisy.sd)
 
-        part = Part("moments", 1, RowClip(1.0), width=width, share=share)
-        return Round("tastes", (part,), contribute, absorb)
+        return moment_round(share, columns, seen, absorb)
 
 
 def turned_moments(packed: Floats, axes: Floats) -> Floats:
@@ -117,8 +98,8 @@ class StreamedBayes(Bayes):
         shares = _shares(public, mu, columns)
         sums = shares.effects[0]
         rounds = [
-            first.people(shares.level),
-            first.weights(shares.weights),
+            steadily(first.people(shares.level)),
+            steadily(first.weights(shares.weights)),
             first.running_effects(sums, 1 / (mu * sqrt(sums))),
         ]
         tastes = shares.second
@@ -126,11 +107,11 @@ class StreamedBayes(Bayes):
             made = second.running_moments(
                 tastes.moments, columns, tastes.moment_axes
             )
-            rounds.append(made)
+            rounds.append(steadily(made))
         chosen = choice_round(
             first, shares.choice, second.groups(columns), second.grouped
         )
-        plan = Plan(public.unit, (*rounds, chosen))
+        plan = Plan(public.unit, (*rounds, steadily(chosen)))
         return Plan(
             public.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,

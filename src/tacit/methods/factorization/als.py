@@ -116,7 +116,7 @@ class ALS(FactorMethod):
 
     name = "als"
     source = "Chien et al. 2021 (DPALS); Krichene et al. 2023"
-    engines: ClassVar[tuple[str, ...]] = ("threads", "federated")
+    engines: ClassVar[tuple[str, ...]] = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = ALSSettings
     forms: ClassVar[Forms] = {
         "sound": LeastSquares,
@@ -132,6 +132,7 @@ class NonnegativeMF(FactorMethod):
     """
 
     name = "mf-nonnegative"
+    engines = ("threads", "spark")
     source = "future work in Hua et al. 2015"
     Settings: ClassVar[type[BaseSettings]] = ALSSettings
     forms: ClassVar[Forms] = {

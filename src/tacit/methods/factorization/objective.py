@@ -65,6 +65,7 @@ class ObjectiveMF(FactorMethod):
     people in `sound`, in a linear term of each item as printed."""
 
     name = "mf-objective"
+    engines = ("threads", "spark")
     source = "Hua, Xia & Zhong 2015, S1"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"

@@ -132,6 +132,7 @@ class GradientMF(FactorMethod):
     people, drawn by a secret coin, which makes each step cheaper."""
 
     name = "mf-sgd"
+    engines = ("threads", "spark")
     source = "DPSGD-MF in Wang & Tang; Berlioz et al. 2015"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
@@ -147,6 +148,7 @@ class LangevinMF(FactorMethod):
     that samples from a posterior. What is published is the mean of the chain."""
 
     name = "mf-langevin"
+    engines = ("threads", "spark")
     source = "DPPS-MF in Wang & Tang; Liu, Wang & Smola 2015"
     calibrations = ("sound", "paper", "none")
     paper_unit = "user"

@@ -8,7 +8,7 @@ residuals as it was public then, k_s. The running sums of item i are then
 where k and e are the means of k_s and e_s over the people of all weeks (e weighted by k_s), as
 far as an item's share of the ratings stays the same from week to week. That is one release of
 sums, as `Evidence` knows it; what a one-off fit does in sweeps, the weeks do one after the
-other.
+other. `steady` says k_s and e_s, so that the sums are read by them (`tacit.rounds.running`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import KEPT, TINY, FirstOrder
-from tacit.methods.first_order.state import FirstState, Floats
+from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.effects import Evidence
-from tacit.rounds.round import AnyState, Released, Round
-from tacit.rounds.state import NOT_YET
+from tacit.rounds.round import AnyState, Released, Round, Steady
+from tacit.rounds.running import Running
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,6 @@ class StreamedFirst(FirstState):
     """Which part of the calendar is over, this week included."""
     before: float = 0.0
     """People who were counted in earlier weeks, as far as it was released."""
-    weighed: Floats = NOT_YET
-    """Sum over people so far of what their residuals were multiplied by, item by item."""
-    taken: Floats = NOT_YET
-    """The same sum times the effects that they had subtracted."""
-
-    @property
-    def fresh(self) -> float:
-        """About how many people came this week; never nothing, so that means exist."""
-        return max(self.people - self.before, TINY)
 
 
 class StreamedOrder(FirstOrder):
@@ -69,23 +60,33 @@ class StreamedOrder(FirstOrder):
         """One round of sums a week; see the module."""
         once = self.effects("effects", share, spread)
 
+        def steady(state: AnyState) -> Mapping[str, Steady]:
+            multiplier, clip = self.effort(state, spread)
+            return {
+                "sums": Steady(
+                    KEPT * multiplier / clip,
+                    self.effect(state),
+                    state.weights.mean / state.people,
+                )
+            }
+
         def absorb(
             state: AnyState, released: Mapping[str, Released]
         ) -> AnyState:
             noisy = released["sums"]
-            multiplier, clip = self.effort(state, spread)
-            each = state.fresh * KEPT * multiplier / clip
-            weighed, taken = each, each * self.effect(state)
-            if state.weighed is not NOT_YET:
-                weighed, taken = state.weighed + weighed, state.taken + taken
+            if not isinstance(noisy, Running):  # one week, and no calendar
+                now = steady(state)["sums"]
+                noisy = Running(
+                    noisy.value, noisy.sd, scale=now.scale, taken=now.taken
+                )
+            sd = noisy.sd if noisy.each is None else noisy.each[:, 0]
             evidence = Evidence.none(self.public.items).add(
                 noisy.value[:, 0],
-                max(noisy.sd, TINY),
-                weighed / (state.before + state.fresh),
+                np.maximum(sd, TINY),
+                noisy.scale,
                 state.weights,
-                taken / weighed,
+                np.asarray(noisy.taken),
             )
-            state = replace(state, weighed=weighed, taken=taken)
             return self.settle(state, evidence)
 
-        return replace(once, absorb=absorb)
+        return replace(once, absorb=absorb, steady=steady)

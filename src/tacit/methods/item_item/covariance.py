@@ -171,6 +171,7 @@ class CovarianceMethod(Method):
     """What the two methods have in common."""
 
     source = "McSherry & Mironov 2009"
+    engines = ("threads", "spark")
     calibrations = ("sound", "paper", "none")
     paper_unit = "rating"
     paper_units = ("user",)

@@ -150,6 +150,7 @@ class EASE(Method):
 
     name = "ease"
     source = "ours: ridge on the noisy Gram, after Steck 2019"
+    engines = ("threads", "spark")
     Settings: ClassVar[type[BaseSettings]] = EaseSettings
     forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
         "sound": NoisyGram,

@@ -97,6 +97,7 @@ class ItemKNN(Method):
     """What both share; `centres` says which numbers are multiplied."""
 
     source = "baseline in Wang & Tang, private through a noisy Gram"
+    engines = ("threads", "spark")
     Settings: ClassVar[type[BaseSettings]] = KNNSettings
     centres: ClassVar[bool]
     """Whether ratings count less the person's own mean."""

@@ -1,17 +1,19 @@
 """`ease` on a calendar: popularity, and the Gram of likes as running sums.
 
 Which items the Gram covers follows from released popularity and changes from week to week, but
-running sums need fixed places. So the Gram has more places than it uses: the first release of
-popularity gives them to the items that may count (`PLACES` times as many as are covered), and
-every week's people add their products over the items that are covered *now*. Numbers that
-nobody uses cost nothing: the bound is on a whole person. A pair counts from the week on in
-which both of its items are covered.
+running sums need fixed places. So the Gram has more places than it uses (`PLACES` times as many
+as are covered). They are given away one by one as people come, each week to the most liked
+items that have none: early popularity is mostly noise, and a place is given once. Every week's
+people add their products over the items that are covered *now*. Numbers that nobody uses cost
+nothing: the bound is on a whole person. A pair counts while both of its items are covered, and
+is then lifted to what all people would have added.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +34,36 @@ from tacit.methods.item_item.ease import (
     popularity_round,
 )
 from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import counted, places
+from tacit.methods.item_item.rows import counted
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round
+from tacit.methods.streamed import (
+    COUNT_SHARE,
+    COUNTED,
+    ONCE,
+    count_round,
+    steadily,
+)
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Block, Part, Released, Round
+from tacit.rounds.round import (
+    AnyState,
+    Block,
+    Part,
+    Released,
+    Round,
+    Steady,
+)
+from tacit.rounds.running import Running
 from tacit.rounds.state import NOT_YET, State
 
 PLACES = 4
 """Places of the Gram for each item that it covers: an item that the first weeks missed may
 still be among them."""
+LEAST_SHOWN = 1e-3
+"""Of people: fewer saw no pair."""
+MOST_LIFT = 3.0
+"""How many times a pair that was covered late is lifted at most: its noise is lifted too."""
 MOST_PLACES = 1000
 """The owner keeps two numbers for each pair of them and each release."""
 
@@ -57,7 +77,7 @@ class StreamedLikes(EaseState):
     elapsed: float = 0.0
     before: float = 0.0
     seats: NDArray[np.int64] = NOT_YET
-    """The items that have a place in the Gram, ascending; chosen by the first release."""
+    """The item of each place of the Gram that was given away."""
 
 
 class StreamedEase(EASE):
@@ -71,7 +91,7 @@ class StreamedEase(EASE):
         size = min(settings.items or gram_size(public, reach), public.items)
         if reach < LEAST[public.unit] or size < 2:
             rounds: tuple[Round, ...] = (
-                popularity_round(public, settings, 1.0),
+                steadily(popularity_round(public, settings, 1.0)),
             )
             told = (
                 "People x noise is too little for pairs of items to stand out: "
@@ -79,7 +99,7 @@ class StreamedEase(EASE):
             )
         else:
             rounds = (
-                popularity_round(public, settings, 1 - GRAM_SHARE),
+                steadily(popularity_round(public, settings, 1 - GRAM_SHARE)),
                 running_gram(public, settings, size),
             )
             told = (
@@ -104,19 +124,36 @@ def running_gram(public: Public, settings: EaseSettings, size: int) -> Round:
     size = min(size, width)
 
     def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
-        index = covered(state, size, width)[block.item]
+        seats = given_seats(state, width, public.people)
+        index = covered(state.weight, seats, size, width)[block.item]
         inside = index < width
         row = inside / np.sqrt(counted(block, inside) + OFFSET)
         return {"gram": Rows(block.ptr, index, row[:, None])}
 
+    def steady(state: AnyState) -> Mapping[str, Steady]:
+        """A pair is added while both of its items are covered."""
+        seats = given_seats(state, width, public.people)
+        index = covered(state.weight, seats, size, width)
+        there = np.zeros(width)
+        there[index[index < width]] = 1.0
+        rows, columns = np.triu_indices(width, 1)
+        return {"gram": Steady(there[rows] * there[columns])}
+
     def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
         noisy = released["gram"]
-        index = covered(state, size, width)
+        seats = given_seats(state, width, public.people)
+        index = covered(state.weight, seats, size, width)
         head = np.flatnonzero(index < width)
+        here = np.ix_(index[head], index[head])
+        scale, sd = np.ones(noisy.value.shape), noisy.sd
+        if isinstance(noisy, Running) and noisy.each is not None:
+            scale = np.asarray(noisy.scale, np.float64)
+            sd = float(np.sqrt(np.mean(noisy.each[here] ** 2)))
+        lift = np.minimum(1.0 / np.maximum(scale[here], LEAST_SHOWN), MOST_LIFT)
         own = diagonal(state.weight[head], state.people, True)
         found = shrink_spectrum(
-            np.ascontiguousarray(noisy.value[np.ix_(index[head], index[head])]),
-            noisy.sd,
+            np.ascontiguousarray(noisy.value[here] * lift),
+            sd * float(np.sqrt(np.mean(lift**2))),
             settings.rank,
             margin=MARGIN,
         )
@@ -125,24 +162,33 @@ def running_gram(public: Public, settings: EaseSettings, size: int) -> Round:
             state,
             between=ease(found.loadings, ridge),
             head=head,
-            seats=seats_of(state, width),
+            seats=seats,
         )
 
     part = Part("gram", width, FactorGram(), share=GRAM_SHARE, form="gram")
-    return Round("gram", (part,), contribute, absorb)
+    return Round("gram", (part,), contribute, absorb, steady=steady)
 
 
-def seats_of(state: AnyState, width: int) -> NDArray[np.int64]:
-    """The items that have places: those of the first release."""
+def given_seats(
+    state: AnyState, width: int, expected: float
+) -> NDArray[np.int64]:
+    """The items that have places, in the order of the places: those of earlier weeks, and as
+    many more as the people so far are a share of those who are expected."""
+    seats = np.zeros(0, np.int64)
     if state.seats is not NOT_YET:
-        return np.asarray(state.seats, np.int64)
-    return np.flatnonzero(places(state.weight, width) < width)
+        seats = np.asarray(state.seats, np.int64)
+    share = min(state.people / max(expected, 1.0), 1.0)
+    room = min(max(ceil(width * share), 2), width) - len(seats)
+    order = np.argsort(-state.weight, kind="stable")
+    wanted = order[~np.isin(order, seats)][: max(room, 0)]
+    return np.concatenate([seats, wanted.astype(np.int64)])
 
 
-def covered(state: AnyState, size: int, width: int) -> NDArray[np.uint32]:
+def covered(
+    weight: Floats, seats: NDArray[np.int64], size: int, width: int
+) -> NDArray[np.uint32]:
     """The place of each item that is covered this week; `width` for all others."""
-    seats = seats_of(state, width)
-    best = np.argsort(-state.weight[seats], kind="stable")[:size]
-    index = np.full(len(state.weight), width, np.uint32)
+    best = np.argsort(-weight[seats], kind="stable")[:size]
+    index = np.full(len(weight), width, np.uint32)
     index[seats[best]] = best.astype(np.uint32)
     return index

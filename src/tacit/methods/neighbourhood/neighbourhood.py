@@ -129,7 +129,7 @@ class Neighborhood(Method):
     source = "Wang and Tang, Differentially Private Neighborhood-based Recommender Systems"
     units = ("user",)
     calibrations = ("sound", "paper", "none")
-    engines = ("threads",)
+    engines = ("threads", "spark")
 
     @property
     @abstractmethod

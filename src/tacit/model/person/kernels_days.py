@@ -9,9 +9,9 @@ day's cells, s that of precision x loading, t that of precision x residual, and 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.compiled import njit
 from tacit.kernels.personal import factorize, gather, misfit_of, project
 
 

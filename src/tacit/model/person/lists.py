@@ -3,21 +3,62 @@ for publication."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.errors import SettingError, StorageError
+from tacit.errors import SettingError
+from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
 from tacit.model.person.rank import order_scores, top
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
+
+
+class Line(NamedTuple):
+    """One line of a list: `expected` is on the scale of ratings."""
+
+    rank: int
+    item: str
+    expected: float
+
+
+@dataclass(frozen=True, eq=False)
+class ListMaker:
+    """Makes one person's list, on whatever machine her ratings are."""
+
+    model: Model
+    n: int
+    by: str | None
+    allowed: NDArray[np.bool_]
+    """Items that may be recommended to anybody."""
+
+    __repr__ = shapes
+
+    def lines(
+        self, items: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> list[Line]:
+        """From the rows of her items and her ratings of them, best first."""
+        schema = self.model.shared.schema
+        own = Own(items, (values - schema.middle) / schema.unit_width)
+        found = order_scores(
+            self.model.personal, self.model.likes(own), self.by
+        )
+        free = self.allowed.copy()
+        free[items] = False
+        ids = self.model.shared.catalogue.ids
+        best = top(found.scores, self.n, free).tolist()
+        return [
+            Line(rank, ids[row], on_scale(schema, found.mean[row]))
+            for rank, row in enumerate(best, 1)
+        ]
 
 
 def write_lists(
@@ -52,44 +93,23 @@ def write_lists(
         items=catalogue,
         positive=likes,
     )
-    allowed = model.allowed(only, exclude)
+    maker = ListMaker(model, n, by, model.allowed(only, exclude))
     rows: list[tuple[str, int, str, float, bool]] = []
     for person in range(people.n_users):
         cells = people.row(person)
         items = people.item[cells].astype(np.int64)
         values = people.value[cells].astype(np.float64)
-        own = Own(items, (values - schema.middle) / schema.unit_width)
-        found = order_scores(model.personal, model.likes(own), by)
-        free = allowed.copy()
-        free[items] = False
-        for rank, row in enumerate(top(found.scores, n, free).tolist(), 1):
-            rating = on_scale(schema, found.mean[row])
-            rows.append(
-                (people.users[person], rank, catalogue.ids[row], rating, True)
-            )
+        name = people.users[person]
+        rows += [(name, *line, True) for line in maker.lines(items, values)]
     frame = pl.DataFrame(
         rows,
         schema=["person", "rank", "item", "expected", "personal"],
         orient="row",
     )
-    staging = target.with_name(f".{target.name}.part")
-    try:
-        # Lists are personal: only their owner may read the file.
-        descriptor = os.open(
-            staging, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
-        )
-        with os.fdopen(descriptor, "wb") as file:
-            if target.suffix == ".parquet":
-                frame.write_parquet(file)
-            else:
-                frame.write_csv(file)
-        os.replace(staging, target)
-    except OSError as error:
-        raise StorageError(
-            f"{out} cannot be written: {error.strerror}",
-            remedy="choose another --out",
-        ) from None
-    finally:
-        with suppress(OSError):  # where a folder on the way is a file
-            staging.unlink(missing_ok=True)
+    # Lists are personal: only their owner may read the file.
+    with whole(target, private=True, remedy="choose another --out") as file:
+        if target.suffix == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file)
     return people.n_users

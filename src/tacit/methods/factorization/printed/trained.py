@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import Failure
 from tacit.model.person.base import Cells, Own, PersonalModel, Reason
 
 Floats = NDArray[np.float64]
@@ -32,11 +33,11 @@ class TrainedPeople(PersonalModel):
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """Nobody is known by her ratings."""
-        raise NotImplementedError("trained people are known by their rows")
+        raise Failure("trained people are known by their rows, not by ratings")
 
     def explain(self, own: Own, item: int) -> Reason:
         """The same."""
-        raise NotImplementedError("trained people are known by their rows")
+        raise Failure("trained people are known by their rows, not by ratings")
 
     def predict_cells(self, cells: Cells) -> Floats:
         """Row by row; whoever has no ratings was not trained on and gets the baseline."""

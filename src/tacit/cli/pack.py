@@ -1,0 +1,93 @@
+"""`tacit pack`: ratings in a compact private file, for data larger than memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tacit.cli.options import (
+    data_options,
+    json_option,
+    may_write,
+    tell,
+)
+from tacit.cli.parse import parse_columns, parse_scale
+from tacit.cli.show import print_json, progress, say
+
+
+@click.command()
+@click.argument("ratings")
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    help="A name that ends in .tacit; readable by its owner alone.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory to use, such as 4GB; most of the machine unless said.",
+)
+@data_options
+@json_option
+def pack(
+    ratings: str,
+    out: str,
+    overwrite: bool,
+    memory: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Sort RATINGS by person once and keep them in a compact private file.
+
+    Any command that reads ratings reads it; a fit on the engine threads streams it where it
+    does not fit into memory.
+    """
+    from tacit.data.pack import check_target
+    from tacit.data.pack import pack as run
+    from tacit.data.reading.items import read_items
+
+    target = Path(out)
+    check_target(target, overwrite=True)
+    may_write(out, overwrite)
+    columns = parse_columns(options["columns"] or ())
+    named = (columns or {}).get("item")
+    items = None
+    if options["items"]:
+        item = named if isinstance(named, str) else None
+        items = read_items(options["items"], item=item)
+    with progress("pack") as bar:
+        made = run(
+            ratings,
+            target,
+            parse_scale(options["scale"]),
+            items=items,
+            duplicates=options["duplicates"],
+            positive=options["positive"],
+            users=options["users"],
+            layout=options["layout"],
+            columns=columns,
+            memory=memory,
+            overwrite=True,
+            progress=bar,
+        )
+    tell(made, options["duplicates"])
+    size = target.stat().st_size
+    facts = {
+        "out": out,
+        "people": made.n_users,
+        "items": made.n_items,
+        "ratings": len(made),
+        "bytes": size,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    say(
+        f"{made.n_users:,} people with {len(made):,} ratings of {made.n_items:,} items "
+        f"written to {out} ({size:,} bytes)"
+    )
+    say("It holds ratings as they are: keep it as private as their source.")

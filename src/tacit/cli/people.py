@@ -1,0 +1,131 @@
+"""Whose ratings a fit uses: people who are public, who asked to be forgotten, who asked for
+less."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.options import note
+from tacit.cli.parse import parse_scale
+
+if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
+    from tacit.data.public import PublicPeople
+    from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
+
+
+def public_people(
+    ratings: str, path: str | None, who: str | None, options: dict[str, Any]
+) -> PublicPeople:
+    """The people of a file who are public. It may be of another layout than the ratings."""
+    from tacit.data.public import PublicPeople
+    from tacit.data.read import read
+    from tacit.errors import SettingError
+
+    if path is None:
+        raise SettingError(
+            "--public-are describes people whom nobody gave",
+            remedy="give their ratings by --public, or leave --public-are out",
+        )
+    if options["positive"] is not None:
+        raise SettingError(
+            "public people rate, and --positive leaves no ratings",
+            remedy="leave --public or --positive out",
+        )
+    if _same_file(ratings, path):
+        raise SettingError(
+            "--public names the private ratings themselves: nothing of them would be protected",
+            remedy="give the ratings of people who are public, or leave --public out",
+        )
+    return PublicPeople(read(path, parse_scale(options["scale"])), who or "")
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return Path(one).samefile(other)
+    except OSError:  # one of them is not there: reading it will say so
+        return False
+
+
+def named(path: str) -> frozenset[str]:
+    """The ids that a file lists."""
+    from tacit.data.reading.personal import read_names
+    from tacit.errors import DataError
+
+    found = frozenset(name for name in read_names(path) if name)
+    if not found:
+        raise DataError(
+            "it names nobody", place=path, remedy="list ids, one a line"
+        )
+    return found
+
+
+def refuse_forgotten(
+    gone: Collection[str], known: PublicPeople, path: str | None
+) -> None:
+    """Refuse to use the public ratings of somebody who asked to be forgotten. Whether she is
+    in the private table is not asked."""
+    from tacit.data.ratings import counted
+    from tacit.errors import DataError
+
+    both = len(set(gone).intersection(known.ratings.users))
+    if both:
+        raise DataError(
+            f"it names {counted(both, 'id')} that --public has too: those ratings would be "
+            "used without noise",
+            place=path,
+            remedy="take these people out of the file of --public, or name public people "
+            "otherwise if they are others",
+        )
+
+
+def leave_out(
+    data: Ratings | SparkRatings,
+    gone: Collection[str],
+    path: str,
+    *,
+    listed: bool,
+) -> Ratings | SparkRatings:
+    """The ratings without these people. Who was found is the owner's to know.
+
+    Unless items are `listed`, those that only they had rated go with them: ids that come from
+    ratings would tell of them.
+    """
+    from tacit.data.ratings import Ratings, counted
+    from tacit.errors import DataError, SettingError
+
+    if not isinstance(data, Ratings):
+        if not listed:
+            raise SettingError(
+                "on a cluster the ids of items would come from the rows of people left out, too",
+                remedy="list the items: --items FILE",
+            )
+        note(f"{len(gone):,} people are named who are left out")
+        return data.without(gone)
+    left, found = data.without(gone)
+    if not len(left):
+        raise DataError(
+            "nobody is left", place=path, remedy="leave fewer people out"
+        )
+    note(
+        f"left out {counted(found, 'person').replace('persons', 'people')} of "
+        f"{len(gone):,} named; for the owner only"
+    )
+    return left if listed else left.rated()
+
+
+def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
+    """How many of those who asked for less are in the table: an id that is spelt otherwise asks
+    for nobody. The owner's to know."""
+    from tacit.data.ratings import Ratings
+
+    if not isinstance(data, Ratings):  # refused on a cluster
+        return
+    found = len(set(budgets.asked) & set(data.users))
+    note(
+        f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "
+        "table; for the owner only"
+    )

@@ -1,0 +1,124 @@
+"""What is asked of a reader of ratings, and the schema and table that follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from tacit.data.catalogue import Catalogue
+from tacit.data.layouts.base import Layout
+from tacit.data.ratings import Ratings
+from tacit.data.reading.assemble import Duplicates
+from tacit.data.reading.columns import Columns
+from tacit.data.reading.table import Table, Unplaced
+from tacit.data.schema import LIKES, Schema
+from tacit.errors import SettingError
+
+
+class Asked:
+    """What the caller asked for, and the schema that follows from it."""
+
+    in_slices = False
+    """Whether a table is read some rows at a time, because it may not fit memory."""
+
+    def __init__(
+        self,
+        scale: tuple[float, float] | None,
+        items: Catalogue | None,
+        duplicates: Duplicates,
+        positive: float | bool | None,
+        users: int | None,
+        columns: Columns | None,
+    ) -> None:
+        self.scale = scale
+        self.items = items
+        self.duplicates = duplicates
+        self.columns = columns
+        self.positive, self.users = positive, users
+
+    @property
+    def likes(self) -> bool:
+        return self.positive is not None
+
+    def schema(self, layout: Layout | None, rated: bool, label: str) -> Schema:
+        """The scale that was given, else the layout's; a table of likes needs none."""
+        if not rated:
+            return Schema(
+                0.0, 1.0, users=self.users, positive=1.0, source=LIKES
+            )
+        if self.positive is True:
+            raise SettingError(
+                "the data have ratings; say from which rating on one is a like",
+                place=label,
+                remedy="give the least rating that counts, such as --positive 4",
+            )
+        if self.scale is not None:
+            low, high = _pair(self.scale)
+            source = "given"
+        elif layout is not None:
+            low = layout.low
+            high = layout.high
+            source = layout.name
+        else:
+            raise SettingError(
+                "the scale of the ratings is not known",
+                place=label,
+                remedy="give the lowest and the highest possible rating, such as --scale 1,5",
+            )
+        least = float(self.positive) if self.positive is not None else None
+        if least is not None and not (math.isfinite(least) and least <= high):
+            raise SettingError(
+                f"positive is {least:g}, above the scale",
+                remedy=f"choose at most {high:g}",
+            )
+        return Schema(
+            low,
+            high,
+            users=self.users,
+            positive=least,
+            absent=layout is not None and layout.absent is not None,
+            source=source,
+        )
+
+    def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
+        schema = self.schema(layout, rated, label)
+        table = Table(schema, keep_lines=self.duplicates == "error")
+        if layout is not None:
+            table.absent = layout.absent
+            table.item_text = layout.item_text
+        return table
+
+    def fill(
+        self,
+        layout: Layout | None,
+        rated: bool,
+        label: str,
+        into: Callable[[Table], None],
+        unit: str = "line",
+    ) -> Ratings:
+        """The ratings that `into` puts into a table; a second time, with lines, where an
+        error must name two of them."""
+        for again in (False, True):
+            table = self.table(layout, rated, label)
+            table.unit = unit
+            table.keep_lines |= again
+            into(table)
+            try:
+                name = layout.name if layout else ""
+                return table.finish(label, name, self.items, self.duplicates)
+            except Unplaced:
+                continue
+        raise AssertionError("lines were kept")
+
+
+def _pair(scale: Sequence[float] | str) -> tuple[float, float]:
+    try:
+        if isinstance(scale, str):  # "15" would pass for (1, 5)
+            raise TypeError
+        low, high = (float(each) for each in scale)
+    except (TypeError, ValueError):
+        raise SettingError(
+            "the scale is not two numbers",
+            remedy="give the lowest and the highest possible rating, such as --scale 1,5",
+        ) from None
+    return low, high

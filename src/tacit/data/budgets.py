@@ -1,0 +1,28 @@
+"""What people asked for: an epsilon of their own, below that of the rest. Private, as ratings
+are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from tacit.errors import DataError
+from tacit.hidden import shapes
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """By person, the epsilon that she asked for; who is not here asked for nothing."""
+
+    asked: Mapping[str, float]
+
+    __repr__ = shapes
+
+    def __post_init__(self) -> None:
+        for epsilon in self.asked.values():
+            if not (isfinite(epsilon) and epsilon >= 0):
+                raise DataError(
+                    "a budget is not a number of 0 or more",
+                    remedy="give each person an epsilon; 0 leaves her out",
+                )

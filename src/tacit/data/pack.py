@@ -1,0 +1,110 @@
+"""`tacit.pack`: ratings of any table in a compact private file, sorted by person.
+
+Text in any dialect and parquet are read in blocks and sorted on disk, so they may be larger
+than memory. What a layout of its own reads (Netflix, Jester), frames and matrices pass through
+memory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacit.asked import path as asked_path
+from tacit.data.asking import Asked
+from tacit.data.catalogue import Catalogue
+from tacit.data.layouts.base import Layout
+from tacit.data.memory import memory_size
+from tacit.data.packed import Packed, open_pack
+from tacit.data.packed.packed import write_pack
+from tacit.data.read import answer
+from tacit.data.reading.assemble import Duplicates
+from tacit.data.reading.columns import Columns
+from tacit.data.reading.spooled import SpooledTable, Told
+from tacit.data.reading.table import Table
+from tacit.errors import SettingError, StorageError
+
+SUFFIX = ".tacit"
+SHARE = 0.25
+"""Of the memory, for sorting one bucket: the rest is for reading and for ids."""
+
+
+def pack(
+    source: Any,
+    out: str | Path,
+    scale: tuple[float, float] | None = None,
+    *,
+    items: Catalogue | None = None,
+    duplicates: Duplicates = "last",
+    positive: float | bool | None = None,
+    users: int | None = None,
+    layout: str | None = None,
+    columns: Columns | None = None,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+    progress: Told | None = None,
+) -> Packed:
+    """Write the ratings of `source` to `out`, readable by its owner alone, and open them.
+
+    Arguments are those of `tacit.read`; `memory` ("4GB") is about what it may take. The file
+    appears whole or not at all.
+    """
+    target = asked_path("out", out).expanduser()
+    check_target(target, overwrite=overwrite)
+    ask = _PackAsk(
+        scale,
+        items,
+        duplicates,
+        None if positive is False else positive,
+        users,
+        columns,
+    )
+    ask.target = target
+    ask.memory = memory_size(memory)
+    ask.told = progress
+    made = answer(source, layout, ask)
+    if isinstance(made, Packed):
+        return made
+    write_pack(made, target)
+    return open_pack(target)
+
+
+def check_target(target: Path, *, overwrite: bool) -> None:
+    """Refuse a name that could not be written, before anything is read."""
+    if target.suffix != SUFFIX:
+        raise SettingError(
+            f"{target.name} does not say that it holds private ratings",
+            remedy=f"choose a name that ends in {SUFFIX}",
+        )
+    if not target.parent.is_dir():
+        raise StorageError(
+            f"there is no folder {target.parent}",
+            remedy="make it, or choose another --out",
+        )
+    if target.is_dir() or (target.exists() and not overwrite):
+        raise StorageError(
+            f"{target} exists already",
+            remedy="choose another --out, or add --overwrite",
+        )
+
+
+class _PackAsk(Asked):
+    """A question whose answer is a file."""
+
+    in_slices = True
+
+    target: Path
+    memory: int
+    told: Told | None = None
+
+    def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
+        """Rows go to scratch files beside the target."""
+        return SpooledTable(
+            self.schema(layout, rated, label),
+            keep_lines=self.duplicates == "error",
+            absent=layout.absent if layout is not None else None,
+            item_text=layout is not None and layout.item_text,
+            target=self.target,
+            memory=int(SHARE * self.memory),
+            told=self.told,
+        )

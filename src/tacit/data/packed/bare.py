@@ -1,0 +1,64 @@
+"""Open files by their number alone: several threads read and write at their own places, and
+the file is closed with what holds it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+from tacit.hidden import shapes
+
+MOST = 1 << 30
+"""Bytes that the system moves at once."""
+
+
+class BareFile:
+    """A file that is read and written by place."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._close = weakref.finalize(self, os.close, number)
+
+    __repr__ = shapes
+
+    @classmethod
+    def reading(cls, path: Path) -> BareFile:
+        """An existing file."""
+        return cls(os.open(path, os.O_RDONLY))
+
+    @classmethod
+    def scratch(cls, folder: Path) -> BareFile:
+        """A new file without a name, mode 0600: gone when it is closed, whatever closes it."""
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return cls(os.dup(file.fileno()))
+
+    def size(self) -> int:
+        """In bytes."""
+        return os.fstat(self.number).st_size
+
+    def write(self, data: Any, offset: int) -> None:
+        """Put the bytes of an array somewhere."""
+        left = memoryview(data).cast("B")
+        while left:
+            done = os.pwrite(self.number, left[:MOST], offset)
+            left = left[done:]
+            offset += done
+
+    def read(self, out: Any, offset: int) -> int:
+        """Fill an array from somewhere; how many bytes were there."""
+        left = memoryview(out).cast("B")
+        whole = len(left)
+        while left:
+            done = os.preadv(self.number, [left[:MOST]], offset)
+            if not done:
+                break
+            left = left[done:]
+            offset += done
+        return whole - len(left)
+
+    def close(self) -> None:
+        """Let it go."""
+        self._close()

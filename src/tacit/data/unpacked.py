@@ -1,0 +1,126 @@
+"""A packed file as the answer to what was asked of a reader: its ratings in memory where they
+fit, else still in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tacit.data.aligned import aligned
+from tacit.data.asking import Asked
+from tacit.data.memory import memory_size
+from tacit.data.packed import Packed, open_pack, rewritten
+from tacit.data.ratings import Ratings
+from tacit.data.reading.assemble import (
+    check_listed,
+    need_two_people,
+    only_likes,
+)
+from tacit.data.schema import Schema
+from tacit.errors import DataError, SettingError
+
+LOADED = 0.3
+"""Of the memory: ratings that take no more are loaded, because all that works on them takes
+some times as much."""
+ITEM, VALUE, TIME = 4, 4, 8
+"""Bytes of a cell in memory."""
+
+
+def read_packed(
+    path: Path, ask: Asked, layout: str | None, memory: str | int | None
+) -> Ratings:
+    """The ratings of a packed file."""
+    room = LOADED * memory_size(memory)
+    for given, name in ((layout, "--layout"), (ask.columns, "--columns")):
+        if given is not None:
+            raise SettingError(
+                f"{name} is for tables, and a packed file has no columns",
+                remedy=f"leave {name} out",
+            )
+    found = open_pack(path)
+    found = replace(found, schema=_schema(found.schema, ask))
+    label = str(path)
+    if bytes_of(found) <= room:
+        return _left(_changed(found.loaded(), ask, label), label)
+    return _left(_changed(found, ask, label), label)
+
+
+def bytes_of(ratings: Ratings) -> int:
+    """What ratings take in memory."""
+    width = ITEM + VALUE + (0 if ratings.time is None else TIME)
+    return len(ratings) * width
+
+
+def _schema(schema: Schema, ask: Asked) -> Schema:
+    """That of the file, with what is asked; another scale is refused."""
+    if ask.scale is not None:
+        low, high = ask.scale
+        if (float(low), float(high)) != (schema.low, schema.high):
+            raise SettingError(
+                f"the file was packed with the scale {schema.low:g},{schema.high:g}",
+                remedy="leave --scale out, or pack the ratings again",
+            )
+    schema = schema.declare(ask.users)
+    if ask.positive is None:
+        return schema
+    if schema.positive is None:
+        if ask.positive is True:
+            raise SettingError(
+                "the data have ratings; say from which rating on one is a like",
+                remedy="give the least rating that counts, such as --positive 4",
+            )
+        return replace(schema, positive=float(ask.positive))
+    if ask.positive is not True and float(ask.positive) != schema.positive:
+        raise SettingError(
+            f"the file was packed as likes from {schema.positive:g} on",
+            remedy="leave --positive out, or pack the ratings again",
+        )
+    return schema
+
+
+def _changed(ratings: Ratings, ask: Asked, label: str) -> Ratings:
+    """Over the rows of a catalogue, and likes alone, where that is asked for."""
+    steps: list[Callable[[Ratings], Ratings]] = []
+    items = ask.items
+    if items is not None and list(items.ids) != list(ratings.items):
+        check_listed(ratings.items, items, label)
+        steps.append(lambda part: aligned(part, items))
+    least = ratings.schema.positive
+    if ask.positive is not None and least is not None:
+        if not isinstance(ratings, Packed):
+            steps.append(lambda part: only_likes(part, least, label))
+        else:
+            steps.append(
+                lambda part: part.take(part.value >= np.float32(least))
+            )
+    if not steps:
+        return ratings
+    if isinstance(ratings, Packed):
+        return rewritten(ratings, _one_by_one(steps), ratings.file.path.parent)
+    return _one_by_one(steps)(ratings)
+
+
+def _one_by_one(
+    steps: list[Callable[[Ratings], Ratings]],
+) -> Callable[[Ratings], Ratings]:
+    def change(part: Ratings) -> Ratings:
+        for step in steps:
+            part = step(part)
+        return part
+
+    return change
+
+
+def _left(ratings: Ratings, label: str) -> Ratings:
+    """Refuse what is left of nobody, or of one person."""
+    if not len(ratings):
+        raise DataError(
+            "no rating is left",
+            place=label,
+            remedy="check --items and --positive",
+        )
+    need_two_people(ratings.n_users, label)
+    return ratings

@@ -1,0 +1,97 @@
+"""On executors: an item-item matrix band by band, so that nobody holds all of it in 64 bits.
+
+First each task sums the products of its own people, one band of rows after the other; then
+the bands of all tasks come together, and each is added up by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.engine.gram import BAND, Bounded, Factors
+from tacit.engine.spark.wire import (
+    FACTOR,
+    SUM,
+    Row,
+    batches_of,
+    guarded,
+    narrow,
+    pack_arrays,
+    rows_of,
+    unpack_arrays,
+)
+from tacit.rounds.round import Part
+
+BAND_BYTES = 1 << 24
+"""Of a band in 64 bits, about: far below what a row of a table may have."""
+
+
+def rows_of_band(size: int) -> int:
+    """Rows of the matrix in one band: as many as the engine of one machine noises at a
+    time, or some times as many."""
+    return max(1, BAND_BYTES // (8 * size * BAND)) * BAND
+
+
+def upper(sums: NDArray[np.int64], first: int) -> NDArray[np.int64]:
+    """Rows `first`.. of a matrix without the columns that are all below the diagonal."""
+    return sums[:, first:]
+
+
+@dataclass(frozen=True)
+class Products:
+    """Bounded rows of one Gram part in; out come the bands of their sum of products."""
+
+    part: Part
+    place: int
+    """Of the part in its round."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `wire.ROW`; `place` is the first row of a band."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        factors = Factors(self.part)
+        some = False
+        for row in rows_of(batches):
+            if row.kind == FACTOR and row.part == self.place:
+                factors.put(Bounded(**unpack_arrays(row.data)))
+                some = True
+        if not some:
+            return
+        size = self.part.size
+        band_sums = factors.bands()
+        step = rows_of_band(size)
+        for first in range(0, size, step):
+            sums = band_sums(first, min(first + step, size))
+            data = pack_arrays({"sums": narrow(upper(sums, first))})
+            yield Row(SUM, self.place, first, data)
+
+
+@dataclass(frozen=True)
+class AddBands:
+    """Bands of several tasks in; out comes each band once."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `wire.ROW`."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        totals: dict[int, NDArray[np.int64]] = {}
+        for row in rows_of(batches):
+            if row.kind != SUM:
+                yield row
+                continue
+            sums = unpack_arrays(row.data)["sums"]
+            if row.place in totals:
+                totals[row.place] += sums
+            else:
+                totals[row.place] = sums.astype(np.int64)
+        for first, total in totals.items():
+            yield Row(SUM, 0, first, pack_arrays({"sums": narrow(total)}))

@@ -1,0 +1,229 @@
+"""On executors, before people are brought together: rows as they were read become ids that
+can be compared, places of items, and numbers.
+
+What is wrong with a row is a mark in place of its item, and goes with the rows to where they
+are packed: an exception would be logged with the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ids import BLANKS, number_key
+from tacit.data.ratings import LATEST
+
+UNLISTED = -1
+"""In place of an item: rows of items that the catalogue does not list, and how many."""
+FAULTS = {
+    -2: "a row has no person",
+    -3: "a row has no item",
+    -4: "a rating is missing or no number",
+    -5: "a rating is off the scale",
+    -6: "a time is missing or no number of seconds",
+    -7: "the times look like milliseconds",
+}
+REMEDIES = {
+    -4: "leave rows without a rating out, or choose the column with --columns rating=NAME",
+    -5: "give the lowest and the highest possible rating, such as --scale 1,5",
+    -7: "give seconds since 1970: divide by 1,000",
+}
+
+
+@dataclass(frozen=True)
+class Code:
+    """Rows of `user`, `item` and where they are there `value` and `time`, as
+    `tacit.engine.spark.table` selects them."""
+
+    items: Sequence[str]
+    low: float
+    high: float
+    rated: bool
+    timed: bool
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `user`, `item`, `value` and `time`."""
+        listed: Any = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            items = batch.column("item")
+            if listed is None:
+                listed = listed_as(self.items, items.type)
+            yield self._coded(batch, listed)
+
+    def _coded(self, batch: Any, listed: Listed) -> Any:
+        import pyarrow as pa
+
+        user = cleaned(batch.column("user"))
+        names = cleaned(batch.column("item"))
+        item = listed.places(names)
+        value = np.ones(batch.num_rows, np.float32)
+        time = np.zeros(batch.num_rows, np.int64)
+        if self.timed:
+            item = self._timed(batch.column("time"), time, item)
+        if self.rated:
+            item = self._rated(batch.column("value"), value, item)
+        item[flags(is_empty(names))] = -3
+        item[flags(is_empty(user))] = -2
+        away = item < 0
+        if away.any():
+            # One row for each kind of mark, with its number.
+            marks, counts = np.unique(item[away], return_counts=True)
+            nobody = pa.nulls(len(marks), user.type)
+            user = pa.concat_arrays([user.filter(pa.array(~away)), nobody])
+            item = np.concatenate([item[~away], marks])
+            value = np.concatenate([value[~away], counts.astype(np.float32)])
+            time = np.concatenate([time[~away], np.zeros(len(marks), np.int64)])
+        return pa.RecordBatch.from_arrays(
+            [
+                user,
+                pa.array(item, pa.int32()),
+                pa.array(value, pa.float32()),
+                pa.array(time, pa.int64()),
+            ],
+            ["user", "item", "value", "time"],
+        )
+
+    def _rated(
+        self, given: Any, value: NDArray[np.float32], item: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        numbers = given.to_numpy(zero_copy_only=False).astype(np.float64)
+        wrong = ~((numbers >= self.low) & (numbers <= self.high))
+        missing = np.isnan(numbers)
+        value[:] = np.where(wrong, 0, numbers)
+        item[wrong] = -5
+        item[missing] = -4
+        return item
+
+    def _timed(
+        self, given: Any, time: NDArray[np.int64], item: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        time[:] = given.fill_null(0).to_numpy(zero_copy_only=False)
+        item[time > LATEST] = -7
+        item[flags(given.is_null())] = -6
+        return item
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The items of a catalogue as a column of ids can be looked up in it."""
+
+    ids: Any
+    place: NDArray[np.int32]
+
+    def places(self, names: Any) -> NDArray[np.int32]:
+        """The place of each item in the catalogue; `UNLISTED` where it has none."""
+        import pyarrow.compute as pc
+
+        found = pc.index_in(names, value_set=self.ids).fill_null(-1)
+        at = found.to_numpy(zero_copy_only=False)
+        if not len(self.place):
+            return np.full(len(at), UNLISTED, np.int32)
+        return np.where(at < 0, UNLISTED, self.place[at]).astype(np.int32)
+
+
+def listed_as(items: Sequence[str], kind: Any) -> Listed:
+    """The ids of a catalogue in the type of a column; a text that is no whole number stands
+    in no column of numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(kind):
+        return Listed(
+            pa.array(list(items), pa.string()),
+            np.arange(len(items), dtype=np.int32),
+        )
+    whole = [
+        (int(name), place)
+        for place, name in enumerate(items)
+        if name.removeprefix("-").isdecimal() and str(int(name)) == name
+    ]
+    return Listed(
+        pa.array([number for number, _ in whole], pa.int64()),
+        np.array([place for _, place in whole], np.int32),
+    )
+
+
+def cleaned(ids: Any) -> Any:
+    """Ids as they are compared (`tacit.data.ids`), a column at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_integer(ids.type):
+        return ids.cast(pa.int64())
+    texts = ids.cast(pa.string())
+    if not flags(pc.string_is_ascii(texts).fill_null(True)).all():
+        texts = pc.utf8_normalize(texts, form="NFC")
+    return pc.utf8_trim(texts, characters=BLANKS)
+
+
+def is_empty(ids: Any) -> Any:
+    """Which cells have no id."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_integer(ids.type):
+        return ids.is_null()
+    return pc.equal(pc.binary_length(ids), 0).fill_null(True)
+
+
+def flags(column: Any) -> NDArray[np.bool_]:
+    """A column of booleans as numpy has them."""
+    return np.asarray(column.to_numpy(zero_copy_only=False), bool)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Rows of people's ids: the number that each denotes, and a hash of how it is written.
+    They stay on the cluster, where two ways of writing one number are looked for."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `number` and `written`."""
+        import pyarrow as pa
+
+        for batch in batches:
+            names = cleaned(batch.column(0)).unique().to_pylist()
+            keys = ((name, number_key(name)) for name in names if name)
+            found = [(repr(key), name) for name, key in keys if key]
+            numbers = [number for number, _ in found]
+            written = [
+                blake2b(name.encode(), digest_size=16).hexdigest()
+                for _, name in found
+            ]
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.array(numbers, pa.string()),
+                    pa.array(written, pa.string()),
+                ],
+                ["number", "written"],
+            )
+
+
+@dataclass(frozen=True)
+class Names:
+    """Rows of one column of ids: those of each partition, as they are compared, once each.
+    Of items alone, whose ids are public."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `name`."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        known: Any = None
+        for batch in batches:
+            ids = cleaned(batch.column(0)).unique()
+            names = ids.filter(pa.array(~flags(is_empty(ids))))
+            if known is not None:
+                old = pc.is_in(names, value_set=known)
+                names = names.filter(pc.invert(old))
+            if not len(names):
+                continue
+            known = names if known is None else pa.concat_arrays([known, names])
+            yield pa.RecordBatch.from_arrays(
+                [names.cast(pa.string())], ["name"]
+            )

@@ -1,0 +1,329 @@
+"""The driver: what every task is to do, sums added up, noise drawn from paid events.
+
+It collects sums of whole partitions and what partitions tell of themselves; never a rating,
+a person's id, or anything of one person.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.ratings import Ratings
+from tacit.engine.gram import BAND, check_memory
+from tacit.engine.spark.bands import AddBands, Products, rows_of_band
+from tacit.engine.spark.keys import fresh_key
+from tacit.engine.spark.session import cores_of, session, spark_errors
+from tacit.engine.spark.table import Packed, SparkRatings, let_go, spread
+from tacit.engine.spark.wire import (
+    FACTOR,
+    ROW,
+    SUM,
+    Row,
+    raise_fault,
+    rows_of,
+    unpack_arrays,
+)
+from tacit.engine.spark.work import Keys, Limit, Work
+from tacit.errors import Failure, SettingError
+from tacit.noise.release import Charge, GramRelease, release
+from tacit.rounds.options import How, Progress
+from tacit.rounds.pattern import Pattern
+from tacit.rounds.plan import Budget, Plan
+from tacit.rounds.round import Kind, Part, Released, Round
+from tacit.rounds.state import State
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+
+AT_ONCE = 1 << 27
+"""Bytes of partial sums that the driver takes over in one piece; beyond that it takes them
+partition by partition."""
+PER_PARTITION = 4
+"""Bands of a matrix that one task adds up."""
+GRAM_CELLS = 1 << 26
+"""Ratings whose bounded rows one task holds, at most about: under 1 GB."""
+
+
+class Spark:
+    """See the module."""
+
+    name = "spark"
+    like = ""
+    trust = "a trusted curator holds the ratings on a cluster and adds the noise after the sum"
+
+    def __init__(
+        self,
+        ratings: SparkRatings | Ratings,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.threads = threads or len(os.sched_getaffinity(0))
+        if isinstance(ratings, Ratings):
+            ratings = spread(ratings, session(threads))
+        self.ratings = ratings
+        self.refused = 0
+        self._progress = progress
+        self._packed: Packed | None = None
+        self._blocks: Any = None
+        self._place_key = fresh_key()
+        self._n_items = len(ratings.items)
+
+    @classmethod
+    def over(
+        cls,
+        ratings: SparkRatings | Ratings,
+        how: How,
+        budget: Budget | None = None,
+    ) -> Self:
+        """An engine over these ratings, as it was asked for."""
+        return cls(ratings, how.threads, how.progress)
+
+    # ---------------------------------------------------- what the conductor asks
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self._there().people
+
+    def align(self, items: Catalogue) -> None:
+        """Put the ratings over the rows of a public catalogue, as blocks of people."""
+        self._take(items.ids)
+
+    def limit(self, most: int) -> None:
+        """Keep at most so many ratings of a person, chosen by a fresh secret."""
+        self._there()
+        work = Limit(most, fresh_key(), self._n_items)
+        self._replace(self._blocks.mapInArrow(work, ROW).persist())
+
+    def pattern(self) -> Pattern:
+        """Refused: who rated what stays on the cluster."""
+        raise SettingError(
+            "at the unit value who rated what would come to the driver",
+            remedy="use --engine threads",
+        )
+
+    def fingerprint(self) -> bytes:
+        """What tells one set of people from another."""
+        return self._there().mark
+
+    def check(self, plan: Plan) -> None:
+        """Refuse, before anything is paid, a plan that cannot be run here."""
+        check_memory(plan)
+        for round_ in plan.rounds:
+            self._check_round(round_)
+
+    def _check_round(self, round_: Round) -> None:
+        papers = [
+            round_.takes_part.printed,
+            *(part.printed for part in round_.parts),
+        ]
+        if any(papers):
+            raise SettingError(
+                f"the round {round_.name} is as a paper prints it, which does not run on "
+                "a cluster",
+                remedy="use --engine threads",
+            )
+        if any(part.kind is Kind.REPORT for part in round_.parts):
+            # A sum of n bits is odd if n is: exact about who takes part, which is private.
+            raise SettingError(
+                "randomized reports show who takes part",
+                remedy="use --engine local or simulate",
+            )
+
+    # -------------------------------------------------------------- blocks of people
+
+    def _there(self) -> Packed:
+        """The blocks, made when they are first asked for."""
+        if self._packed is None:
+            self._take(self.ratings.items)
+        assert self._packed is not None
+        return self._packed
+
+    def _take(self, items: Any) -> None:
+        self._packed = self.ratings.pack(items)
+        self._n_items = len(items)
+        self._blocks = self._packed.blocks
+
+    def _replace(self, blocks: Any) -> None:
+        """From here on these are the blocks. Earlier ones stay as long as they are needed to
+        make these again."""
+        self._blocks = blocks
+        finalize(self, let_go, blocks)
+
+    # ------------------------------------------------------------------------ a round
+
+    def run(
+        self, round_: Round, state: State, charge: Charge
+    ) -> Mapping[str, Released]:
+        """Sum on the cluster, then noise and release part by part."""
+        self._check_round(round_)
+        self._there()
+        made = self._made(round_, state)
+        kept = bool(round_.personal) or any(
+            part.form == "gram" for part in round_.parts
+        )
+        if kept:
+            made = made.persist()
+        with spark_errors(f"ran the round {round_.name}"):
+            sums = self._sums(round_, made)
+            done: dict[str, Released] = {}
+            for at, part in enumerate(round_.parts):
+                path = f"{round_.name}/{part.name}"
+                if part.form == "gram":
+                    done[part.name] = self._matrix(path, part, at, made, charge)
+                else:
+                    whole = sums[part.name]
+                    done[part.name] = release(
+                        path, whole, part.bound.steps, charge
+                    )
+        if self._progress:
+            self._progress(1, 1, round_.name)
+        if round_.personal:
+            self._replace(made)
+        elif kept:
+            made.unpersist()
+        return done
+
+    def _made(self, round_: Round, state: State) -> Any:
+        """What executors make of the blocks in this round: nothing is done yet."""
+        # What comes after the sum is the driver's: it is not sent.
+        sent = replace(round_, absorb=_driver, chosen=None)
+        work = Work(
+            sent,
+            state,
+            self.ratings.schema,
+            self._n_items,
+            Keys(fresh_key(), self._place_key),
+        )
+        return self._blocks.mapInArrow(work, ROW)
+
+    def _sums(self, round_: Round, made: Any) -> dict[str, NDArray[np.int64]]:
+        """The exact sums of all parts but Gram ones."""
+        sums = {
+            part.name: np.zeros((part.size, part.width), np.int64)
+            for part in round_.parts
+            if part.form != "gram"
+        }
+        bytes_ = sum(each.nbytes for each in sums.values())
+        for row in self._rows(made, bytes_, round_.name):
+            flat = sums[round_.parts[row.part].name].reshape(-1)
+            piece = np.frombuffer(row.data, np.int64)
+            flat[row.place : row.place + len(piece)] += piece
+        return sums
+
+    def _rows(self, made: Any, bytes_: int, what: str) -> Iterator[Row]:
+        """Rows of sums and faults, in one piece or partition by partition."""
+        found = made.filter(f"kind >= {SUM}")
+        partitions = self.partitions
+        if bytes_ * partitions <= AT_ONCE:
+            batches = found.toArrow().to_batches()
+            rows = rows_of(batches)
+        else:
+            found = found.persist()
+            found.count()
+            rows = _one_by_one(found)
+        for row in rows:
+            raise_fault(row)
+            yield row
+        if bytes_ * partitions > AT_ONCE:
+            found.unpersist()
+
+    @property
+    def partitions(self) -> int:
+        """Of the blocks, about."""
+        spark = self.ratings.frame.sparkSession
+        return max(cores_of(spark), -(-self._there().cells // (1 << 22)))
+
+    # ----------------------------------------------------------------------- matrices
+
+    def _matrix(
+        self, path: str, part: Part, at: int, made: Any, charge: Charge
+    ) -> Released:
+        """An item-item matrix, summed and noised band by band."""
+        from tacit.engine.kernels import mirror
+
+        size = part.size
+        opened = GramRelease(
+            path, size, part.diagonal, part.bound.steps, charge
+        )
+        out = np.zeros((size, size), np.float32)
+        left = set(range(0, size, rows_of_band(size)))
+
+        def finish(first: int, sums: NDArray[np.int64]) -> None:
+            for start in range(0, len(sums), BAND):
+                piece = sums[start : start + BAND]
+                row = first + start
+                opened.band(row, piece, out[row : row + len(piece)])
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: list[Future[None]] = []
+            for row in self._bands(part, at, made):
+                left.discard(row.place)
+                sums = _squared(row, size)
+                waiting.append(pool.submit(finish, row.place, sums))
+                # A few bands at a time: no more are held in 64 bits.
+                while len(waiting) > self.threads:
+                    waiting.pop(0).result()
+            for each in waiting:
+                each.result()
+        step = rows_of_band(size)
+        for first in sorted(left):  # nobody has a rating there
+            finish(first, np.zeros((min(step, size - first), size), np.int64))
+        mirror(out)
+        return Released(out, opened.sd, opened.private)
+
+    def _bands(self, part: Part, at: int, made: Any) -> Iterator[Row]:
+        """The finished bands, each once."""
+        tasks = max(
+            cores_of(self.ratings.frame.sparkSession),
+            -(-self._there().cells // GRAM_CELLS),
+        )
+        bands = -(-part.size // rows_of_band(part.size))
+        factors = made.filter(f"kind = {FACTOR} and part = {at}")
+        added = (
+            factors.coalesce(tasks)
+            .mapInArrow(Products(part, at), ROW)
+            .repartition(-(-bands // PER_PARTITION), "place")
+            .mapInArrow(AddBands(), ROW)
+        )
+        if part.size**2 * 4 <= AT_ONCE:
+            rows = rows_of(added.toArrow().to_batches())
+        else:
+            added = added.persist()
+            added.count()
+            rows = _one_by_one(added)
+        seen: set[int] = set()
+        for row in rows:
+            raise_fault(row)
+            if row.place in seen:
+                raise Failure("a band of a matrix was summed twice")
+            seen.add(row.place)
+            yield row
+        if part.size**2 * 4 > AT_ONCE:
+            added.unpersist()
+
+
+def _squared(row: Row, size: int) -> NDArray[np.int64]:
+    """A band with all of its columns: those below the diagonal are zero."""
+    sums = unpack_arrays(row.data)["sums"]
+    whole = np.zeros((len(sums), size), np.int64)
+    whole[:, row.place :] = sums
+    return whole
+
+
+def _one_by_one(frame: Any) -> Iterator[Row]:
+    """Rows of a table that was made, one partition after the other."""
+    for each in frame.toLocalIterator():
+        yield Row(each.kind, each.part, each.place, bytes(each.data))
+
+
+def _driver(state: Any, released: Any) -> Any:
+    raise Failure("what is released is absorbed by the driver alone")

@@ -1,0 +1,234 @@
+"""On executors: rows sorted by person become blocks of people.
+
+Guarantee: a block is a function of the rows of its partition, whatever their order and
+however often the task is run: people are in the order of their ids, ratings in that of items,
+and of ratings of one cell the latest counts, of equally late ones the highest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tacit
+from tacit.data.apart import Apart
+from tacit.data.ids import odd_numbers
+from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
+from tacit.data.schema import Schema
+from tacit.engine.blocks import CELLS
+from tacit.engine.spark.code import Code
+from tacit.engine.spark.crowd import Crowded
+from tacit.engine.spark.keys import MARK, digests, mark_of
+from tacit.engine.spark.wire import BLOCK, Row, batches_of, guarded, told
+from tacit.hidden import shapes
+
+NOBODY = np.zeros(0, np.uint32)
+"""Whose rows are whose is said by the starts of rows."""
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Rows of `user`, `item`, `value` and `time`, sorted by `user`."""
+
+    schema: Schema
+    n_items: int
+    key: bytes = field(repr=False)
+    """By which people are known in this run."""
+    duplicates: Duplicates
+    apart: Apart | None = None
+    items: tuple[str, ...] = ()
+    """Their ids, where some ratings are kept apart."""
+    judged: bool = False
+    """Whether ratings that are kept apart stay beside the others, to be predicted."""
+    without: frozenset[str] = frozenset()
+    """People who are left out."""
+    code: Code | None = None
+    """Where ids of people need no cleaning, rows come as they were read: that saves a way
+    through Python before people are brought together."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Blocks, and in the end what the partition tells of itself."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        seen = Seen()
+        for runs in self.runs(batches, CELLS, seen):
+            block = self._kept(*self.cells(runs, seen), seen)
+            if block is not None:
+                yield Row(BLOCK, 0, 0, block.write(self.n_items))
+        yield told(seen.facts())
+
+    def runs(
+        self, batches: Iterator[Any], cells: int, seen: Seen
+    ) -> Iterator[Runs]:
+        """Runs of whole people of about so many cells, from rows of this partition."""
+        coded = batches if self.code is None else self.code(batches)
+        return whole_people(seen.marks(coded), cells)
+
+    def cells(self, runs: Runs, seen: Seen) -> Cells:
+        """Some people, the rows of each in any order: one rating a cell."""
+        names, rows = runs.names, runs.rows
+        owner = np.repeat(np.arange(len(names)), np.diff(runs.ends, prepend=0))
+        item = rows.column("item").to_numpy().astype(np.uint32)
+        value = rows.column("value").to_numpy()
+        time = rows.column("time").to_numpy()
+        key = owner << 32 | item
+        order = np.argsort(key, kind="stable")
+        if len(key) > 1 and (key[order][1:] == key[order][:-1]).any():
+            order = np.lexsort((value, time, key))
+        cells = RowsRead(NOBODY, item[order], value[order], time[order].copy())
+        ptr, repeats = merge_repeats(
+            cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
+        )
+        seen.facts_["duplicates"] += repeats
+        if self.code is None:  # else ids are whole numbers
+            seen.facts_["odd"] += len(odd_numbers(names))
+        return Cells(names, ptr, cells)
+
+    def _kept(
+        self, names: list[str], ptr: Any, cells: RowsRead, seen: Seen
+    ) -> Crowded | None:
+        """The ratings that count, and the people who have any."""
+        owner = np.repeat(np.arange(len(names)), np.diff(ptr))
+        keep = np.ones(len(owner), bool)
+        if self.schema.positive is not None:
+            keep = cells.value >= np.float32(self.schema.positive)
+            seen.facts_["below"] += int((~keep).sum())
+        if self.without:
+            gone = np.array([name in self.without for name in names], bool)
+            seen.facts_["left_out"] += int(gone.sum())
+            keep &= ~gone[owner]
+        there = np.bincount(owner[keep], minlength=len(names)) > 0
+        seen.mark += mark_of(
+            name
+            for name, is_there in zip(names, there, strict=True)
+            if is_there
+        )
+        held = np.zeros(len(keep), bool)
+        if self.apart is not None:
+            away = self.apart.cells(names, self.items, owner, cells.item)
+            held = keep & away & self.judged
+            keep &= ~away
+        counts = np.bincount(owner[keep], minlength=len(names))
+        alive = np.flatnonzero(counts)
+        if not len(alive):
+            return None
+        seen.facts_["people"] += len(alive)
+        seen.facts_["cells"] += int(counts.sum())
+        return Crowded(
+            digests((names[place] for place in alive), self.key),
+            np.append(0, counts[alive].cumsum()),
+            cells.item[keep],
+            cells.value[keep],
+            held=_held(owner, held, alive, cells) if self.judged else (),
+        )
+
+
+def _held(
+    owner: NDArray[np.int64],
+    held: NDArray[np.bool_],
+    alive: NDArray[np.int64],
+    cells: RowsRead,
+) -> tuple[NDArray[Any], ...]:
+    """What is kept apart, of the people who have other ratings too."""
+    there = np.zeros(int(owner.max()) + 1, bool)
+    there[alive] = True
+    keep = held & there[owner]
+    counts = np.bincount(owner[keep], minlength=len(there))[alive]
+    ptr = np.append(0, counts.cumsum())
+    return ptr, cells.item[keep], cells.value[keep]
+
+
+class Cells(NamedTuple):
+    """Some people by name, where the rows of each begin, and their ratings."""
+
+    names: list[str]
+    ptr: NDArray[np.int64]
+    rated: RowsRead
+
+    def __repr__(self) -> str:
+        return shapes(self)
+
+
+class Seen:
+    """What a partition has seen so far: for the owner of the ratings."""
+
+    def __init__(self) -> None:
+        self.facts_: Counter[str] = Counter()
+        self.faults: Counter[int] = Counter()
+        self.mark = 0
+
+    def marks(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches without the marks that stand in place of rows (`tacit.engine.spark.code`)."""
+        import pyarrow as pa
+
+        for batch in batches:
+            item = batch.column("item").to_numpy()
+            away = item < 0
+            if not away.any():
+                yield batch
+                continue
+            value = batch.column("value").to_numpy()
+            for mark, count in zip(item[away], value[away], strict=True):
+                self.faults[int(mark)] += int(count)
+            yield batch.filter(pa.array(~away))
+
+    def facts(self) -> dict[str, Any]:
+        """For the driver."""
+        return {
+            "facts": dict(self.facts_),
+            "faults": dict(self.faults),
+            "mark": self.mark % (1 << 8 * MARK),
+            "version": tacit.__version__,
+        }
+
+
+class Runs(NamedTuple):
+    """Rows that end with a person: who these people are, and where the rows of each end."""
+
+    names: list[str]
+    ends: NDArray[np.int64]
+    rows: Any
+
+    def __repr__(self) -> str:
+        return shapes(self)
+
+
+def whole_people(batches: Iterator[Any], cells: int) -> Iterator[Runs]:
+    """Runs of about so many cells. Rows come sorted by person."""
+    held: list[Any] = []
+    count, goal = 0, cells
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            count += batch.num_rows
+        if count < goal:
+            continue
+        found = runs_of(held)
+        if len(found.ends) == 1:  # one person with very many ratings
+            held, goal = [found.rows], 2 * count
+            continue
+        end = int(found.ends[-2])
+        yield Runs(found.names[:-1], found.ends[:-1], found.rows.slice(0, end))
+        held, goal = [found.rows.slice(end)], cells
+        count -= end
+    if count:
+        yield runs_of(held)
+
+
+def runs_of(held: list[Any]) -> Runs:
+    """Batches in one piece, and its people."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.Table.from_batches(held).combine_chunks()
+    user = table.column("user").chunk(0)
+    runs = pc.run_end_encode(user, run_end_type=pa.int64())
+    names = [str(name) for name in runs.values.to_pylist()]
+    return Runs(names, runs.run_ends.to_numpy(), table.to_batches()[0])

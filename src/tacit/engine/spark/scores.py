@@ -1,0 +1,91 @@
+"""How well a model predicts what was kept apart, judged where the ratings are. NOT PRIVATE:
+sums of errors, for the owner only."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from tacit.data.schema import Schema
+from tacit.engine.spark.crowd import Crowded
+from tacit.engine.spark.session import spark_errors
+from tacit.engine.spark.table import SparkRatings
+from tacit.engine.spark.wire import (
+    ROW,
+    Row,
+    batches_of,
+    blocks_of,
+    guarded,
+    raise_fault,
+    rows_of,
+    told,
+)
+from tacit.model.person.base import Cells, PersonalModel
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Blocks in; out comes one row of sums of errors for each partition."""
+
+    personal: PersonalModel = field(repr=False)
+    schema: Schema
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `wire.ROW`."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        from threadpoolctl import threadpool_limits
+
+        sums: Counter[str] = Counter()
+        faults: list[Row] = []
+        with threadpool_limits(1):
+            for row in blocks_of(batches, faults):
+                sums.update(self._errors(Crowded.read(row.data)))
+        yield from faults
+        yield told(sums)
+
+    def _errors(self, block: Crowded) -> dict[str, float]:
+        schema = self.schema
+        ptr, item, truth = block.held
+        own = block.value.astype(np.float64) - schema.middle
+        cells = Cells(
+            block.ptr,
+            block.item.astype(np.uint32),
+            own / schema.unit_width,
+            ptr,
+            item.astype(np.uint32),
+        )
+        found = self.personal.predict_cells(cells)
+        rating = schema.middle + schema.unit_width * found
+        wrong = np.clip(rating, schema.low, schema.high) - truth
+        return {
+            "count": len(wrong),
+            "squares": float(wrong @ wrong),
+            "sizes": float(np.abs(wrong).sum()),
+        }
+
+
+def judged(ratings: SparkRatings, personal: PersonalModel, items: Any) -> Any:
+    """Errors of a model on what was kept apart: `rmse` and `mae`."""
+    blocks = ratings.pack(items).blocks
+    sums: Counter[str] = Counter()
+    with spark_errors("judged a model"):
+        made = blocks.mapInArrow(Judge(personal, ratings.schema), ROW)
+        found = made.toArrow().to_batches()
+    for row in rows_of(found):
+        raise_fault(row)
+        sums.update(json.loads(bytes(row.data)))
+    if not sums["count"]:
+        return {"rmse": None, "mae": None}
+    return {
+        "rmse": sqrt(sums["squares"] / sums["count"]),
+        "mae": sums["sizes"] / sums["count"],
+    }

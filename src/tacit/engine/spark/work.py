@@ -1,0 +1,168 @@
+"""On executors: one round over the blocks of a partition, by the kernels of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.schema import Schema
+from tacit.engine.gram import Factors
+from tacit.engine.spark.crowd import Crowded
+from tacit.engine.spark.keys import words
+from tacit.engine.spark.wire import (
+    BLOCK,
+    FACTOR,
+    SUM,
+    Row,
+    batches_of,
+    blocks_of,
+    guarded,
+    pack_arrays,
+)
+from tacit.engine.threads import RunningSum, Threads, factors_of
+from tacit.rounds.round import AnyState, Round
+
+NEEDED = ("pyarrow.compute", "tacit.engine.spark.pack", "tacit.kernels.rows")
+"""Modules that take a worker a second or more to load."""
+CHUNK = 1 << 19
+"""Numbers of a sum in one row: 4 MB."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The secrets of one round: whose coin comes up, and who is in which slice."""
+
+    coin: bytes = field(repr=False)
+    place: bytes = field(repr=False)
+
+
+class Partition(Threads):
+    """The people of one block, as the engine of one machine has them."""
+
+    def __init__(self, block: Crowded, schema: Schema, keys: Keys) -> None:
+        super().__init__(block.ratings(schema), 1)
+        self._digests = block.who
+        self._keys = keys
+        self._personal = {
+            name: kept.copy() for name, kept in block.personal.items()
+        }
+
+    def coins(self) -> NDArray[np.uint64]:
+        """A secret word for each person and this round."""
+        return words(self._keys.coin, self._digests)
+
+    def places(self) -> NDArray[np.uint64]:
+        """A secret word for each person, the same through the run."""
+        return words(self._keys.place, self._digests)
+
+    def sums(
+        self, round_: Round, state: AnyState, factors: Mapping[str, Factors]
+    ) -> dict[str, RunningSum]:
+        """The exact sums of these people; the rows of Gram parts go to `factors`."""
+        self._make_room(round_)
+        return self._sum(round_, state, factors)
+
+    @property
+    def kept(self) -> dict[str, NDArray[np.float64]]:
+        """What stays on these people's side."""
+        return self._personal
+
+
+@dataclass(frozen=True)
+class Work:
+    """Blocks in; out come sums over the partition, the bounded rows of Gram parts, and blocks
+    whose people keep something new."""
+
+    round_: Round
+    state: AnyState
+    schema: Schema
+    n_items: int
+    keys: Keys
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `wire.ROW`."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        from threadpoolctl import threadpool_limits
+
+        totals: dict[str, RunningSum] = {}
+        faults: list[Row] = []
+        # Each core of an executor has a task of its own.
+        with threadpool_limits(1):
+            for row in blocks_of(batches, faults):
+                yield from self._block(Crowded.read(row.data), totals)
+        yield from faults
+        places = {part.name: at for at, part in enumerate(self.round_.parts)}
+        for name, total in totals.items():
+            yield from pieces(places[name], total.whole)
+
+    def _block(
+        self, block: Crowded, totals: dict[str, RunningSum]
+    ) -> Iterator[Row]:
+        """One block: added to the sums of its partition."""
+        people = Partition(block, self.schema, self.keys)
+        # A few people of each partition are computed once more, alone.
+        people.watched = not totals
+        factors = factors_of(self.round_)
+        for name, total in people.sums(
+            self.round_, self.state, factors
+        ).items():
+            if name in totals:
+                totals[name].merge(total)
+            else:
+                totals[name] = total
+        for at, part in enumerate(self.round_.parts):
+            if part.name in factors:
+                for rows in factors[part.name].take():
+                    yield Row(FACTOR, at, 0, pack_arrays(rows._asdict()))
+        if self.round_.personal:
+            kept = replace(block, personal=people.kept)
+            yield Row(BLOCK, 0, 0, kept.write(self.n_items))
+
+
+@dataclass(frozen=True)
+class Awake:
+    """Makes a worker load what it will need: part of the start of a session."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The same rows."""
+        from importlib import import_module
+
+        for name in NEEDED:
+            import_module(name)
+        return batches
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Blocks with at most so many ratings of a person."""
+
+    most: int
+    key: bytes = field(repr=False)
+    n_items: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Rows of `wire.ROW`."""
+        return batches_of(self._rows(batches))
+
+    @guarded
+    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+        faults: list[Row] = []
+        for row in blocks_of(batches, faults):
+            block = Crowded.read(row.data).limited(self.most, self.key)
+            yield Row(BLOCK, 0, 0, block.write(self.n_items))
+        yield from faults
+
+
+def pieces(part: int, whole: NDArray[np.int64]) -> Iterator[Row]:
+    """A sum in rows of at most `CHUNK` numbers."""
+    flat = whole.reshape(-1)
+    for start in range(0, len(flat), CHUNK):
+        piece = flat[start : start + CHUNK]
+        yield Row(SUM, part, start, piece.tobytes())

@@ -1,0 +1,130 @@
+"""`evaluate --engine spark`: methods compared on a cluster. NOT PRIVATE: for the owner only.
+
+What is held back follows from ids and a seed (`tacit.data.apart`), so executors find it
+without a word between them, and every method is judged on the same ratings. What the driver
+learns are sums of errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from tacit import __version__
+from tacit.data import splits
+from tacit.data.apart import MOST_APART, Apart
+from tacit.errors import SettingError
+from tacit.evaluation.arms import Arm
+from tacit.evaluation.how import HeldBack
+from tacit.evaluation.result import NOTE
+from tacit.fitting.run import rehearse, trial
+
+if TYPE_CHECKING:
+    from tacit.data.catalogue import Catalogue
+    from tacit.engine.spark.table import SparkRatings
+
+FIGURES = ("rmse", "mae")
+Told = Callable[[int, int, float], None]
+
+
+@dataclass(frozen=True)
+class ClusterEvaluation:
+    """Its table, and what the numbers depend on."""
+
+    cells: list[dict[str, Any]]
+    facts: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """For another program."""
+        return {"note": NOTE, **self.facts, "cells": self.cells}
+
+
+def check(how: HeldBack, *, likes: bool) -> float:
+    """Refuse what is judged on one machine only; the share that is held back."""
+    one_machine = "leave --engine spark out, or "
+    shares = how.split not in ("time", "date", "probe", "people")
+    if not shares or splits.is_date(how.split) or how.folds is not None:
+        raise SettingError(
+            "on a cluster a random share is held back",
+            remedy=one_machine + "use --split 90/10",
+        )
+    if likes:
+        raise SettingError(
+            "on a cluster ratings are predicted, and likes are none",
+            remedy=one_machine + "leave --positive out",
+        )
+    share = splits.parse_shares(how.split)
+    if share > MOST_APART:
+        raise SettingError(
+            f"--split {how.split} holds back more than half",
+            remedy="use --split 90/10",
+        )
+    return share
+
+
+def compare(
+    ratings: SparkRatings,
+    arms: list[Arm],
+    how: HeldBack,
+    *,
+    items: Catalogue | None,
+    ready: Callable[[], None],
+    progress: Told | None = None,
+) -> ClusterEvaluation:
+    """Fit and judge every arm on every split. `ready` is called before anything is compared
+    with a rating: what is booked is booked there."""
+    from tacit.engine.spark.scores import judged
+
+    share = check(how, likes=ratings.schema.positive is not None)
+    for arm in arms:
+        rehearse(arm.make(0), ratings, items=items)
+    ready()
+    names = list(items.ids if items is not None else ratings.items)
+    found: dict[int, list[dict[str, float]]] = {}
+    done = 0
+    for seed in range(how.seeds):
+        part = ratings.seen_by(rule(share, seed), judged=True)
+        for place, arm in enumerate(arms):
+            model = trial(arm.make(seed), part, items=items)
+            figures = judged(part, model.personal, names)
+            found.setdefault(place, []).append(figures)
+            done += 1
+            if progress is not None:
+                progress(done, how.seeds * len(arms), 0.0)
+    cells = [line(arm, found[place]) for place, arm in enumerate(arms)]
+    facts = {
+        "version": __version__,
+        "split": how.split,
+        "seeds": how.seeds,
+        "engine": "spark",
+        "scale": [ratings.schema.low, ratings.schema.high],
+        "users": ratings.schema.users,
+    }
+    return ClusterEvaluation(cells, facts)
+
+
+def rule(share: float, seed: int) -> Apart:
+    """Which ratings a seed holds back."""
+    name = f"tacit evaluate {seed}".encode()
+    return Apart(share=share, salt=blake2b(name, digest_size=16).hexdigest())
+
+
+def line(arm: Arm, runs: list[dict[str, float]]) -> dict[str, Any]:
+    """One line of the table: means over the splits, and how they spread."""
+    told: dict[str, Any] = {
+        "method": arm.method,
+        "unit": arm.unit,
+        "calibration": arm.calibration,
+        "epsilon": arm.epsilon,
+        "delta": arm.delta,
+        **arm.shown,
+        "runs": len(runs),
+    }
+    for name in FIGURES:
+        values = [run[name] for run in runs]
+        told[name] = fmean(values)
+        told[f"{name}_sd"] = stdev(values) if len(values) > 1 else None
+    return told

@@ -1,0 +1,214 @@
+"""What executors do, without Spark: Arrow batches in, rows out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from tacit.data.schema import Schema  # noqa: E402
+from tacit.engine.spark.code import UNLISTED, Code, Numbers  # noqa: E402
+from tacit.engine.spark.crowd import Crowded  # noqa: E402
+from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
+from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
+from tacit.engine.spark.wire import (  # noqa: E402
+    BLOCK,
+    FAULT,
+    TOLD,
+    Row,
+    batches_of,
+    guarded,
+    narrow,
+    pack_arrays,
+    rows_of,
+    unpack_arrays,
+)
+
+KEY = bytes(range(32))
+ITEMS = ("1", "2", "10", "é")
+
+
+def batch(users, items, values, times=None):
+    columns = {"user": users, "item": items, "value": values}
+    if times is not None:
+        columns["time"] = times
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def coded(*batches, timed=False):
+    made = list(Code(ITEMS, 1.0, 5.0, True, timed)(iter(batches)))
+    return pa.Table.from_batches(made).to_pydict()
+
+
+def packed(rows, **more):
+    pack = Pack(Schema(1, 5), len(ITEMS), KEY, "last", **more)
+    found = list(rows_of(pack(iter(rows))))
+    blocks = [Crowded.read(row.data) for row in found if row.kind == BLOCK]
+    told = json.loads(bytes(found[-1].data))
+    assert found[-1].kind == TOLD
+    return blocks, told
+
+
+def sorted_rows(users, items, values, times):
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(users),
+            pa.array(items, pa.int32()),
+            pa.array(values, pa.float32()),
+            pa.array(times, pa.int64()),
+        ],
+        ["user", "item", "value", "time"],
+    )
+
+
+def test_arrays_come_back_as_they_were():
+    given = {
+        "a": np.arange(5, dtype=np.int64),
+        "b": np.zeros((2, 3), np.uint8),
+        "c": np.zeros(0, np.float32),
+    }
+    found = unpack_arrays(pack_arrays(given))
+    assert list(found) == list(given)
+    for name, array in given.items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
+
+
+@pytest.mark.parametrize("most", [1, 127, 128, 2**15, 2**31, 2**40])
+def test_narrow_integers_are_the_same_integers(most):
+    given = np.array([most, -most, 0], np.int64)
+    assert np.array_equal(narrow(given).astype(np.int64), given)
+
+
+def test_ids_are_compared_as_everywhere():
+    found = coded(
+        batch(["a ", "b", "a"], ["1", "e\u0301", "7"], [1.0, 5.0, 3.0])
+    )
+    assert found["user"] == ["a", "b", None]
+    assert found["item"] == [0, 3, UNLISTED]
+    assert found["value"][2] == 1.0
+
+
+def test_numbers_are_ids_too():
+    found = coded(batch([7, 8], [10, 3], [1.0, 5.0]))
+    assert found["user"] == [7, None]
+    assert found["item"] == [2, UNLISTED]
+
+
+@pytest.mark.parametrize(
+    ("row", "mark"),
+    [
+        ((None, "1", 3.0), -2),
+        ((" ", "1", 3.0), -2),
+        (("a", None, 3.0), -3),
+        (("a", "1", None), -4),
+        (("a", "1", 5.5), -5),
+    ],
+)
+def test_what_cannot_be_read_is_a_mark_without_its_cell(row, mark):
+    good = ("z", "2", 4.0)
+    found = coded(batch(*([a, b] for a, b in zip(row, good, strict=True))))
+    assert mark in found["item"]
+    assert found["user"][found["item"].index(mark)] is None
+
+
+def test_people_are_never_cut_in_two():
+    users = ["a"] * 3 + ["b"] * 5 + ["c"]
+    rows = sorted_rows(users, [0] * 9, [1.0] * 9, [0] * 9)
+    single = [rows.slice(place, 1) for place in range(9)]
+    found = [run.names for run in whole_people(iter(single), 2)]
+    assert [name for names in found for name in names] == ["a", "b", "c"]
+
+
+def test_a_block_does_not_depend_on_the_order_of_rows():
+    users = ["a", "a", "a", "b", "b"]
+    items = [2, 0, 2, 1, 1]
+    values = [5.0, 1.0, 3.0, 2.0, 4.0]
+    times = [10, 0, 20, 7, 7]
+    one, told = packed([sorted_rows(users, items, values, times)])
+    order = [2, 1, 0, 4, 3]
+    moved = [[column[k] for k in order] for column in (items, values, times)]
+    other, _ = packed([sorted_rows(users, *moved)])
+    assert one[0].write(4) == other[0].write(4)
+    # The latest counts, of equally late ones the highest.
+    assert one[0].value.tolist() == [1.0, 3.0, 4.0]
+    assert told["facts"] == {
+        "duplicates": 2,
+        "odd": 0,
+        "people": 2,
+        "cells": 3,
+    }
+
+
+def test_rows_of_numbers_are_packed_as_they_were_read():
+    rows = batch([3, 3, 4], [10, 1, 7], [5.0, 2.0, 4.0])
+    code = Code(ITEMS, 1.0, 5.0, True, False)
+    blocks, told = packed([rows], code=code)
+    assert blocks[0].item.tolist() == [0, 2]
+    assert blocks[0].value.tolist() == [2.0, 5.0]
+    assert told["faults"] == {str(UNLISTED): 1}
+
+
+def test_no_id_stands_in_a_block():
+    blocks, told = packed([sorted_rows(["person-7"], [0], [1.0], [0])])
+    assert b"person-7" not in blocks[0].write(4)
+    assert "person-7" not in json.dumps(told)
+
+
+def test_who_is_left_out_is_not_there():
+    rows = sorted_rows(["a", "b"], [0, 1], [1.0, 2.0], [0, 0])
+    blocks, told = packed([rows], without=frozenset({"a"}))
+    assert blocks[0].item.tolist() == [1]
+    assert told["facts"]["left_out"] == 1
+
+
+def test_coins_follow_from_person_and_key_alone():
+    who = digests(["a", "b", "c"], KEY)
+    some = words(KEY, who)
+    assert np.array_equal(words(KEY, who[[2, 0]]), some[[2, 0]])
+    assert not np.array_equal(words(bytes(32), who), some)
+    assert len(set(digests(["a"], KEY)[0]) ^ set(digests(["a"], KEY[::-1])[0]))
+
+
+def test_coins_are_uniform():
+    coins = words(KEY, digests(map(str, range(4000)), KEY))
+    share = (coins < np.uint64(2**62)).mean()
+    # 0.25 within five standard deviations.
+    assert abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 4000)
+
+
+def test_a_limit_keeps_the_same_ratings_however_people_are_blocked():
+    who = digests(["a", "b"], KEY)
+    item = np.array([0, 1, 2, 3, 0, 2], np.uint32)
+    value = np.arange(6, dtype=np.float32)
+    both = Crowded(who, np.array([0, 4, 6]), item, value).limited(2, KEY)
+    alone = Crowded(who[:1], np.array([0, 4]), item[:4], value[:4])
+    assert both.ptr.tolist() == [0, 2, 4]
+    assert both.item[:2].tolist() == alone.limited(2, KEY).item.tolist()
+    owner = np.zeros(4, np.int64)
+    assert len(set(cell_words(KEY, who, owner, item[:4]).tolist())) == 4
+
+
+def test_a_number_in_two_ways_is_noticed():
+    rows = sorted_rows(["007", "7"], [0, 1], [1.0, 2.0], [0, 0])
+    assert packed([rows])[1]["facts"]["odd"] == 1
+    ids = pa.RecordBatch.from_pydict({"user": ["007", "7", "a"]})
+    found = pa.Table.from_batches(Numbers()(iter([ids]))).to_pydict()
+    assert len(set(found["number"])) == 1
+    assert len(set(found["written"])) == 2
+
+
+def test_an_error_in_a_task_says_nothing_of_a_rating():
+    class Task:
+        @guarded
+        def run(self, rows):
+            yield Row(BLOCK, 0, 0, b"")
+            raise ValueError("user 7 rated 5")
+
+    found = list(rows_of(batches_of(Task().run(iter(())))))
+    assert [row.kind for row in found] == [BLOCK, FAULT]
+    assert "ValueError" in bytes(found[1].data).decode()
+    assert "rated" not in bytes(found[1].data).decode()
