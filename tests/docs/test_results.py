@@ -18,10 +18,10 @@ RESULTS = ROOT / "docs" / "results"
 MEASURED = ("covariance", "mf", "one-bit", "pnbm")
 
 
-def measured():
-    """benchmarks/measured.py, which is no package."""
-    file = ROOT / "benchmarks" / "measured.py"
-    spec = importlib.util.spec_from_file_location("measured", file)
+def measured(name="measured"):
+    """A file of benchmarks/, which is no package."""
+    file = ROOT / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
@@ -50,3 +50,21 @@ def test_a_measured_page_has_no_other_tables(name):
         part = module.section(told, name)
     assert part in page
     assert not re.search(r"^\|", page.replace(part, ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("scale", "scale"), ("beside", "beside/page")]
+)
+def test_a_page_of_timings_follows_from_its_numbers(name, module):
+    """And says of each run on which commit, day and machine it was."""
+    told = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    for run in told.get("runs", [told]):
+        for needed in ("commit", "date", "machine", "cores"):
+            assert run[needed], needed
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page == measured(module).page(told)
+
+
+def test_the_simulated_load_is_what_the_page_says():
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert measured("load").table() in page

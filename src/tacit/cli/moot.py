@@ -107,7 +107,15 @@ TABLE = (
         "has no effect with --engine spark, which judges on the cluster",
         lambda said: _on_cluster(said) and not said["release"],
         (
-            *("layout", "twin", "reference", "listed", "processes", "out"),
+            *(
+                "layout",
+                "memory",
+                "twin",
+                "reference",
+                "listed",
+                "processes",
+                "out",
+            ),
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
     ),

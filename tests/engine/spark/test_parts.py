@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from tacit.data.schema import Schema  # noqa: E402
-from tacit.engine.spark.code import UNLISTED, Code, Numbers  # noqa: E402
+from tacit.engine.spark.code import UNLISTED, Code, Names, Numbers  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
@@ -90,6 +90,14 @@ def test_ids_are_compared_as_everywhere():
     assert found["user"] == ["a", "b", None]
     assert found["item"] == [0, 3, UNLISTED]
     assert found["value"][2] == 1.0
+
+
+def test_items_are_named_once_and_rows_counted():
+    one = pa.RecordBatch.from_pydict({"item": ["a", "b ", "a", None]})
+    two = pa.RecordBatch.from_pydict({"item": ["b", "c", "", "c"]})
+    found = pa.Table.from_batches(Names()(iter([one, two]))).to_pydict()
+    assert found["name"] == ["a", "b", "c", None]
+    assert found["count"] == [0, 0, 0, 8]
 
 
 def test_numbers_are_ids_too():

@@ -73,11 +73,15 @@ def session(threads: int | None = None) -> Any:
 
 
 def _wake(spark: Any, cores: int) -> None:
-    """Start a worker for each core of this machine, so that no fit waits for them."""
+    """Start a worker for each core of this machine, and have Spark load what brings people
+    together, so that no fit waits for either."""
     from tacit.engine.spark.work import Awake
 
     rows = spark.range(0, cores, 1, cores).mapInArrow(Awake(), "id long")
-    rows.toArrow()
+    together = rows.repartition(cores, "id").sortWithinPartitions("id")
+    together.mapInArrow(Awake(), "id long").persist().toArrow()
+    rows.groupBy("id").count().toArrow()
+    spark.catalog.clearCache()
 
 
 def cores_of(spark: Any) -> int:
