@@ -127,7 +127,7 @@ class Factors:
             opened.band(band[0], band_sums(*band), out[band[0] : band[1]])
 
         each_of(work, bands(size, BAND), threads)
-        mirror(out)
+        mirror(out, threads)
         return Released(out, opened.sd, opened.private)
 
     def _in_passes(
@@ -159,7 +159,7 @@ class Factors:
 
             each_of(noise, parts, threads)
         self._blocks.clear()
-        mirror(out)
+        mirror(out, threads)
         return Released(out, opened.sd, opened.private)
 
     def _chunks(self) -> Iterator[chunked.Blocks]:
