@@ -42,6 +42,7 @@ ELSEWHERE = {
     "scripts/": "what runs these tests, and its like",
     "pytest examples/": "tests/docs/test_outside.py runs it",
     "tacit federate aggregator  …": "a second machine",
+    "tacit federate device --recommender URL": "somebody's phone",
     "tacit federate recommender …": "a third",
 }
 OTHERS = {
@@ -85,6 +86,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for copy in ("january", "february", "public"):
         shutil.copy(folder / "ratings.csv", folder / f"{copy}.csv")
     shutil.copy(folder / "films.csv", folder / "movies.csv")
+    (folder / "asked.csv").write_text("user,epsilon\nu1,0.3\n")
     (folder / "new.csv").write_text("id,title,genres\nx1,A New Film,Drama\n")
     declared = re.search(r"```toml\n(.*?)```", PAGES["docs/officer.md"], re.S)
     (folder / "about.toml").write_text(declared[1], "utf-8")
