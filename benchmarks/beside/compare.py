@@ -163,5 +163,5 @@ def _row(
             elif times[name]:
                 row[name] = round(min(times[name]), 4)
     if row["ours"] and row["theirs"]:
-        row["ratio"] = round(row["ours"] / row["theirs"], 3)
+        row["ratio"] = float(f"{row['ours'] / row['theirs']:.3g}")
     return row
