@@ -10,14 +10,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beside.install import Installed
+from beside.install import Installed, version_of
 
 HERE = Path(__file__).parent
 TURNS = 3
 """Of each side; the best counts, because what slows a run down comes from outside."""
 
 
-ALONE = ("sgd", "svdpp", "noise", "private-als", "fold-in", "one-bit")
+ALONE = ("sgd", "svdpp", "noise", "fold-in", "one-bit")
 """Jobs that one or both sides do on one thread."""
 
 
@@ -59,12 +59,6 @@ TABLE = (
     Job("noise", "noise:tumult", "a million exact Gaussians", "Tumult Core"),
     Job("read", "read-polars:frames", "a csv in order by person", "polars"),
     Job("read", "read-pandas:frames", "a csv in order by person", "pandas"),
-    Job(
-        "private-als",
-        "private-als:frames",
-        "private ALS, bounded sums of a round of 16",
-        "DPALS in numpy",
-    ),
     Job("fold-in", "fold-in:implicit", "load a model, a new list", "implicit"),
     Job("one-bit", "", "the local model, a round"),
 )
@@ -148,7 +142,11 @@ def _row(
             )
         }
         if found is not None and found.python:
-            row["peer"] = f"{job.peer} {found.version}"
+            version = found.version
+            if job.environment == "frames":
+                package = job.peer.split()[-1].replace("BLAS", "numpy")
+                version = version_of(found.python, package)
+            row["peer"] = f"{job.peer} {version}"
             sides["theirs"] = open_.enter_context(
                 Side(found.python, "theirs", job.theirs, path, threads)
             )
@@ -165,5 +163,5 @@ def _row(
             elif times[name]:
                 row[name] = round(min(times[name]), 4)
     if row["ours"] and row["theirs"]:
-        row["ratio"] = round(row["ours"] / row["theirs"], 3)
+        row["ratio"] = float(f"{row['ours'] / row['theirs']:.3g}")
     return row

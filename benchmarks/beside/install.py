@@ -89,6 +89,18 @@ def _version(python: Path, module: str, wanted: str) -> str | None:
     return found
 
 
+def version_of(python: str, package: str) -> str:
+    """Of a package in a peer's environment."""
+    words = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+    done = subprocess.run(
+        [python, "-c", words, package],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip()
+
+
 def _last(text: str) -> str:
     """What pip says in the end, without any address."""
     lines = [line for line in text.splitlines() if line.startswith("ERROR")]

@@ -263,42 +263,6 @@ def read(data: Data, threads: int) -> Run:
     return lambda: door(path, (1, 5))
 
 
-def private_als(data: Data, threads: int) -> Run:
-    """The item side of one round of private least squares: bounded sums over people."""
-    from tacit.kernels.als import half_step
-
-    people, items = len(data["ptr"]) - 1, int(data["items"])
-    width = 16
-    own, factors = drawn(people, width), drawn(items, width)
-    value = (data["value"] - 3.5).astype(np.float32)
-    ridge = np.full((people, width), 10.0, np.float32)
-    triangle = np.triu_indices(width)
-    whole = np.zeros((items, len(triangle[0]) + width), np.int64)
-    steps = 1 << 16
-
-    def run() -> None:
-        from tacit.kernels.rows import add_rows, grid_rows
-
-        half_step(
-            data["ptr"], data["item"], value, factors, ridge, 0, people, own
-        )
-        whole[:] = 0
-        for first in range(0, people, 500):
-            last = min(first + 500, people)
-            ptr = data["ptr"][first : last + 1]
-            cells = slice(int(ptr[0]), int(ptr[-1]))
-            mine = own[np.repeat(np.arange(first, last), np.diff(ptr))]
-            rows = np.empty((len(mine), whole.shape[1]))
-            rows[:, : len(triangle[0])] = mine[:, triangle[0]]
-            rows[:, : len(triangle[0])] *= mine[:, triangle[1]]
-            rows[:, len(triangle[0]) :] = mine * value[cells][:, None]
-            out = np.empty(rows.shape, np.int64)
-            grid_rows(ptr - ptr[0], rows, 1.0, steps, True, out)
-            add_rows(data["item"][cells], out, whole)
-
-    return run
-
-
 def one_bit(data: Data, threads: int) -> Run:
     """A round of the local model: one bit of every person."""
     from tacit.fitting.run import trial
@@ -351,7 +315,6 @@ JOBS = {
     "ease": ease,
     "noise": noise,
     "read": read,
-    "private-als": private_als,
     "one-bit": one_bit,
     "fold-in": fold_in,
 }

@@ -227,30 +227,6 @@ def read_pandas(data: Data, threads: int) -> Run:
     return lambda: pd.read_csv(path).sort_values(["user", "item"])
 
 
-def private_als_port(data: Data, threads: int) -> Run:
-    """DPALS' cost, written from the paper in numpy: everyone's factors, then each rating's
-    outer product, clipped person by person and added to its item."""
-    people, items = len(data["ptr"]) - 1, int(data["items"])
-    width = 16
-    factors = drawn(items, width).astype(np.float64)
-    value = data["value"] - 3.5
-
-    def run() -> None:
-        left = np.zeros((items, width, width))
-        right = np.zeros((items, width))
-        for person in range(people):
-            cells = slice(*data["ptr"][person : person + 2].tolist())
-            rated, mine = data["item"][cells], value[cells]
-            x = factors[rated]
-            own = np.linalg.solve(x.T @ x + 10 * np.eye(width), x.T @ mine)
-            own /= max(1.0, float(np.linalg.norm(own)))
-            weight = 1 / np.sqrt(len(rated))
-            left[rated] += weight * np.outer(own, own)
-            right[rated] += weight * mine[:, None] * own
-
-    return run
-
-
 def fold_in_implicit(data: Data, threads: int) -> Run:
     from implicit.cpu.als import AlternatingLeastSquares
     from scipy.sparse import csr_matrix
@@ -288,6 +264,5 @@ JOBS = {
     "noise:tumult": noise_tumult,
     "read-polars:frames": read_polars,
     "read-pandas:frames": read_pandas,
-    "private-als:frames": private_als_port,
     "fold-in:implicit": fold_in_implicit,
 }
