@@ -16,12 +16,13 @@ from tacit.evaluation.reproduce.markdown import markdown
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 MEASURED = ("covariance", "mf", "one-bit", "pnbm")
+TABLED = ("federated", "forecast", "twins")
 
 
-def measured():
-    """benchmarks/measured.py, which is no package."""
-    file = ROOT / "benchmarks" / "measured.py"
-    spec = importlib.util.spec_from_file_location("measured", file)
+def benchmark(name):
+    """A module of benchmarks/, which is no package."""
+    file = ROOT / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
@@ -38,7 +39,7 @@ def test_a_papers_page_follows_from_its_numbers(name):
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_measured_page_has_no_other_tables(name):
-    module = measured()
+    module = benchmark("measured")
     page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     numbers = RESULTS / f"{name}.json"
     part = ""
@@ -50,3 +51,14 @@ def test_a_measured_page_has_no_other_tables(name):
         part = module.section(told, name)
     assert part in page
     assert not re.search(r"^\|", page.replace(part, ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", TABLED)
+def test_a_page_has_the_tables_of_the_numbers_beside_it(name):
+    module = benchmark("tables")
+    tables = module.read(name)
+    for table in tables:
+        for needed in ("command", "commit", "date", "rows"):
+            assert table[needed], needed
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert module.shown(page) == [module.markdown(table) for table in tables]
