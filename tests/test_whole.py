@@ -16,9 +16,14 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(
 ) -> None:
     place = tmp_path / "file"
     place.write_text("old")
-    with pytest.raises(ValueError), whole(place) as file:
-        file.write(b"new")
-        raise ValueError
+
+    def written() -> None:
+        with whole(place) as file:
+            file.write(b"new")
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        written()
     assert place.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

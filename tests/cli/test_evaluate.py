@@ -94,3 +94,28 @@ def test_bad_options_are_refused_before_reading(tacit, table, bad) -> None:
     seen = _run(tacit, table, *bad)
     assert seen.status == 2
     assert "remedy" in seen.err
+
+
+def test_public_people_are_for_the_fits_that_use_them(
+    tacit, table, timed
+) -> None:
+    asked = f"{BASE} --no-reference --no-twin".replace(
+        "1,5 --seeds", "5 --seeds"
+    )
+    both = asked.replace("popularity", "popularity,bayes").split()
+    told = tacit("evaluate", table, *both, "--public", timed, "--json")
+    assert told.status == 0, told.err
+    facts = json.loads(told.out)
+    assert "30 people who are taken to be public" in facts["public_people"]
+    methods = {cell["method"] for cell in facts["cells"]}
+    assert methods == {"popularity", "bayes"}
+    refused = tacit("evaluate", table, *asked.split(), "--public", timed)
+    assert refused.status == 2
+    assert "compare bayes too" in refused.err
+
+
+def test_a_plan_says_why_it_takes_no_public_people(tacit, table) -> None:
+    shape = ("--epsilon", "1", "--users", "30", "--items", "12")
+    seen = tacit("plan", *shape, "--public", table)
+    assert seen.status == 2
+    assert "tacit evaluate --public" in seen.err

@@ -187,6 +187,9 @@ fit ok.csv {FIT} --keep-apart 100%
 fit ok.csv {FIT} --keep-apart some
 fit ok.csv {FIT} --without none.txt
 fit ok.csv {FIT} --without empty.csv
+fit ok.csv {FIT} --budgets none.txt
+fit ok.csv {FIT} --budgets empty.csv
+fit ok.csv {FIT} --unit rating --budgets ok.csv
 fit ok.csv {FIT} --devices drop_out=.1
 fit ok.csv {FIT} --devices nonsense
 fit ok.csv {FIT} --population ""

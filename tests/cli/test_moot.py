@@ -9,6 +9,7 @@ from tacit.cli.main import COMMANDS
 from tacit.cli.main import tacit as commands
 from tacit.cli.moot import TABLE, Moot
 
+FEDERATE = commands.get_command(None, "federate")
 USES = {
     "fit": ["r.csv", "--out", "m", "--epsilon", "1"],
     "tune": ["r.csv", "--epsilon", "1"],
@@ -21,6 +22,37 @@ USES = {
     "serve": ["m"],
     "key": [],
     "audit": [],
+    "refresh": [*("r.csv", "--out", "m", "--horizon", "4", "--epsilon", "1")],
+    "recommender": [
+        *("--scale", "1,5"),
+        *(
+            "--method",
+            "bias",
+            "--items",
+            "i.csv",
+            "--users",
+            "9",
+            "--cohort",
+            "9",
+        ),
+        *("--least", "5", "--aggregator", "u", "--aggregator-pin", "p"),
+        *("--out", "m", "--port", "0", "--home", "h"),
+    ],
+    "aggregator": [
+        *(
+            "--recommender-pin",
+            "p",
+            "--least",
+            "5",
+            "--port",
+            "0",
+            "--home",
+            "h",
+        ),
+    ],
+    "device": ["--recommender", "u", "--ratings", "r.csv", "--home", "h"],
+    "fleet": ["--recommender", "u", "--data", "r.csv"],
+    "ticket": ["--server", "recommender", "--home", "h"],
 }
 """What each command needs anyway."""
 MAKES = {
@@ -28,6 +60,7 @@ MAKES = {
     "is for private ratings": ["--public-data"],
     "has no effect with --release": ["--release"],
     "has no effect with --folds": ["--folds", "3"],
+    "has no effect with --engine spark": ["--engine", "spark"],
     "has no effect with --gauntlet or --claims": ["--gauntlet"],
     "has no effect with --parties": ["--parties"],
     "has no effect with --lists": ["--lists", "a,b"],
@@ -38,6 +71,7 @@ MAKES = {
         *("--ratings", "r.csv", "--public-ratings"),
     ],
     "has no effect with --explain": ["--explain", "Zodiac"],
+    "has no effect with --rounds": ["--rounds", "1"],
 }
 """What makes the use of a row; a row that is about something missing needs nothing."""
 VALUES = {
@@ -59,7 +93,15 @@ def rows() -> list[tuple[Moot, str]]:
 def command(name: str) -> click.Command:
     if name == "key":
         return commands.get_command(None, "ledger").get_command(None, "key")
+    if name in FEDERATE.commands:
+        return FEDERATE.get_command(None, name)
     return commands.get_command(None, name)
+
+
+def words_of(name: str) -> list[str]:
+    """How a command is called."""
+    group = {"key": "ledger"} | dict.fromkeys(FEDERATE.commands, "federate")
+    return [group[name], name] if name in group else [name]
 
 
 def written(command: click.Command, name: str) -> list[str]:
@@ -91,8 +133,7 @@ def shown(row: tuple[Moot, str]) -> str:
 def test_an_option_that_means_nothing_is_refused(row, tacit):
     moot, name = row
     asked = command(moot.command)
-    words = ["ledger"] if moot.command == "key" else []
-    words += [moot.command, *USES[moot.command]]
+    words = [*words_of(moot.command), *USES[moot.command]]
     for start, more in MAKES.items():
         if moot.where.startswith(start):
             words += more
@@ -125,7 +166,8 @@ def test_what_a_method_or_an_engine_has_not_is_refused(words, tacit, table):
 
 def test_the_rows_are_about_commands_and_options_that_there_are():
     for each in TABLE:
-        assert each.command in COMMANDS or each.command == "key"
+        inside = {"key", *FEDERATE.commands}
+        assert each.command in COMMANDS or each.command in inside
         known = {param.name for param in command(each.command).params}
         named = {name for name in each.options if name != "*"}
         assert named <= known, each

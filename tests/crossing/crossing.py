@@ -27,8 +27,11 @@ def earlier(folder: Path) -> Path:
     return folder
 
 
-def compare(case: Case, folder: Path, begun: Path | None = None) -> list[str]:
-    """What differs, over all pairs of neighbours: nothing, if the promise is kept."""
+def compare(
+    case: Case, folder: Path, begun: Path | None = None, gone: str = ""
+) -> list[str]:
+    """What differs, over all pairs of neighbours: nothing, if the promise is kept. `gone`
+    lists other people to be forgotten."""
     found = []
     for number, relation in enumerate(case.relations):
         both = pair(relation, case.layout, case.duplicates in ("last", "mean"))
@@ -36,20 +39,26 @@ def compare(case: Case, folder: Path, begun: Path | None = None) -> list[str]:
         right = folder / f"{number}-right"
         write(left, both.left)
         write(right, both.right)
+        if gone:
+            (left / "gone.txt").write_text(gone)
+            (right / "gone.txt").write_text(gone)
         if case.start:
             assert begun is not None
             _copy(begun, left)
             _copy(begun, right)
         with record() as tape:
-            first = show(left, case.arguments())
+            firsts = [show(left, words) for words in case.commands()]
         with play(tape):
-            second = show(right, case.arguments())
-        told = [
-            *tape.differ,
-            *first.differences(second, promised=case.calibration != "none"),
-        ]
+            seconds = [show(right, words) for words in case.commands()]
+        told = list(tape.differ)
+        for first, second in zip(firsts, seconds, strict=True):
+            promised = case.calibration != "none"
+            told += first.differences(second, promised=promised)
         found += [f"{case} ({relation}): {each}" for each in told]
-        found += _broken(case, first)
+        found += _broken(case, firsts[0])
+        if firsts[0].status == 0:
+            broken = [each.err for each in firsts if each.status]
+            found += [f"{case}: then {each}" for each in broken]
     return found
 
 
@@ -68,8 +77,7 @@ def _broken(case: Case, shown: Shown) -> list[str]:
     charged = [row for row in shown.book if isinstance(row, dict)]
     if not case.start and charged:
         return [f"{case}: charged, and then {shown.err}"]
-    if shown.status != 2 or (
-        "remedy" not in shown.err and "error" not in shown.err
-    ):
+    told = shown.err.lower()
+    if shown.status != 2 or ("remedy" not in told and "error" not in told):
         return [f"{case}: ended with {shown.status}: {shown.err}"]
     return []

@@ -85,8 +85,19 @@ def catalogue() -> str:
     return "\n".join(["item,title", *lines]) + "\n"
 
 
+def public() -> str:
+    """Ratings of people who are public: some have the ids of private ones, she in whom
+    neighbours differ among them, and one item is theirs alone."""
+    made = [row for row in rows() if row[0] not in (SHY, "p9")]
+    lines = [f"{person},{item},{6 - value}" for person, item, value in made]
+    lines.append(f"{ONE},theirs,5")
+    return "\n".join(["user,item,rating", *lines]) + "\n"
+
+
 def write(folder: Path, text: str) -> None:
     """One of the two files, under the name that both have."""
     folder.mkdir(parents=True)
     (folder / "ratings.csv").write_text(text)
     (folder / "items.csv").write_text(catalogue())
+    (folder / "public.csv").write_text(public())
+    (folder / "gone.txt").write_text("p9\nnobody\n")

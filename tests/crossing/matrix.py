@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, cycle, product
 
 from tacit.methods import find, names
 from tacit.methods.first_order.started import STARTS
@@ -31,6 +31,21 @@ class Case:
     duplicates: str = ""
     """What repeated ratings mean; where they are an error, the files have none."""
     layout: str = "plain"
+    public: bool = False
+    """Whether people whose ratings are public are the prior."""
+    apart: bool = False
+    without: bool = False
+    """Whether somebody asked to be forgotten."""
+    then: str = ""
+    """What is made of it afterwards: `figures` of it, `invented` people, a fit that starts
+    from it (`again`); or `calendar`: two releases of one, instead of a fit."""
+
+    def commands(self) -> list[list[str]]:
+        """All that is asked for, one after the other."""
+        if self.then == "calendar":
+            words = ["refresh", *self.arguments()[1:], "--horizon", "3"]
+            return [[*words, "--times", "2"]] * 2
+        return [self.arguments(), *AFTER.get(self.then, ())]
 
     def arguments(self) -> list[str]:
         """For `tacit fit`, in a folder with ratings, items, a book and a start."""
@@ -53,6 +68,12 @@ class Case:
             words += ["--delta", "0"]
         if self.start:
             words += ["--start", f"earlier-{STARTS[self.method][0]}"]
+        if self.public:
+            words += ["--public", "public.csv", "--public-are", "critics"]
+        if self.apart:
+            words += ["--keep-apart", "30%"]
+        if self.without:
+            words += ["--without", "gone.txt"]
         if self.duplicates:
             words += ["--duplicates", self.duplicates]
         return words
@@ -71,13 +92,33 @@ class Case:
         told = [self.method, self.unit, self.calibration, self.engine]
         told += [
             f"{name}={value}"
-            for name, value in OPTIONS
+            for name, value in (*OPTIONS, *PEOPLE)
             if getattr(self, name) == value
         ]
-        return " ".join(told)
+        return " ".join([*told, self.then]).strip()
 
 
 Option = tuple[str, object]
+BOOKED = ["--scale", "1,5", "--ledger", "book.db", "--epsilon", "1"]
+INVENTED = ["synthesize", "model", "--people", "9", "--out", "invented.csv"]
+AFTER = {
+    "figures": [
+        [
+            *("evaluate", "ratings.csv", "--release", "--model", "model"),
+            *("--ledger", "book.db", "--epsilon", "1"),
+        ],
+    ],
+    "invented": [INVENTED],
+    "again": [
+        [
+            *("fit", "ratings.csv", *BOOKED, "--users", "24"),
+            *("--items", "items.csv", "--start", "model"),
+            *("--out", "model", "--overwrite"),
+        ],
+        INVENTED,
+    ],
+}
+"""What may be made of a model."""
 MEAN: Option = ("duplicates", "mean")
 OPTIONS: tuple[Option, ...] = (
     ("positive", True),
@@ -92,6 +133,12 @@ OPTIONS: tuple[Option, ...] = (
     ("layout", "absent"),
 )
 """Each option beside its default."""
+PEOPLE: tuple[Option, ...] = (
+    ("public", True),
+    ("apart", True),
+    ("without", True),
+)
+"""Options that decide whose ratings are seen; tried with all others."""
 TWO_BY_TWO = tuple(zip(OPTIONS[0::2], OPTIONS[1::2], strict=True))
 
 
@@ -110,7 +157,9 @@ def kinds() -> Iterator[Case]:
 def able(kind: Case) -> list[Option]:
     """The options that this kind of fit can be asked with."""
     return [
-        each for each in OPTIONS if each[0] != "start" or kind.method in STARTS
+        each
+        for each in (*OPTIONS, *PEOPLE)
+        if each[0] != "start" or kind.method in STARTS
     ]
 
 
@@ -164,3 +213,40 @@ def sample() -> list[Case]:
         if not used[kind.method]:
             take([kind])
     return found
+
+
+FEW = ("positive", "max_ratings", "items", "start")
+"""Options whose pairs are always tried; those of the others at the judged sizes."""
+
+
+def pairs(*, all_of_them: bool = False) -> list[Case]:
+    """Options that decide whose ratings are seen, each with other options at one unit or the
+    other; what may be made of such models; calendars."""
+    found = []
+    units = cycle(("user", "rating", "user"))
+    tried = [each for each in OPTIONS if all_of_them or each[0] in FEW]
+    for one, other in product(PEOPLE, [*tried, *PEOPLE]):
+        if other != one:
+            has_all = {one[0], other[0]} & {"public", "start"}
+            method = "bayes" if has_all else "bias"
+            kind = Case(method, next(units), "sound", "threads")
+            found.append(given(kind, *sorted((one, other))))
+    engine = Case("bayes", "user", "sound", "federated")
+    found += [given(engine, one) for one in PEOPLE]
+    plain = Case("bayes", "user", "sound", "threads", public=True)
+    found += [
+        replace(plain, then="again"),
+        replace(plain, apart=True, then="figures"),
+        replace(plain, start=True, public=False, then="invented"),
+    ]
+    dated = Case("bias", "user", "sound", "threads", then="calendar")
+    found += [
+        replace(dated, method="bayes", max_ratings=True),
+        replace(dated, method="ease", positive=True),
+        replace(dated, unit="rating"),
+    ]
+    found += [given(dated, option) for option in (*PEOPLE, ("start", True))]
+    kept: dict[str, Case] = {}
+    for case in found:
+        kept.setdefault(str(replace(case, unit="user", method="")), case)
+    return list(kept.values())

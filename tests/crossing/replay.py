@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tacit.data import apart
 from tacit.engine import memory
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Released, Round
@@ -81,6 +83,9 @@ def _patched(absorb: object) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Loop, "absorb", absorb)
         patch.setattr(memory.bits, "fresh", _fresh(memory.bits.fresh))
+        # The rule of what is kept apart is drawn, and public.
+        salt = SimpleNamespace(token_hex=lambda size: "5" * 2 * size)
+        patch.setattr(apart, "secrets", salt)
         yield
 
 

@@ -32,6 +32,8 @@ RANDOM = {
     "token": "drawn for each request",
     "signature": "over a hash over times",
     "signer": "each book has a key of its own",
+    "request": "drawn for each calendar",
+    "counted": "a seal of names under the book's key",
 }
 """What two runs on one file differ in as well: blanked, wherever it stands."""
 
@@ -103,16 +105,21 @@ def _exit_code() -> object:
 
 
 def _model(folder: Path) -> dict[str, Any]:
-    """Every file of the model; JSON as data, so that what is random can be blanked."""
+    """Every file of the model, or of a calendar but its owner's; JSON as data, so that what is
+    random can be blanked."""
     found: dict[str, Any] = {}
-    for path in sorted(folder.glob("*")) if folder.exists() else ():
+    for path in sorted(folder.rglob("*")) if folder.exists() else ():
+        name = str(path.relative_to(folder))
+        if path.is_dir() or name.startswith("private"):
+            continue
         if path.suffix == ".json":
-            found[path.name] = _blanked(json.loads(path.read_text()))
+            found[name] = _blanked(json.loads(path.read_text()))
         else:
-            found[path.name] = path.read_bytes()
-    listed = found.get("model.json", {}).get("files", {})
-    if "statement.json" in listed:  # which holds a hash over times
-        listed["statement.json"] = BLANK
+            found[name] = path.read_bytes()
+        if (
+            path.name == "model.json"
+        ):  # lists a file that holds a hash over times
+            found[name]["files"]["statement.json"] = BLANK
     return found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .crossing import compare, earlier
-from .matrix import Case, matrix, sample
+from .matrix import Case, matrix, pairs, sample
 
 FULL = bool(os.environ.get("TACIT_FULL"))
 
@@ -25,4 +25,13 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_neighbours_show_the_same(
     case: Case, tmp_path: Path, begun: Path
 ) -> None:
+    assert compare(case, tmp_path, begun) == []
+
+
+@pytest.mark.parametrize("case", pairs(all_of_them=FULL), ids=str)
+def test_neighbours_show_the_same_whoever_is_seen(
+    case: Case, tmp_path: Path, begun: Path
+) -> None:
+    """Public people, people who are forgotten, ratings that are kept apart, calendars, and
+    what is made of such models."""
     assert compare(case, tmp_path, begun) == []

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tacit.engine.memory import InMemory
@@ -178,6 +179,39 @@ def test_a_shape_that_depends_on_people_shows(
 
     monkeypatch.setattr(run._Run, "go", go)
     assert compare(plain("user"), tmp_path)
+
+
+def test_public_people_who_are_compared_with_private_ones_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks careful to drop public people who are in the private table too: what then is
+    published tells who is in it."""
+    original = run.check_beside
+
+    def check_beside(people: Any, private: Any) -> None:
+        original(people, private)
+        there = set(private.users)
+        listed = people.ratings
+        keep = [user not in there for user in listed.users]
+        kept = listed.take(np.repeat(keep, np.diff(listed.ptr)))
+        object.__setattr__(people, "ratings", kept)
+
+    monkeypatch.setattr(run, "check_beside", check_beside)
+    case = Case("bayes", "user", "sound", "threads", public=True)
+    assert compare(case, tmp_path)
+
+
+def test_how_many_were_forgotten_shows_unless_the_owner_alone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tacit.cli import options, people
+
+    monkeypatch.setattr(
+        people, "note", lambda text: options.note(text.split(";")[0])
+    )
+    case = Case("bias", "user", "sound", "threads", without=True)
+    told = compare(case, tmp_path, gone="p5\n")
+    assert any("left out" in each for each in told)
 
 
 def test_the_sample_holds_every_method_and_every_option_at_every_unit() -> None:

@@ -41,6 +41,7 @@ QUESTIONS = {
     "MovieLens": ("results/bayes.md", "RMSE"),
     "this word mean": ("glossary.md", "epsilon"),
     "raters agreed": ("public.md", "--public"),
+    "wants less revealed": ("personal.md", "--budgets"),
     "any tool can train on": ("synthesize.md", "tacit synthesize"),
     "add a method": ("adding-a-method.md", "```python"),
     "found a hole": ("../SECURITY.md", "report"),

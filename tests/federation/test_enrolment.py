@@ -309,10 +309,9 @@ def test_tickets_are_made_on_the_command_line_for_a_server_that_runs(
     servers = both(**TICKETS)
     out = tmp_path / "tickets"
     asked = ["ticket", "--server", "recommender"]
-    asked += ["--home", str(tmp_path / "recommender"), "--label", "phones"]
-    done = CliRunner().invoke(
-        federate, [*asked, "--count", "3", "--most", "2", "--out", str(out)]
-    )
+    asked += ["--home", str(tmp_path / "recommender")]
+    made_for = ["--label", "phones", "--count", "3", "--most", "2"]
+    done = CliRunner().invoke(federate, [*asked, *made_for, "--out", str(out)])
     assert done.exit_code == 0, done.output
     made = out.read_text().split()
     assert len(made) == 3

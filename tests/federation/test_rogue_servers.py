@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,31 @@ from tacit.cli.federate.admin import admin
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.device.client import KnownServer, fetch_task
+from tacit.federation.agreed.scheme import Attempt
+from tacit.federation.device.client import (
+    Conversation,
+    KnownServer,
+    _reason,
+    fetch_task,
+)
+from tacit.federation.protocol import arrays
+from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.http import Answer
-from tacit.federation.protocol.keys import Identity
+from tacit.federation.protocol.keys import Identity, believed, new_exchange
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Closing,
     Opening,
     PartLayout,
+    Sum,
     Upload,
+    WireError,
     pack,
 )
 from tacit.federation.server import aggregator
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.store import Refusal, ServerStore
+from tacit.federation.server.unmask import unmask
 from tacit.federation.server.uploads import Key, Uploads
 
 TASK = "ab" * 16
@@ -231,3 +243,125 @@ def test_an_aggregator_that_does_not_sign_is_not_believed(
     ):
         with pytest.raises(Failure, match="not signed"):
             ask(wrong)
+
+
+DEEP = b"[" * 200_000
+"""Nested deeper than a parser follows."""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"task": {}}',
+        DEEP,
+        b'{"task": {}, "events": [], "aggregator": []}',
+    ],
+    ids=lambda body: body[:20].decode(),
+)
+def test_what_is_no_task_is_refused_in_words(identity, body) -> None:
+    """Signed by the pinned recommender, which may sign what it likes."""
+    web: Any = Said(body, {"tacit-signature": identity.sign(b"task", body)})
+    server = KnownServer("http://127.0.0.1:1", identity.public.hex())
+    with pytest.raises(Failure):
+        asyncio.run(fetch_task(web, server))
+
+
+@pytest.mark.parametrize("events", [None, [{}], [{"kind": "none"}], "x", [1]])
+def test_events_that_are_none_are_refused_in_words(
+    identity, facts, events
+) -> None:
+    facts["events"] = events
+    with pytest.raises(Failure):
+        fetched(identity, facts)
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [str.upper, lambda text: f" {text}", lambda text: f"{text[:2]} {text[2:]}"],
+)
+def test_one_identity_in_two_spellings_is_not_two_servers(
+    identity, facts, spelt
+) -> None:
+    facts["aggregator"]["identity"] = spelt(identity.public.hex())
+    with pytest.raises(Failure):
+        fetched(identity, facts)
+    card = identity.card() | {"identity": spelt(identity.public.hex())}
+    with pytest.raises(Failure, match="does not parse"):
+        believed(card, None)
+
+
+@pytest.mark.parametrize("body", [DEEP, b"[]", b"{}", b"7"])
+def test_a_card_that_is_none_is_refused_in_words(identity, body) -> None:
+    server = KnownServer("http://127.0.0.1:1", identity.public.hex())
+    with pytest.raises(Failure, match="does not parse"):
+        asyncio.run(server.learn(Said(body, {})))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        b'{"time": 1e999, "after": 1}',
+        b'{"time": 1, "after": 1e999}',
+        b'{"time": 1, "after": 9223372036854775806}',
+        b'{"time": -5, "after": 1}',
+        b'{"time": "x", "after": 1}',
+        DEEP,
+    ],
+    ids=lambda told: told[:30].decode(),
+)
+def test_no_time_that_a_server_tells_stops_a_device_for_ever(
+    identity, told
+) -> None:
+    """Stamps go on, inside of what a message can say."""
+    server = KnownServer("http://127.0.0.1:1", identity.public.hex())
+    link = Conversation(Said(b"", {}), server, server, new_exchange()[0])  # type: ignore[arg-type]
+    before = link.stamp()
+    link._learn_time(told)
+    assert before < link.stamp() < 1 << 63
+
+
+def test_a_refusal_that_nests_without_end_is_no_reason() -> None:
+    assert _reason(DEEP) == ""
+    assert _reason(b'{"error": "no"}') == "no"
+
+
+@pytest.mark.parametrize("cohort", [2**31 - 1, 10**6])
+def test_a_sum_over_more_devices_than_joined_is_refused_unread(
+    facts, cohort
+) -> None:
+    """Names of so many would be looked for in a payload that has none."""
+    made = assemble(Task.model_validate(facts["task"]))
+    joined = {"a" * 32: np.zeros(0, np.uint32)}
+    attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, joined, {})
+    for more in ({}, {"cohorts": (cohort,)}, {"cohorts": (1,) * 2000}):
+        found = Sum(task=made.task.name, round=0, attempt=0, cohort=cohort)
+        found = found.model_copy(update=more)
+        began = time.monotonic()
+        with pytest.raises(Failure, match="cohort"):
+            unmask(made, attempt, Any, pack(found), bytes.fromhex, 20.0)  # type: ignore[arg-type]
+        assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize("kind", ["BF16", "F8_E4M3", "X"])
+def test_state_of_numbers_that_numpy_has_not_is_refused_in_words(kind) -> None:
+    told = {"a": {"dtype": kind, "shape": [2], "data_offsets": [0, 4]}}
+    text = json.dumps(told).encode()
+    for pad in (0, arrays.MOST_REMEMBERED):
+        long = text + b" " * pad
+        data = len(long).to_bytes(8, "little") + long + bytes(4)
+        with pytest.raises(WireError, match="does not parse"):
+            arrays.unpack_state(data)
+
+
+def test_new_rows_that_do_not_fit_those_held_are_asked_for_again() -> None:
+    held = Held({"path"})
+    first = arrays.pack_state({"path": np.ones((2, 3))})
+    assert held.whole(first, 0, "") is not None
+    for rows in ({"path": np.ones((1, 4))}, {"other": np.ones((1, 3))}):
+        assert held.whole(arrays.pack_state(rows), held.rows, "ab") is None
+        assert held.rows == 0
+        assert held.whole(first, 0, "") is not None

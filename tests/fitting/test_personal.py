@@ -147,7 +147,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
         ("bias", {"unit": "rating"}, "whole people"),
         ("bias", {"calibration": "none"}, "promises nothing"),
         ("mf-sgd", {"calibration": "paper"}, "promises nothing"),
-        ("bias", {"engine": "federated"}, "each device"),
+        ("bias", {"engine": "federated"}, "weigh"),
         ("one-bit", {}, "coin"),
     ],
 )

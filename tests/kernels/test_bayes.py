@@ -44,7 +44,7 @@ def test_a_rating_is_predicted_from_the_others_alone(people):
     ptr, item, residual, loadings, precision, axes = people
     error, taste = np.empty(len(item)), np.empty((len(item), AXES))
     left_out_tastes(
-        ptr, item, residual, loadings, precision, axes, error, taste
+        ptr, item, residual, loadings, precision, axes, error, taste, 0
     )
     for person in range(len(ptr) - 1):
         for cell in range(ptr[person], ptr[person + 1]):
@@ -98,7 +98,7 @@ def test_the_cut_into_blocks_changes_no_bit(people):
     ptr, item, residual, loadings, precision, axes = people
     whole, tastes = np.empty(len(item)), np.empty((len(item), AXES))
     left_out_tastes(
-        ptr, item, residual, loadings, precision, axes, whole, tastes
+        ptr, item, residual, loadings, precision, axes, whole, tastes, 0
     )
     cut = ptr[3]
     part, part_tastes = (
@@ -114,6 +114,7 @@ def test_the_cut_into_blocks_changes_no_bit(people):
         axes,
         part,
         part_tastes,
+        0,
     )
     assert (part == whole[cut:]).all()
     assert (part_tastes == tastes[cut:]).all()

@@ -109,11 +109,31 @@ FEDERATION = (
     Bug(
         "contribution not bounded on the device",
         "a device adds what it computed to the sum before it is clipped",
-        "federation/device/device.py",
-        "        add_rows(given.index, part.bound.apply(given), total)\n",
-        "        add_rows(given.index, np.int64(given.values * part.bound.steps), total)\n",
+        "federation/device/contribution.py",
+        "    add_rows(given.index, part.bound.apply(given), total)\n",
+        "    add_rows(given.index, np.int64(given.values * part.bound.steps), total)\n",
         (
             "federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",
+        ),
+    ),
+    Bug(
+        "absurd numbers silence a device",
+        "a device whose numbers end in an error under a made-up state falls silent",
+        "federation/device/contribution.py",
+        "    except ABSURD:\n",
+        "    except KeyError:\n",
+        (
+            "federation/test_absurd_states.py::test_no_absurd_number_silences_only_those_who_rated_some_item",
+        ),
+    ),
+    Bug(
+        "public arrays of any width",
+        "a device takes tastes of another width than the rest of its state has",
+        "federation/agreed/expect.py",
+        "    return len(lengths) <= 1 and all(0 < n <= MOST_COLUMNS for n in lengths)\n",
+        "    return True\n",
+        (
+            "federation/test_absurd_states.py::test_arrays_that_do_not_fit_one_another_are_refused",
         ),
     ),
     Bug(

@@ -119,6 +119,11 @@ NOT_REPEATED = (
     help="People of a split whose lists are made.",
 )
 @click.option(
+    "--public",
+    metavar="FILE",
+    help="Ratings of people who are public, for the fits that make use of them (bayes).",
+)
+@click.option(
     "--days",
     is_flag=True,
     help="Ask for each prediction on the day of its rating (docs/results/bayes.md).",
@@ -179,7 +184,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         return
     from tacit.cli.show import print_json
 
-    asked = _asked(options)
+    asked = _asked(ratings, options)
     if options["engine"] == "spark":
         from tacit.cli.on_cluster import evaluate_on_cluster
 
@@ -214,8 +219,9 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         _print(found)
 
 
-def _asked(options: dict[str, Any]) -> AskedEvaluation:
-    """The evaluation that the options name."""
+def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
+    """The evaluation of these ratings that the options name."""
+    from tacit.cli.people import public_people
     from tacit.evaluation.arms import Grid
     from tacit.evaluation.door import AskedEvaluation
     from tacit.evaluation.how import HeldBack
@@ -248,7 +254,12 @@ def _asked(options: dict[str, Any]) -> AskedEvaluation:
         options["days"],
         options["listed"],
     )
-    return AskedEvaluation(grid, how, reference=options["reference"])
+    public = None
+    if options["public"] is not None:
+        public = public_people(ratings, options["public"], None, options)
+    return AskedEvaluation(
+        grid, how, reference=options["reference"], public=public
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

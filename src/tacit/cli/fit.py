@@ -28,6 +28,7 @@ from tacit.cli.people import (
     named,
     public_people,
     refuse_forgotten,
+    tell_found,
 )
 from tacit.cli.show import say
 
@@ -138,6 +139,8 @@ def fit(
                 "--without takes nobody out of the model that --start names: who was in its "
                 "fit is still in it"
             )
+    if order.budgets is not None:
+        tell_found(order.budgets, data)
     from tacit.cli.show import print_json, progress
 
     if items is None:

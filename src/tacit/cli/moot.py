@@ -98,24 +98,18 @@ TABLE = (
     ),
     Moot(
         "fit",
-        "is for files of this machine: Spark reads csv and parquet",
+        "has no effect with --engine spark, which reads csv and parquet",
         _on_cluster,
         ("layout",),
     ),
     Moot(
         "evaluate",
-        "is for one machine, and has no effect with --engine spark",
+        "has no effect with --engine spark, which judges on the cluster",
         lambda said: _on_cluster(said) and not said["release"],
         (
             *("layout", "twin", "reference", "listed", "processes", "out"),
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
-    ),
-    Moot(
-        "tune",
-        "names a cluster, and a tuning runs on one machine",
-        _on_cluster,
-        ("engine",),
     ),
     Moot(
         "tune",
@@ -255,7 +249,72 @@ TABLE = (
         ("metrics_host",),
     ),
     Moot("key", "is for --out", _lacks("out"), ("overwrite",)),
+    Moot(
+        "refresh",
+        "is for --times 2 and more",
+        lambda said: said["times"] == 1,
+        ("gap",),
+    ),
+    Moot(
+        "refresh",
+        "is for --calibration paper, which has no calendar",
+        lambda said: True,
+        ("accept_unbounded",),
+    ),
+    Moot(
+        "recommender",
+        "has no effect with --calibration none, which charges nothing",
+        lambda said: _twin(said) and said["also"] is None,
+        (*BOOKED, "purpose", "accept_unbounded", "delta"),
+    ),
+    Moot(
+        "recommender",
+        "is for --calibration paper: a sound training is always counted",
+        lambda said: said["calibration"] == "sound" and said["also"] is None,
+        ("accept_unbounded",),
+    ),
+    *(
+        Moot(
+            server,
+            "is for --watch-port",
+            lambda said: said["watch_port"] is None,
+            ("watch_host",),
+        )
+        for server in ("recommender", "aggregator")
+    ),
+    *(
+        Moot(server, "is for --tls-cert", _lacks("tls_cert"), ("tls_key",))
+        for server in ("recommender", "aggregator")
+    ),
+    *(
+        Moot(
+            joins,
+            "is for --accept-noise devices: a server's noise rests on no device",
+            lambda said: (
+                not said["accept_unbounded"]
+                and "devices" not in said["accept_noise"]
+            ),
+            ("believe_honest",),
+        )
+        for joins in ("device", "fleet")
+    ),
+    Moot(
+        "device",
+        "has no effect with --rounds, after which there is no model yet",
+        lambda said: said["rounds"] is not None,
+        ("count",),
+    ),
+    Moot("ticket", "is for --count", _lacks("count"), ("days", "out")),
+    Moot(
+        "ticket",
+        "is for --count, --most or --revoke",
+        lambda said: (
+            not said["count"] and said["most"] is None and not said["take_back"]
+        ),
+        ("label",),
+    ),
 )
+"""Every option of `synthesize` always means something, so that it has no row."""
 
 
 def refuse_moot() -> None:

@@ -1,4 +1,5 @@
-"""Whose ratings a fit uses: people who are public, and people who asked to be forgotten."""
+"""Whose ratings a fit uses: people who are public, who asked to be forgotten, who asked for
+less."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from tacit.cli.options import note
 from tacit.cli.parse import parse_scale
 
 if TYPE_CHECKING:
+    from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.engine.spark.table import SparkRatings
@@ -113,3 +115,17 @@ def leave_out(
         f"{len(gone):,} named; for the owner only"
     )
     return left if listed else left.rated()
+
+
+def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
+    """How many of those who asked for less are in the table: an id that is spelt otherwise asks
+    for nobody. The owner's to know."""
+    from tacit.data.ratings import Ratings
+
+    if not isinstance(data, Ratings):  # refused on a cluster
+        return
+    found = len(set(budgets.asked) & set(data.users))
+    note(
+        f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "
+        "table; for the owner only"
+    )

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Unit value alone, where who rated what is public: the file that shows it.",
 )
+@click.option("--public", metavar="FILE", hidden=True)
 @click.option(
     "--row",
     metavar="X,Y",
@@ -99,6 +100,8 @@ def plan(
     is an interval that holds nine data sets in ten of this shape.
     """
     refuse_moot()
+    if options.pop("public") is not None:
+        _refuse_public()
     if plot is not None and plot != "-":
         may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
@@ -131,6 +134,17 @@ def plan(
         print_json(found.facts)
         return
     print_plan(found, options["users"], in_letters=plot == "-")
+
+
+def _refuse_public() -> None:
+    """A plan reads no ratings, and the forecast was never fitted to fits with them."""
+    from tacit.errors import SettingError
+
+    raise SettingError(
+        "a fit with public people costs what it costs without them; how much better their "
+        "prior predicts depends on the ratings, which a plan does not read",
+        remedy="leave --public out; `tacit evaluate --public FILE` measures it",
+    )
 
 
 def parse_row(text: str) -> tuple[float, ...]:

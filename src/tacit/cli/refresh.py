@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     book_options,
     check_data,
@@ -103,6 +104,7 @@ def refresh(
     from tacit.ledger.statement.brief import brief
 
     # Bad use fails before a rating is read.
+    refuse_moot()
     method = build_method(options)
     order = check_calendar(method, options["users"])
     periods = periods_of(begins, days)
@@ -135,7 +137,7 @@ def refresh(
         )
         return
     written = (
-        f"\nrelease {made.week} of {horizon} written to {made.place}; its noise is "
+        f"\nrelease {made.week} of {horizon} written to {made.place}; its noise is at most "
         f"{made.growth:.2f} times that of one release at the whole budget"
     )
     say("\n".join([*brief(made.model.statement), written]))

@@ -99,6 +99,10 @@ def tune(
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
     refuse_moot()
+    if options["engine"] == "spark":
+        raise SettingError(
+            "a tuning runs on one machine", remedy="leave --engine out"
+        )
     usual = DEFAULT if options["positive"] is None else DEFAULT_POSITIVE
     names = [each.strip() for each in (methods or usual).split(",")]
     grid = candidates(names, _swept(sweeps))

@@ -27,11 +27,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.hidden import shapes
+from tacit.kernels.compiled import njit
 from tacit.kernels.order import by_item
 
 Int64s = NDArray[np.int64]

@@ -19,11 +19,14 @@ from tacit.evaluation.cells import Report
 from tacit.evaluation.how import LISTED, HeldBack
 from tacit.evaluation.result import Evaluation, conclude
 from tacit.evaluation.sweep import SweptCells, run
+from tacit.fitting.known import METHODS as KNOWING
+from tacit.fitting.known import check_public
 from tacit.fitting.publish import book_evaluation
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.fitting.order import Order
     from tacit.units import Unit
@@ -49,6 +52,7 @@ def evaluate(
     days: bool = False,
     listed: int = LISTED,
     items: Catalogue | None = None,
+    public: PublicPeople | None = None,
     users: int | None = None,
     delta: float | None = None,
     engine: str | None = None,
@@ -67,7 +71,8 @@ def evaluate(
     every split, and judge it on ratings that were held back. NOT PRIVATE.
 
     `split`: `time` or a date for one cut of time for everybody, `90/10` for a random share
-    (which lets the future in), `probe`, or `people`. `out` is a folder that keeps a small
+    (which lets the future in), `probe`, or `people`. `public` are people whose ratings are
+    public, for the methods that make use of them (`bayes`). `out` is a folder that keeps a small
     file for each fit, so that an evaluation that was ended goes on where it was. `progress`
     is told (done, total, seconds left).
     """
@@ -101,7 +106,9 @@ def evaluate(
         days,
         listed,
     )
-    asked = AskedEvaluation(grid, how, reference=reference, baselines=baselines)
+    asked = AskedEvaluation(
+        grid, how, reference=reference, baselines=baselines, public=public
+    )
     asked.check(ratings.schema.users, likes=likes)
     return asked.run(
         ratings,
@@ -123,8 +130,10 @@ class AskedEvaluation:
         *,
         reference: bool = True,
         baselines: bool = True,
+        public: PublicPeople | None = None,
     ) -> None:
         self.grid = grid
+        self.public = public
         self.how = how
         self.reference = reference and grid.twin
         self.baselines = baselines
@@ -136,6 +145,8 @@ class AskedEvaluation:
         """Refuse what cannot be; the orders of all fits."""
         self.how.check()
         self.arms, orders, self.left_out = self.grid.arms(people)
+        if self.public is not None:
+            _check_public(orders, self.public)
         best = DEFAULT_POSITIVE if likes else DEFAULT
         if self.reference and not any(
             arm.method == best and arm.calibration == "none"
@@ -186,6 +197,7 @@ class AskedEvaluation:
             [_alone(arm, processes) for arm in (*self.arms, *self.references)],
             self.how,
             items=items,
+            public=self.public,
             baselines=self._simple(likes=ratings.schema.positive is not None),
             folder=None if out is None else Path(out),
             processes=processes,
@@ -219,7 +231,24 @@ class AskedEvaluation:
             "people": data.n_users,
             "items": data.n_items,
             "ratings": len(data),
+            "public_people": None if self.public is None else self.public.words,
         }
+
+
+def _check_public(orders: Sequence[Order], public: PublicPeople) -> None:
+    """Refuse public people of whom no fit can make use."""
+    able = [
+        order
+        for order in orders
+        if order.method.name in KNOWING and order.calibration == "sound"
+    ]
+    if not able:
+        raise SettingError(
+            "none of these fits makes use of public people",
+            remedy=f"compare {' or '.join(KNOWING)} too, or leave --public out",
+        )
+    for order in able:
+        check_public(order, public)
 
 
 def _alone(arm: Arm, processes: int) -> Arm:

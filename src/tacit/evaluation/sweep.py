@@ -26,11 +26,13 @@ from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.metrics import Ranking, mae, rmse
 from tacit.evaluation.prepared import Prepared, prepare
+from tacit.fitting.known import METHODS as KNOWING
 from tacit.hidden import shapes
 from tacit.shown import json_text
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
+    from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
     from tacit.model.model import Model
 
@@ -49,6 +51,7 @@ class SweepTask:
     how: HeldBack
     arms: list[Arm]
     people: list[Invented] = field(default_factory=list)
+    public: PublicPeople | None = None
     _last: tuple[int, Prepared] | None = None
 
     __repr__ = shapes
@@ -86,6 +89,7 @@ def run(
     how: HeldBack | None = None,
     *,
     items: Catalogue | None = None,
+    public: PublicPeople | None = None,
     baselines: Iterable[str] = (),
     folder: Path | None = None,
     processes: int = 1,
@@ -94,6 +98,7 @@ def run(
 ) -> SweptCells:
     """Fit and measure every arm and baseline on every split.
 
+    `public` are people whose ratings are public, for the arms that can make use of them.
     `ready` is called when every arm was rehearsed on invented people and the first split is
     made, before anything is compared with a rating: what is booked is booked there.
     """
@@ -104,8 +109,11 @@ def run(
         ratings = splits.until(ratings, splits.parse_date(how.until))
     lines = list(arms)
     for arm in _kinds(lines):
-        rehearse(arm.make(0), ratings, items=items)
-    task = SweepTask(ratings, items, how, lines, invent(ratings, items))
+        rehearse(
+            arm.make(0), ratings, items=items, public=known_to(arm, public)
+        )
+    people = invent(ratings, items)
+    task = SweepTask(ratings, items, how, lines, people, public)
     task.prepared(0)
     if ready is not None:
         ready()
@@ -117,6 +125,8 @@ def run(
         "code": code_digest() if folder is not None else None,
         "data": digest,
     }
+    if public is not None:
+        whole["public"] = public.digest
     keys = [
         whole | how.key() | each | {"seed": number}
         for number in range(how.runs)
@@ -209,7 +219,7 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     else:
         arm = task.arm(key)
         threads = arm.threads
-        personal = _fitted(arm, key, on, task.items).personal
+        personal = _fitted(arm, key, on, task).personal
     fitted = perf_counter()
     able = getattr(personal, "lists", True)
     # Small products: a pool of threads only waits on itself.
@@ -229,14 +239,25 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def known_to(arm: Arm, public: PublicPeople | None) -> PublicPeople | None:
+    """Public people, for an arm that can make use of them. Twins know all ratings anyway."""
+    able = arm.method in KNOWING and arm.calibration == "sound"
+    return public if able else None
+
+
 def _fitted(
-    arm: Arm, key: Mapping[str, Any], on: Prepared, items: Catalogue | None
+    arm: Arm, key: Mapping[str, Any], on: Prepared, task: SweepTask
 ) -> Model:
     from tacit.fitting.run import trial
 
     if arm.calibration == NOISE_OFF:
-        return _noise_off_arm(arm, key, on, items)
-    return trial(arm.make(int(key["seed"])), on.split.train, items=items)
+        return _noise_off_arm(arm, key, on, task.items)
+    return trial(
+        arm.make(int(key["seed"])),
+        on.split.train,
+        items=task.items,
+        public=known_to(arm, task.public),
+    )
 
 
 def _noise_off_arm(

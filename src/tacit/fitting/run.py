@@ -147,10 +147,11 @@ def rehearse(
     *,
     items: Catalogue | None = None,
     users: int | None = None,
+    public: PublicPeople | None = None,
 ) -> None:
     """Plan a fit and run it on invented people, before anything is charged: what would stop
     it half-way is raised here."""
-    _Run(method, ratings, items, users, None).rehearse()
+    _Run(method, ratings, items, users, None, people=public).rehearse()
 
 
 def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:

@@ -8,10 +8,10 @@ Rows do not depend on each other, so neither threads nor blocks change a bit of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels.cholesky import factor, substitute
+from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,8 +8,9 @@ batch changes a bit of it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
 

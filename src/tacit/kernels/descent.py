@@ -7,8 +7,9 @@ Its plain twin is in `tests/kernels/test_one_bit.py`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,10 +11,10 @@ a fixed order of operations.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels.cholesky import factor, substitute
+from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,8 +7,9 @@ The plain twins are the personal models of `tacit.model.person`, one item at a t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

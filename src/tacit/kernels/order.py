@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
+from tacit.kernels.compiled import njit
 
 Codes = NDArray[np.uint32]
 Starts = NDArray[np.int64]

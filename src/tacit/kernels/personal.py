@@ -10,10 +10,10 @@ do something else between them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels.als import Floats, column_space, products_of
+from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)
@@ -151,6 +151,25 @@ def project(
 
 
 @njit(cache=True, nogil=True)
+def misfit_of(
+    first: int,
+    last: int,
+    item: NDArray[np.uint32],
+    residual: NDArray[np.float64],
+    precision: NDArray[np.float64],
+    solved: NDArray[np.float64],
+) -> float:
+    """y'V^-1 y of one person's residuals y, V their covariance with z integrated out: what
+    `factorize` has solved is taken off the sum of precision x y^2."""
+    total = 0.0
+    for cell in range(first, last):
+        total += precision[item[cell]] * residual[cell] ** 2
+    for a in range(len(solved)):
+        total -= solved[a] * solved[a]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def predict_block(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
@@ -160,13 +179,14 @@ def predict_block(
     per_rating: NDArray[np.float64],
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
+    typical: float,
     start: int,
     stop: int,
     mean: NDArray[np.float64],
     variance: NDArray[np.float64],
 ) -> None:
-    """Write x_i'E[z_u] and x_i'Cov[z_u]x_i for the queries of people `start` to `stop`,
-    each person alone."""
+    """Write x_i'E[z_u] and the variance of a rating around it for the queries of people
+    `start` to `stop`, each person alone. `typical`: see `tacit.model.person.gaussian`."""
     width = loadings.shape[1]
     root = np.sqrt(precision)
     space, products = column_space(ptr, start, stop, loadings)
@@ -189,10 +209,13 @@ def predict_block(
             system,
             right,
         )
+        first, last = ptr[person], ptr[person + 1]
+        misfit = misfit_of(first, last, item, residual, precision, right)
+        scale = 1.0 + (misfit - (last - first)) / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
-            mean[cell], variance[cell] = project(
-                loadings[query_item[cell]], system, right, work
-            )
+            asked = query_item[cell]
+            mean[cell], spread = project(loadings[asked], system, right, work)
+            variance[cell] = spread + scale / precision[asked]
 
 
 @njit(cache=True, nogil=True)

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 

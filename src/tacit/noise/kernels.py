@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 MARGIN = 2.0**-40
 """More than every error bound stated below, by a factor of 16 and more."""

@@ -30,6 +30,9 @@ neither sent nor stored."""
 GROWS = "grows"
 """Mark of an array to which each round appends a row: whoever has the earlier rows need not
 be sent them again."""
+FREE = "free"
+"""Mark of an array that names its axis whose length follows from what was released: columns
+of taste, of which a state has as many everywhere (`field(metadata={"free": 1})`)."""
 
 
 class NotYet:
@@ -90,6 +93,11 @@ class State:
         )
 
     @classmethod
+    def free_axes(cls) -> dict[str, int]:
+        """By dotted name, the axis whose length is not known before the releases."""
+        return dict(_free(cls, ""))
+
+    @classmethod
     def unpacked(cls, arrays: Arrays) -> Self:
         """The state that was packed. A name that this class does not know is refused."""
         made, used = _built(cls, arrays, "")
@@ -111,6 +119,16 @@ def _flat(value: Any, prefix: str) -> typing.Iterator[tuple[str, NDArray[Any]]]:
             yield from _flat(held, f"{name}.")
         else:
             yield name, np.asarray(held)
+
+
+def _free(cls: type, prefix: str) -> typing.Iterator[tuple[str, int]]:
+    for each in fields(cls):
+        kind = _kinds(cls)[each.name]
+        name = f"{prefix}{each.name}"
+        if is_dataclass(kind):
+            yield from _free(typing.cast("type", kind), f"{name}.")
+        elif FREE in each.metadata:
+            yield name, each.metadata[FREE]
 
 
 def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:

@@ -35,6 +35,9 @@ from tacit.testing import inject_bits
 from tacit.testing.few import few_ratings
 
 PEOPLE = 120
+DECLARED = 20_000
+"""People, for a plan with all of its rounds: of few, most methods learn no tastes."""
+EPSILON = 5.0
 CLUSTER = {
     "spark.ui.enabled": "false",
     "spark.log.level": "OFF",
@@ -43,6 +46,8 @@ CLUSTER = {
     "spark.speculation": "true",
     "spark.speculation.interval": "200ms",
     "spark.executor.memory": "512m",
+    "spark.locality.wait": "0s",
+    "spark.ui.showConsoleProgress": "false",
     "spark.io.encryption.enabled": "true",
 }
 
@@ -142,8 +147,8 @@ def fitted(name: str, engine: type) -> dict[str, Any]:
             ratings = few_ratings(people=PEOPLE, seed=7)
             if name == "ease":
                 ratings = tacit.read(frame(ratings), (1, 5), positive=4)
-            method = find(name)(epsilon=1.0, threads=1)
-            model = run.trial(method, ratings, users=PEOPLE)
+            method = find(name)(epsilon=EPSILON, threads=1)
+            model = run.trial(method, ratings, users=DECLARED)
     finally:
         run.make_engine = kept
     return dict(model.shared.arrays)

@@ -54,7 +54,10 @@ def by_hand(model, own, day):
     pull = np.linalg.solve(known, spread[:count, count:])
     mean = model.baseline + pull.T @ (own.values - model.baseline[own.items])
     left = np.diag(spread)[count:] - (pull * spread[:count, count:]).sum(axis=0)
-    return mean, np.sqrt(left + 1 / model.precision)
+    rest = own.values - model.baseline[own.items]
+    misfit = float(rest @ np.linalg.solve(known, rest))
+    scale = gaussian.own_scale(misfit, count)
+    return mean, np.sqrt(left + scale / model.precision)
 
 
 def personal(model):

@@ -53,7 +53,8 @@ def people(counts: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_equals_conditioning_a_joint_gaussian() -> None:
     given = model()
     items, ratings = person(1, 20)
-    mean, sd = predict(given, fold_in(given, items, ratings))
+    posterior = fold_in(given, items, ratings)
+    mean, sd = predict(given, posterior)
     kernel = given.loadings @ given.loadings.T
     observed = kernel[np.ix_(items, items)] + np.diag(
         given.noise + given.variance[items]
@@ -63,9 +64,8 @@ def test_equals_conditioning_a_joint_gaussian() -> None:
         mean, given.baseline + gain @ (ratings - given.baseline[items])
     )
     spread = np.diag(kernel - gain @ kernel[items])
-    np.testing.assert_allclose(
-        sd, np.sqrt(spread + given.noise + given.variance)
-    )
+    around = posterior.scale * (given.noise + given.variance)
+    np.testing.assert_allclose(sd, np.sqrt(spread + around))
 
 
 def test_no_ratings_give_the_baseline() -> None:
@@ -98,12 +98,14 @@ def test_influence_adds_up() -> None:
 
 
 def test_more_ratings_never_widen_the_error() -> None:
+    """But for what they tell of the chance that is in them."""
     given = model()
     items, ratings = person(4, 30)
-    wide = predict(given, fold_in(given, items[:5], ratings[:5]))[1]
-    assert np.all(
-        predict(given, fold_in(given, items, ratings))[1] <= wide + 1e-12
-    )
+    errors = []
+    for count in (5, 30):
+        posterior = fold_in(given, items[:count], ratings[:count])
+        errors.append(predict(given, replace(posterior, scale=1.0))[1])
+    assert np.all(errors[1] <= errors[0] + 1e-12)
 
 
 def test_intervals_cover_what_they_say() -> None:
@@ -184,9 +186,10 @@ def test_left_out_errors_equal_refitting_without_the_cell() -> None:
             )
             for j in range(len(items)):
                 rest = np.arange(len(items)) != j
+                posterior = fold_in(other, items[rest], ratings[rest])
                 mean, sd = predict(
                     other,
-                    fold_in(other, items[rest], ratings[rest]),
+                    replace(posterior, scale=1.0),
                     items[j : j + 1],
                 )
                 loss[k, j] = (ratings[j] - mean[0]) ** 2

@@ -15,6 +15,7 @@ from tacit.cli.federate.secret import (
     papers_options,
     token_file_option,
 )
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import say
@@ -141,6 +142,7 @@ def device(
     """Take part with your own ratings, which never leave this device."""
     from tacit.federation.device.person import Person
 
+    refuse_moot()
     person = Person(
         url,
         ratings,
@@ -242,6 +244,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.protocol.lasting import leave_what_is_loaded
 
+    refuse_moot()
     ratings = read(data, parse_scale(o["scale"]))
     try:
         import uvloop

@@ -16,6 +16,7 @@ from tacit.cli.federate.server import (
     server_options,
     terms_of,
 )
+from tacit.cli.moot import refuse_moot
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
 from tacit.rounds.options import NOISE_FROM
@@ -173,6 +174,7 @@ def recommender(**o: Any) -> None:
     from tacit.federation.server.recommender import recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
+    refuse_moot()
     check_secure(o)
     identity = identity_of(o)
     pin = _pin(o["aggregator_pin"])
@@ -268,6 +270,7 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
+    refuse_moot()
     check_secure(o)
     app = aggregator_app(
         location_of(o, "aggregator"),

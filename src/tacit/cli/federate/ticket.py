@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.federate.secret import secret_in
+from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.show import print_json, say
 
@@ -104,6 +105,7 @@ def ticket(as_json: bool, **o: Any) -> None:
     """One-time tickets with which devices enrol at this server; without --count, the book."""
     from tacit.federation.server import book
 
+    refuse_moot()
     store = open_store(o)
     label = o["label"]
     made = list[str]()

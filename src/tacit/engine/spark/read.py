@@ -25,7 +25,7 @@ from tacit.data.reading.columns import (
 from tacit.engine.spark.code import Names
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
-from tacit.errors import DataError
+from tacit.errors import DataError, SettingError
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 """How a path of text ends; all else is parquet."""
@@ -77,6 +77,11 @@ def read_table(
 
 def _open(path: str, spark: Any) -> Any:
     """A table at a path."""
+    if path.endswith(".tacit"):
+        raise SettingError(
+            "a packed file is for one machine",
+            remedy="give Spark csv or parquet, or leave --engine out",
+        )
     with spark_errors(f"opened {path}"):
         if not path.lower().endswith(TEXT):
             return spark.read.parquet(path)

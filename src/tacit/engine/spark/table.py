@@ -58,6 +58,8 @@ class SparkRatings:
     judged: bool = False
     """Whether models are judged by what is kept apart."""
     left_out: frozenset[str] = frozenset()
+    rows: int = 0
+    """How many there are, where that is known."""
     made: dict[tuple[str, ...], Packed] = field(default_factory=dict)
     """Blocks that were made, by the items that they are over."""
 
@@ -103,7 +105,7 @@ class SparkRatings:
     def people_together(self, items: Sequence[str]) -> tuple[Any, Pack]:
         """Rows of each person side by side, and who makes something of them."""
         with spark_errors("read the ratings"):
-            rows = self.frame.count()
+            rows = self.rows or self.frame.count()
         cores = cores_of(self.frame.sparkSession)
         partitions = max(cores, -(-rows // PARTITION))
         pack = Pack(
@@ -245,5 +247,9 @@ def spread(ratings: Ratings, spark: Any) -> SparkRatings:
     with spark_errors("took over the ratings"):
         frame = spark.createDataFrame(table)
     return SparkRatings(
-        frame, ratings.schema, ratings.items, notes=ratings.notes
+        frame,
+        ratings.schema,
+        ratings.items,
+        notes=ratings.notes,
+        rows=len(ratings),
     )

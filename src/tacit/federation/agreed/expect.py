@@ -2,14 +2,17 @@
 
 Guarantee: whether a device refuses a state depends on public things alone. Without this a
 recommender could send one that fails only for people who rated some item (an array cut
-short, a number that is none), and learn from who falls silent what no budget was paid for.
-Names, kinds and the length along the items must be those that the plan gives, and every
-number must be finite. (Where a scheme shows its people's items, a device gets the rows of
-its own, and nothing is certified.)
+short, a number that is none), and learn from who falls silent what no budget was paid for;
+or one whose arrays do not fit one another, beyond whose ends compiled loops would read and
+write. Names, kinds and lengths must be those that the plan gives, but for columns of taste,
+of which all arrays have as many; and every number must be finite. Finite numbers may still be
+absurd: a device answers them (`tacit.federation.device.device`). (Where a scheme shows its
+people's items, a device gets the rows of its own, and nothing is certified.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,14 +38,18 @@ class Announced:
     beside: Arrays
 
 
+MOST_COLUMNS = 1000
+"""Of taste: far more than any plan makes."""
+
+
 def announced(
-    made: Assembled, index: int, payload: bytes | memoryview
+    made: Assembled, index: int, payload: bytes | memoryview, rows: int
 ) -> Announced:
     """The payload of an announcement of round `index`. Refuses a state that the plan could
-    not have led to before that round."""
+    not have led to before that round. `rows`: how many items the device has rated, where it
+    gets the rows of those alone."""
     received = made.scheme.received(payload)
-    if made.scheme.shows_items:
-        return Announced(made.state(received.state), received.beside)
+    shown = made.scheme.shows_items
     if not all(np.isfinite(array).all() for array in received.state.values()):
         raise SettingError("a round was announced with numbers that are none")
     try:
@@ -55,14 +62,13 @@ def announced(
         IndexError,
         TypeError,
         AttributeError,
+        ArithmeticError,
     ):
         raise _strange() from None
-    if not _alike(received.state, form, len(made.public.catalogue)):
-        raise _strange()
-    if any(
-        received.state[name].shape != form[name].shape
-        for name in state.growing() & form.keys()
-    ):
+    items = len(made.public.catalogue)
+    if shown:
+        form = {name: _own(array, items, rows) for name, array in form.items()}
+    if not _alike(received.state, form, state.free_axes()):
         raise _strange()
     return Announced(state, received.beside)
 
@@ -110,21 +116,27 @@ def nothing(parts: tuple[Part, ...]) -> dict[str, Released]:
     }
 
 
-def _alike(found: Arrays, form: Arrays, items: int) -> bool:
-    """The same names and kinds, and as long along the items."""
-    return found.keys() == form.keys() and all(
-        _alike_array(found[name], array, items) for name, array in form.items()
-    )
+def _own(form: NDArray[Any], items: int, rows: int) -> NDArray[Any]:
+    """The form of the rows of some items alone."""
+    if form.ndim and form.shape[0] == items:
+        return np.zeros((rows, *form.shape[1:]), form.dtype)
+    return form
 
 
-def _alike_array(found: NDArray[Any], form: NDArray[Any], items: int) -> bool:
-    """The same kind, and as long along the items; other axes (factors) may follow from what
-    was released. A single number travels as an array of one."""
-    form = np.atleast_1d(form)
-    if (found.dtype.kind, found.ndim) != (form.dtype.kind, form.ndim):
+def _alike(found: Arrays, form: Arrays, free: Mapping[str, int]) -> bool:
+    """The same names, kinds and shapes; free axes are of one length, whatever it is."""
+    if found.keys() != form.keys():
         return False
-    return all(
-        one == items
-        for one, other in zip(found.shape, form.shape, strict=True)
-        if other == items
-    )
+    lengths = set[int]()
+    for name, array in form.items():
+        one = np.atleast_1d(array)  # a single number travels as an array of one
+        other = found[name]
+        if (other.dtype.kind, other.ndim) != (one.dtype.kind, one.ndim):
+            return False
+        shape = list(other.shape)
+        if name in free:
+            lengths.add(shape[free[name]])
+            shape[free[name]] = one.shape[free[name]]
+        if tuple(shape) != one.shape:
+            return False
+    return len(lengths) <= 1 and all(0 < n <= MOST_COLUMNS for n in lengths)

@@ -31,6 +31,10 @@ PASSING = (408, 425, 429)
 """Refusals that are worth another try: slow, no round yet, too many."""
 
 
+NO_JSON = (ValueError, KeyError, TypeError, RecursionError)
+"""How reading a text ends that is not what was asked for."""
+LATEST = 1 << 62
+"""Nanoseconds since 1970: the year 2116. Stamps go on beyond it for as long again."""
 MOST_REASON = 300
 """Characters of a server's reason that are shown."""
 
@@ -79,7 +83,7 @@ class KnownServer:
         try:
             answer = await _got(web, self.url, "/v1/keys")
             card = json.loads(answer.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Failure("the server's card of keys does not parse") from None
         known = believed(card, self.pin)
         self.pin = card["identity"]
@@ -138,8 +142,10 @@ class Conversation:
         try:
             facts = json.loads(body)
             now, after = int(facts["time"]), int(facts["after"])
-        except (ValueError, KeyError, TypeError):
+        except (*NO_JSON, OverflowError):
             return
+        if not (0 <= now < LATEST and 0 <= after < LATEST):
+            return  # no stamp would be larger, and this device never heard again
         self._offset = now - time.time_ns()
         self._last = after
 
@@ -255,7 +261,7 @@ def _reason(body: bytes) -> str:
     """What a refusal says, if it says something that can be shown."""
     try:
         said = json.loads(body)["error"]
-    except (ValueError, KeyError, TypeError):
+    except NO_JSON:
         return ""
     text = said if isinstance(said, str) else ""
     return text[:MOST_REASON] if text.isprintable() else ""
@@ -284,9 +290,19 @@ async def fetch_task(
         bytes.fromhex(recommender.pin), signature, b"task", body
     ):
         raise Failure("the task is not signed by the recommender's identity")
-    facts = json.loads(body)
     try:
-        task = Task.model_validate(facts["task"])
+        facts = json.loads(body)
+        given, events = facts["task"], facts["events"]
+        named = facts["aggregator"]
+        identity, url = named["identity"], named["url"]
+        # one spelling: two of one identity would pass for two servers
+        if bytes.fromhex(identity).hex() != identity or type(url) is not str:
+            raise ValueError
+    except NO_JSON:
+        raise Failure("what the recommender signed is no task") from None
+    try:
+        task = Task.model_validate(given)
+        announced = EVENTS.validate_python(events)
     except ValidationError:
         raise Failure(
             "the task is of another version of the protocol",
@@ -295,20 +311,18 @@ async def fetch_task(
     if name is not None and task.name != name:
         raise Failure("the recommender answered with another task")
     made = assemble(task)
-    announced = EVENTS.validate_python(facts["events"])
     if announced != tuple(made.events.values()):
         raise Failure(
             "the announced noise is not what this plan and budget ask for",
             remedy="upgrade, or do not take part",
         )
-    named = facts["aggregator"]
-    if named["identity"] == recommender.pin:
+    if identity == recommender.pin:
         raise Failure(
             "the recommender is its own aggregator: it could see every contribution"
         )
-    if aggregator is not None and not same(named["identity"], aggregator):
+    if aggregator is not None and not same(identity, aggregator):
         raise Failure(
             "the task names another aggregator than the one pinned",
             remedy="ask its owner before going on",
         )
-    return made, KnownServer(named["url"], named["identity"])
+    return made, KnownServer(url, identity)

@@ -102,5 +102,6 @@ def _loaded(data: bytes) -> dict[str, NDArray[Any]]:
 
     try:
         return dict(load(data))
-    except SafetensorError:
+    # a kind of number that numpy has not ends in one of the others
+    except (SafetensorError, KeyError, TypeError, ValueError, AttributeError):
         raise WireError("public state that does not parse") from None

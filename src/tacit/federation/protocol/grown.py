@@ -60,8 +60,11 @@ class Held:
             before, self._arrays = self._arrays, {}
             if any(len(each) != since for each in before.values()):
                 return None
-            for each, rows in before.items():
-                found[each] = np.concatenate([rows, found[each]])
+            try:
+                for each, rows in before.items():
+                    found[each] = np.concatenate([rows, found[each]])
+            except (KeyError, ValueError):  # rows of another width, or none
+                return None
             payload = pack_state(found)
             if digest(payload) != name:
                 return None

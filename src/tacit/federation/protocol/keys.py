@@ -304,6 +304,8 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
     """
     try:
         identity = bytes.fromhex(card["identity"])
+        if identity.hex() != card["identity"]:
+            raise ValueError  # one spelling for each identity
         if pin is not None and not same(card["identity"], pin):
             raise Failure(
                 "the server is not the one whose identity was pinned",

@@ -129,7 +129,7 @@ class RemoteAggregator:
         try:
             answer = await self._web.get(self.url, "/v1/keys")
             card = json.loads(answer.body)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         fine = answer.status == 200 and isinstance(card, dict)
         return card if fine else None

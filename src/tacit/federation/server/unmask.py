@@ -175,6 +175,8 @@ def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
     if (header.task, header.round, header.attempt) != asked:
         raise Failure("the aggregator answered for another round")
     sizes = header.cohorts or (header.cohort,)
+    if sum(sizes) > len(attempt.joined) or len(sizes) > made.task.groups:
+        raise Failure("the aggregator's cohort is not one of this round")
     # each device gives one report, so there are as many as devices
     layouts = tuple(
         each.model_copy(update={"size": header.cohort}) if each.report else each
@@ -191,7 +193,6 @@ def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
     if (
         len(set(listed)) != header.cohort
         or sum(sizes) != header.cohort
-        or len(sizes) > made.task.groups
         or min(sizes) < made.task.least
         or not set(listed) <= set(attempt.joined)
     ):

@@ -76,13 +76,13 @@ class Sweeps:
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
         """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
-        from tacit.methods.bayes.kernels import left_out_tastes
+        from tacit.methods.bayes.kernels import left_out_tastes, weigh_tastes
 
         first = self.second.first
         model = self.second.model(state)
         axes = self.axes(state)
         error = np.empty(len(block.item))
-        taste = np.empty((len(block.item), self.kept))
+        values = np.empty((len(block.item), 1 + self.kept))
         left_out_tastes(
             block.ptr,
             block.item,
@@ -91,17 +91,16 @@ class Sweeps:
             model.precision,
             axes.vectors,
             error,
-            taste,
+            values,
+            1,
         )
         multiplier, clip = first.effort(state, spread)
         shown = _shown(axes)
         cell = first.cell_weights(block, state)
         weight = cell * multiplier[block.item] / (clip * shown.norm)
         weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
-        values = np.empty((len(block.item), 1 + self.kept))
-        values[:, 0] = LEVEL_WEIGHT * weight
-        turned = weight[:, None] * (shown.axes / np.sqrt(axes.reliability))
-        np.multiply(taste, turned, out=values[:, 1:])
+        factors = shown.axes / np.sqrt(axes.reliability)
+        weigh_tastes(weight, LEVEL_WEIGHT, factors, values)
         return Rows(block.ptr, block.item, values)
 
     def _absorb(

@@ -10,8 +10,9 @@ whose bits must agree between engines.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 Singles = NDArray[np.float32]
 Numbers = NDArray[np.float32] | NDArray[np.float64]

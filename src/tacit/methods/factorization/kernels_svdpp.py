@@ -10,9 +10,9 @@ first order in the rate.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.compiled import njit
 from tacit.methods.factorization.kernels_sgd import SUMS
 
 Singles = NDArray[np.float32]

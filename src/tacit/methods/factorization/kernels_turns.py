@@ -8,8 +8,9 @@ give the same bits.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)

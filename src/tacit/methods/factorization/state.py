@@ -84,6 +84,12 @@ class LikesState(State):
 
     weight: Floats = NOT_YET
     """How much each item is liked."""
+    counted: Floats = NOT_YET
+    """The same as released, before anything is known of items."""
+    counted_sd: float = 0.0
+    """Of its noise."""
+    likes: float = 0.0
+    """Of a typical person, as the first release tells."""
     factors: Floats = NOT_YET
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Effects:
 class Tastes:
     """What items have in common: columns of a person's unknown vector."""
 
-    loadings: Floats
+    loadings: Floats = field(metadata={"free": 1})
     """Items x columns (the field says item factors)."""
     doubt: Floats
     """Variance of an item's ratings that its loadings leave unexplained by their own error."""

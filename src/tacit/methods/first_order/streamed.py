@@ -8,7 +8,7 @@ residuals as it was public then, k_s. The running sums of item i are then
 where k and e are the means of k_s and e_s over the people of all weeks (e weighted by k_s), as
 far as an item's share of the ratings stays the same from week to week. That is one release of
 sums, as `Evidence` knows it; what a one-off fit does in sweeps, the weeks do one after the
-other.
+other. `steady` says k_s and e_s, so that the sums are read by them (`tacit.rounds.running`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@ release can buy.
 
 Popularity first (a share of the budget, or all of it where people x noise is too little for
 any pair to stand out); then the Gram of likes over the most popular items, each person's
-products divided by the length of that person's row; then, free: the spectrum that clears
-the noise, and a ridge of every item on all others (Steck 2019) in low rank.
+products divided by the length of that person's row, at `user` without what popularity says
+of it already; then, free: the spectrum that clears the noise, and a ridge of every item on
+all others (Steck 2019) in low rank.
 """
 
 from __future__ import annotations
@@ -15,18 +16,29 @@ from math import inf
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rounds import TINY, cell_rows, person_weights
+from tacit.methods.first_order.rounds import (
+    TINY,
+    cell_rows,
+    person_rows,
+    person_weights,
+)
+from tacit.methods.first_order.rule import strength
+from tacit.methods.item_item.likes_rows import (
+    Common,
+    Floats,
+    centred_likes,
+    common_part,
+)
 from tacit.methods.item_item.matrix import Arrays, published
 from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import FINE, counted, head_of, places
+from tacit.methods.item_item.rows import FINE, head_of, places
 from tacit.methods.item_item.state import EaseState
-from tacit.methods.refine.neighbour import ease
+from tacit.methods.refine.neighbour import LowRankEase, ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
@@ -36,10 +48,22 @@ from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET, State
 
 OFFSET = 0.5
-"""In the length of a person's row: keeps the weight of people with few likes finite. The
-constants of this file were chosen with ML-1M in sight: docs/results/covariance.md."""
+"""In the length of a person's row: keeps the weight of people with few likes finite."""
 GRAM_SHARE = 0.92
-"""Of the budget, where there is a Gram."""
+"""Of the budget, where there is a Gram. The constants of this file were chosen with ML-1M in
+sight: docs/results/covariance.md."""
+POPULARITY_SHARE, FAINT_SHARE = 0.08, 0.12
+"""Unit `user`: of the budget, for popularity; and how much more where noise is strong, since
+lists of people with few likes are popularity above all."""
+FAINT = 0.3
+"""The strength (mu) up to which noise is strong."""
+LEAST_TOLD = 24.0
+"""Below so much that pairs would tell (`told_by_pairs`), popularity is measured once more in
+the place of the Gram: it was 50 where ML-1M gains and 18 where six likes a person gain nothing."""
+CHANCE_LIKES = 60.0
+"""Likes of a person at which as much of her row is taste as is chance, by that rule."""
+ALONG_SHARE = 0.01
+"""Of what the Gram takes, for how much of people's likes lies along popularity."""
 LEAST = {"user": 400.0, "rating": 60.0}
 """People x mu below which popularity takes all."""
 MARGIN = 0.3
@@ -49,6 +73,10 @@ BUSY = 1.5
 """Those who like an item like so many times more than the average person."""
 OWN_RIDGE, MEAN_RIDGE = 0.5, 0.6
 """The ridge of an item, in units of its own diagonal entry and of the mean entry."""
+CENTRED_OWN, CENTRED_MEAN = 0.25, 0.2
+"""The same for a Gram without what popularity says; found on splits that are not reported."""
+TEMPERED = 0.1
+"""There, scores are divided by this power of popularity: a ridge leaves too much of it."""
 LEAST_WEIGHT = 1e-3
 LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
@@ -57,7 +85,7 @@ LEAST_COVERED = 100
 class EaseSettings(BaseSettings):
     """What `ease` can be told."""
 
-    even: int = Field(30, ge=1)
+    even: int = Field(6, ge=1)
     """People with up to this many likes count fully in the popularity; a busier person's
     weight is spread."""
     items: int | None = Field(None, ge=2)
@@ -87,12 +115,15 @@ class NoisyGram(Form):
                 (popularity_round(public, settings, 1.0),),
                 (alone,),
             )
-        rounds = (
-            popularity_round(public, settings, 1 - GRAM_SHARE),
-            gram_round(public, settings, size),
-        )
+        popular = popularity_share(public)
+        first = popularity_round(public, settings, popular)
+        rest = 1 - popular
+        if public.unit == "user":
+            rounds = (first, *whole_people(public, settings, size, rest))
+        else:
+            rounds = (first, gram_round(public, settings, size, rest))
         story = (
-            f"Popularity takes {100 * (1 - GRAM_SHARE):.0f} % of the budget, the Gram the rest.",
+            f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
         )
         return Plan(public.unit, rounds, story)
@@ -128,9 +159,13 @@ class EASE(Method):
 
 
 def popularity_round(
-    public: Public, settings: EaseSettings, share: float
+    public: Public,
+    settings: EaseSettings,
+    share: float,
+    name: str = "popularity",
 ) -> Round:
-    """How much each item is liked: at `user` rows of norm 1, at `rating` plain counts."""
+    """How much each item is liked: at `user` rows of norm 1, at `rating` plain counts. What was
+    released of it before counts by its noise."""
     whole_person = public.unit == "user"
     one = settings.even**-0.5 if whole_person else 1.0
 
@@ -142,54 +177,149 @@ def popularity_round(
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         noisy = released["weights"]
-        raw = noisy.value[:, 0]
+        raw, sd = noisy.value[:, 0], max(noisy.sd, TINY)
+        if state.counted is not NOT_YET:
+            part = sd**2 / (sd**2 + state.counted_sd**2)
+            raw = part * state.counted + (1 - part) * raw
+            sd *= float(np.sqrt(1 - part))
         found = denoise_weights(
             raw,
-            max(noisy.sd, TINY),
+            sd,
             low=0.5 * one,
             high=state.people * one,
             mean=max(float(raw.mean()), one),
             doubt=1.0,
         )
-        return replace(state, weight=found.mean)
+        return replace(state, weight=found.mean, counted=raw, counted_sd=sd)
 
     bound: Bound = RowClip(1.0) if whole_person else CellClip(1.0)
     part = Part("weights", public.items, bound, share=share)
-    return Round("popularity", (part,), contribute, absorb)
+    return Round(name, (part,), contribute, absorb)
 
 
-def gram_round(public: Public, settings: EaseSettings, size: int) -> Round:
-    """Which of the most liked items are liked by the same people."""
-    whole_person = public.unit == "user"
+def popularity_share(public: Public) -> float:
+    """Of the budget, where there is a Gram."""
+    if public.unit != "user":
+        return 1 - GRAM_SHARE
+    faint = min(1.0, FAINT / strength(public.budget))
+    return POPULARITY_SHARE + FAINT_SHARE * faint
+
+
+def gram_round(
+    public: Public, settings: EaseSettings, size: int, share: float
+) -> Round:
+    """Which of the most liked items are liked by the same people: everybody's pairs."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
         index = places(state.weight, size)[block.item]
-        row = np.ones(len(index))
-        if whole_person:
-            inside = index < size
-            row = inside / np.sqrt(counted(block, inside) + OFFSET)
-        return {"gram": Rows(block.ptr, index, row[:, None])}
+        return {"gram": Rows(block.ptr, index, np.ones((len(index), 1)))}
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
-        noisy = released["gram"]
         head = head_of(state.weight, size)
-        own = diagonal(state.weight[head], state.people, whole_person)
-        found = shrink_spectrum(
-            noisy.value, noisy.sd, settings.rank, margin=MARGIN
-        )
+        own = diagonal(state.weight[head], state.people, False)
+        found = cleaned(released["gram"], settings.rank)
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
-        return replace(state, between=ease(found.loadings, ridge), head=head)
+        return replace(state, between=ease(found, ridge), head=head)
 
-    bound: Bound = FactorGram()
-    if not whole_person:
-        bound = EntryGram(size, CellClip(1.0, FINE), OFFSET)
-    part = Part("gram", size, bound, share=GRAM_SHARE, form="gram")
+    bound = EntryGram(size, CellClip(1.0, FINE), OFFSET)
+    part = Part("gram", size, bound, share=share, form="gram")
     return Round("gram", (part,), contribute, absorb)
 
 
-def diagonal(
-    weight: NDArray[np.float64], people: float, whole_person: bool
-) -> NDArray[np.float64]:
+def whole_people(
+    public: Public, settings: EaseSettings, size: int, share: float
+) -> tuple[Round, ...]:
+    """The same for whole people, without what popularity says already (see
+    `tacit.methods.item_item.likes_rows`); or popularity once more, where the likes of a person
+    are too few for that."""
+    reach = people_by_noise(public)
+    most = share * (1 - ALONG_SHARE)
+
+    def drowns(state: EaseState) -> bool:
+        return told_by_pairs(state, reach, size) < LEAST_TOLD
+
+    again = popularity_round(public, settings, most, "popularity again")
+    return (
+        centred_gram_round(settings, size, most),
+        replace(again, instead="gram", chosen=drowns),
+        along_round(size, share * ALONG_SHARE),
+    )
+
+
+def told_by_pairs(state: EaseState, reach: float, size: int) -> float:
+    """How far pairs stand out of the noise's spectrum: people x mu, times the share of a row
+    that is taste and not chance, which grows with its likes."""
+    each = float(state.weight.sum()) / state.people
+    likes = each**2  # a person of n likes has n weights of 1/sqrt(n)
+    return reach * likes / (likes + CHANCE_LIKES) / float(np.sqrt(size))
+
+
+def common_of(state: EaseState, size: int) -> Common:
+    """What most people have in common, from released popularity."""
+    head = head_of(state.weight, size)
+    return common_part(state.weight[head], state.people)
+
+
+def centred_gram_round(
+    settings: EaseSettings, size: int, share: float
+) -> Round:
+    """Which of the most liked items are liked by the same people, beyond popularity."""
+
+    def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
+        index = places(state.weight, size)[block.item]
+        made = centred_likes(block, index, common_of(state, size))
+        return {"gram": made.rest}
+
+    def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
+        found = cleaned(released["gram"], settings.rank - 1)
+        return replace(state, loadings=found)
+
+    part = Part("gram", size, FactorGram(), share=share, form="gram")
+    return Round("gram", (part,), contribute, absorb)
+
+
+def along_round(size: int, share: float) -> Round:
+    """How much of everybody's likes lies along popularity; then the weights between items."""
+
+    def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
+        index = places(state.weight, size)[block.item]
+        made = centred_likes(block, index, common_of(state, size))
+        return {"along": person_rows(made.along[:, None])}
+
+    def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
+        if state.loadings is NOT_YET:  # popularity was measured once more
+            return state
+        head = head_of(state.weight, size)
+        along = max(float(released["along"].value[0, 0]), 0.0)
+        own = diagonal(state.weight[head], state.people, True)
+        # A person's squared row has length 1, and what was taken off it.
+        own *= (state.people + along) / own.sum()
+        popular = np.sqrt(along) * common_of(state, size).whole()
+        found = np.column_stack([popular, state.loadings])
+        made = tempered(found, own, state.weight[head])
+        return replace(state, between=made, head=head)
+
+    part = Part("along", 1, RowClip(1.0), share=share)
+    return Round("along", (part,), contribute, absorb)
+
+
+def cleaned(noisy: Released, rank: int) -> Floats:
+    """Loadings of what a noisy Gram still says."""
+    found = shrink_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
+    return np.asarray(found.loadings, np.float64)
+
+
+def tempered(loadings: Floats, own: Floats, weight: Floats) -> LowRankEase:
+    """Weights between items from a Gram without what popularity says."""
+    made = ease(loadings, CENTRED_OWN * own + CENTRED_MEAN * own.mean())
+    weight = np.maximum(weight, LEAST_WEIGHT)
+    less = (weight / weight.mean()) ** -TEMPERED
+    return LowRankEase(
+        made.left, np.asarray(made.right * less[:, None], np.float32)
+    )
+
+
+def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:
     """What the diagonal would be, from popularity alone."""
     weight = np.maximum(weight, LEAST_WEIGHT)
     each = float(weight.sum()) / people
@@ -204,5 +334,5 @@ def gram_size(public: Public, reach: float) -> int:
     most = max(2, min(public.items, max(LEAST_COVERED, part)))
     if reach == inf:
         return most
-    wanted = 1.3 * reach ** (2 / 3) if whole_person else 0.45 * reach
+    wanted = 1.5 * reach ** (2 / 3) if whole_person else 0.45 * reach
     return int(np.clip(wanted, min(LEAST_COVERED, most), most))

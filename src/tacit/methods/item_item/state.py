@@ -31,6 +31,12 @@ class EaseState(State):
 
     weight: Floats = NOT_YET
     """How much each item is liked."""
+    counted: Floats = NOT_YET
+    """The same as released, before anything is known of items."""
+    counted_sd: float = 0.0
+    """Of its noise."""
+    loadings: Floats = NOT_YET
+    """Of what the Gram says beyond popularity."""
     head: NDArray[np.int64] = NOT_YET
     """The items that the Gram covers, ascending."""
     between: LowRankEase = NOT_YET

@@ -18,7 +18,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from tacit.kernels.compiled import njit
 
 ITEM_PULL, ITEM_PRIOR = 0.3, 10.0
 """An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a

@@ -10,9 +10,9 @@ its own coordinates only, and the server those of the one direction it is told.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.compiled import njit
 from tacit.kernels.personal import factorize, gather
 
 MOST_PAIRS = 64

@@ -19,7 +19,7 @@ it is post-processing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class Axes:
     """Directions of taste, best determined first; columns of zeros where loadings have
     fewer columns than asked for."""
 
-    vectors: Floats
+    vectors: Floats = field(metadata={"free": 0})
     reliability: Floats
     """Share of each axis' variance that a typical person's ratings show; 1 for columns of zeros."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
-from tacit.model.person.gaussian import GaussianModel, Posterior
+from tacit.model.person.gaussian import GaussianModel, Posterior, own_scale
 
 DAY = 0.03
 """Variance of a day's shift, on the inner scale: flat from .02 to .05 on ML-1M and ML-100K
@@ -93,7 +93,20 @@ class Daily:
         weighted = (rows - shared) * precision[:, None]
         prior = np.diag(self.model.added(len(self.items)))
         covariance = np.linalg.inv(prior + rows.T @ weighted)
-        return Posterior(covariance @ (weighted.T @ self.rest), covariance)
+        pulled = weighted.T @ self.rest
+        mean = covariance @ pulled
+        misfit = precision @ self.rest**2 - self._shifted() - pulled @ mean
+        scale = own_scale(float(misfit), len(self.items))
+        return Posterior(mean, covariance, scale)
+
+    def _shifted(self) -> float:
+        """What each day's own shift explains of the ratings: c t^2, t the day's sum of
+        precision x rating."""
+        precision = self.model.precision[self.items]
+        days, place = np.unique(self.days, return_inverse=True)
+        whole = np.bincount(place, precision, len(days))
+        total = np.bincount(place, precision * self.rest, len(days))
+        return float((DAY / (1 + DAY * whole)) @ total**2)
 
     def _asked(self, rows: Floats) -> OnDay:
         """The day of the question, for the rows of the items asked about."""
@@ -115,9 +128,8 @@ class Daily:
         shift = float(asked.weights @ self.rest)
         mean = self.model.baseline + rows @ posterior.mean + shift
         spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
-        variance = (
-            spread + asked.unsure + self.model.noise + self.model.variance
-        )
+        around = posterior.scale * (self.model.noise + self.model.variance)
+        variance = spread + asked.unsure + around
         return mean, np.sqrt(variance)
 
     def influence(self, target: int) -> Floats:

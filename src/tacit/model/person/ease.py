@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 from tacit.model.person.base import Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import Needed, Unfit
 
+PRIOR_LIKES = 5.0
+"""Likes that everybody's popularity counts for beside one's own: who has told little of her
+taste gets more of what all like. Chosen on splits that are not reported:
+docs/results/covariance.md."""
+
 
 class EasePersonal(PersonalModel):
     """Needs `weight`; and `left`, `right`, `head` where a Gram was released. Ratings are
@@ -59,9 +64,18 @@ class EasePersonal(PersonalModel):
         weight: Floats = np.asarray(self.arrays["weight"], np.float64)
         return np.asarray(weight / (1 + weight.max(initial=0.0)))
 
+    @cached_property
+    def _start(self) -> Floats:
+        """What everybody's likes say of the items in the Gram, as so many likes of one's own."""
+        share = self._share[self.arrays["head"]]
+        each = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
+        return np.asarray(
+            self.arrays["right"] @ (each @ self.arrays["left"]), np.float64
+        )
+
     def scores(self, own: Own) -> Floats:
-        """What the likes say of items in the Gram; all others come after the last of these,
-        by popularity."""
+        """What the likes say of items in the Gram, with everybody's; all others come after
+        the last of these, by popularity."""
         liked = self._place[own.items]
         liked = liked[liked >= 0]
         if not len(liked):
@@ -69,7 +83,7 @@ class EasePersonal(PersonalModel):
         left = self.arrays["left"]
         right = self.arrays["right"]
         head = self.arrays["head"]
-        told = np.asarray(right @ left[liked].sum(axis=0), np.float64)
+        told = self._start + right @ left[liked].sum(axis=0)
         told[liked] -= (left[liked] * right[liked]).sum(axis=1)
         out = self._share - 1 + told.min()
         out[head] = told
@@ -81,16 +95,18 @@ class EasePersonal(PersonalModel):
         return np.zeros(items), np.full(items, 2.0)
 
     def explain(self, own: Own, item: int) -> Reason:
-        """The weight of each liked item for this one."""
+        """The weight of each liked item for this one, and of everybody's likes."""
         out = np.zeros(len(own.items))
+        everybody = 0.0
         target, liked = self._place[item], self._place[own.items]
         if target >= 0:
+            everybody = float(self._start[target])
             speaks = (liked >= 0) & (own.items != item)
             out[speaks] = (
                 self.arrays["left"][liked[speaks]]
                 @ self.arrays["right"][target]
             )
-        return Reason(0.0, out)
+        return Reason(everybody, out)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the factors by which items are spoken for."""

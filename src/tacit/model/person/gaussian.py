@@ -5,8 +5,9 @@ A rating is r_ui = baseline_i + x_i'z_u + e, with z_u ~ N(0, I) and e ~ N(0, noi
 variance_i), where variance_i is what the released numbers leave unknown of item i's effect.
 Given the person's own ratings z_u is Gaussian, by one small ridge solve. Where it is
 known how far the loadings themselves are off, each rating also adds that much to the
-precision (`per_rating`): many ratings of uncertain items never make a taste certain. Only numpy is
-needed, so a person's device can do it.
+precision (`per_rating`): many ratings of uncertain items never make a taste certain. How far
+her ratings lie from the model tells how much chance is in them, which widens or narrows her
+intervals and moves nothing else. Only numpy is needed, so a person's device can do it.
 
 Guarantee: the model holds released and public numbers only; a person's ratings go into that
 person's posterior and nowhere else.
@@ -24,6 +25,10 @@ from tacit.hidden import shapes
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
+TYPICAL = 20.0
+"""Ratings for which everybody's noise counts when a person's own is told from her ratings:
+some people rate with more chance than others. Chosen on splits that are not reported:
+docs/results/bayes.md."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +70,19 @@ class Posterior:
 
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    scale: float = 1.0
+    """How many times everybody's variance this person's ratings have around the model."""
 
     __repr__ = shapes
+
+
+def own_scale(misfit: float, ratings: int) -> float:
+    """A person's own variance around the model in units of everybody's, shrunk to 1.
+
+    `misfit` is y'V^-1 y, y her ratings less the baseline and V their covariance under the
+    model: as large as the number of her ratings, if she is like everybody.
+    """
+    return 1.0 + (misfit - ratings) / (TYPICAL + ratings)
 
 
 def fold_in(
@@ -79,10 +95,11 @@ def fold_in(
     weighted = rows * model.precision[items][:, None]
     prior = np.diag(model.added(len(items)))
     covariance = np.linalg.inv(prior + rows.T @ weighted)
-    return Posterior(
-        covariance @ (weighted.T @ (ratings - model.baseline[items])),
-        covariance,
-    )
+    residual = ratings - model.baseline[items]
+    pulled = weighted.T @ residual
+    mean = covariance @ pulled
+    misfit = model.precision[items] @ residual**2 - pulled @ mean
+    return Posterior(mean, covariance, own_scale(float(misfit), len(items)))
 
 
 def predict(
@@ -96,7 +113,8 @@ def predict(
     rows = model.loadings[chosen]
     mean = model.baseline[chosen] + rows @ posterior.mean
     spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
-    return mean, np.sqrt(spread + model.noise + model.variance[chosen])
+    around = posterior.scale * (model.noise + model.variance[chosen])
+    return mean, np.sqrt(spread + around)
 
 
 def influence(
@@ -140,14 +158,13 @@ def predict_cells(
         model.each,
         query_ptr,
         query_item,
+        TYPICAL,
         0,
         len(ptr) - 1,
         mean,
         variance,
     )
-    return model.baseline[query_item] + mean, np.sqrt(
-        variance + model.noise + model.variance[query_item]
-    )
+    return model.baseline[query_item] + mean, np.sqrt(variance)
 
 
 def predict_cells_by_day(
@@ -176,12 +193,11 @@ def predict_cells_by_day(
         model.precision,
         model.each,
         DAY,
+        TYPICAL,
         query_ptr,
         query_item,
         day_of(query_time),
         mean,
         variance,
     )
-    return model.baseline[query_item] + mean, np.sqrt(
-        variance + model.noise + model.variance[query_item]
-    )
+    return model.baseline[query_item] + mean, np.sqrt(variance)

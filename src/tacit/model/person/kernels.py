@@ -4,8 +4,9 @@ people and cells."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

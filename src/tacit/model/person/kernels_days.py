@@ -9,10 +9,10 @@ day's cells, s that of precision x loading, t that of precision x residual, and 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tacit.kernels.personal import factorize, gather, project
+from tacit.kernels.compiled import njit
+from tacit.kernels.personal import factorize, gather, misfit_of, project
 
 
 @njit(cache=True, nogil=True)
@@ -46,6 +46,7 @@ def predict_days(
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
     day: float,
+    typical: float,
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     query_when: NDArray[np.int64],
@@ -53,7 +54,7 @@ def predict_days(
     variance: NDArray[np.float64],
 ) -> None:
     """As `predict_block`, each query on its own day `query_when`; the variance holds that
-    of the day's shift."""
+    of the day's shift, which is everybody's."""
     width = loadings.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
@@ -76,6 +77,7 @@ def predict_days(
         pull = np.empty(days)
         shift = np.empty(days)
         moment = np.empty(days, np.int64)
+        shifted = 0.0
         for one in range(days):
             chosen = order[starts[one] : starts[one + 1]]
             whole, total = _sum_day(
@@ -83,6 +85,7 @@ def predict_days(
             )
             pull[one] = day / (1.0 + day * whole)
             shift[one] = total
+            shifted += pull[one] * total * total
             moment[one] = when[chosen[0]]
             for a in range(width):
                 right[a] -= pull[one] * shared[one, a] * total
@@ -91,6 +94,9 @@ def predict_days(
         for a in range(width):
             system[a, a] += 1.0 + (last - first) * per_rating[a]
         factorize(system, right)
+        misfit = misfit_of(first, last, item, residual, precision, right)
+        over = misfit - shifted - (last - first)
+        scale = 1.0 + over / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             one = np.searchsorted(moment, query_when[cell])
             row[:] = loadings[query_item[cell]]
@@ -100,4 +106,6 @@ def predict_days(
                 for a in range(width):
                     row[a] -= pull[one] * shared[one, a]
             fitted, unsure = project(row, system, right, work)
-            mean[cell], variance[cell] = centre + fitted, spread + unsure
+            mean[cell] = centre + fitted
+            around = scale / precision[query_item[cell]]
+            variance[cell] = spread + unsure + around

@@ -10,6 +10,7 @@ my ratings, so each one's share of a prediction is exact. One's own side needs n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -60,7 +61,8 @@ class Neighbourhood(GaussianPersonal):
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """The Gaussian model, and what its residuals at neighbours say."""
         posterior = gaussian.fold_in(self.model, own.items, own.values)
-        mean, sd = gaussian.predict(self.model, posterior)
+        # `around` was measured for everybody.
+        mean, sd = gaussian.predict(self.model, replace(posterior, scale=1.0))
         items = len(mean)
         rest = np.zeros(items)
         rest[own.items] = own.values - mean[own.items]

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'bf1b0c84afe3';
+const VERSION = '6caf30a6998d';
 
 serve(VERSION);

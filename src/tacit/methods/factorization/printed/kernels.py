@@ -4,9 +4,9 @@ and both kinds of step of Hua et al., summed as they are made."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.compiled import njit
 from tacit.methods.factorization.kernels_turns import first_profile
 
 Floats = NDArray[np.float64]

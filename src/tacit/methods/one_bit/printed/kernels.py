@@ -8,9 +8,9 @@ Plain twins are in `tests/kernels/test_one_bit.py`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.kernels.compiled import njit
 from tacit.methods.one_bit.kernels import mixed
 
 

@@ -25,7 +25,6 @@ import './model/map.js';
 import './model/mean.js';
 import './model/model.js';
 import './model/neighbours.js';
-import './model/normal.js';
 import './model/person.js';
 import './model/rank.js';
 import './model/sparse.js';

@@ -134,8 +134,8 @@ export const texts = {
     place: (/** @type {string} */ place, /** @type {string} */ of) =>
       `it would be number ${place} of ${of}.`,
     equal:
-      'it is expected to be as good as those shown, but the list also goes by what is your own ' +
-      'taste, by what many know, and by the slider;',
+      'it is expected to be as good as those shown, but the list also goes by what many know ' +
+      'and by the slider; ',
     like: 'More like this',
     noLike: 'This model does not compare films.',
     hide: 'Do not suggest it',

@@ -7,6 +7,9 @@ import { dot } from './linear.js';
 /** @typedef {import('./check.js').Tables} Tables */
 /** @typedef {import('./kind.js').Kind} Kind */
 
+/** Likes that everybody's popularity counts for beside one's own. */
+const PRIOR_LIKES = 5;
+
 /** @implements {Kind} */
 export class Ease {
   /** @param {Tables} tables @param {Record<string, number>} _ @param {number} items */
@@ -24,8 +27,13 @@ export class Ease {
     this.left = left ? left.data : new Float32Array(0);
     this.right = left ? floats(tables, 'right', [this.head.length, this.width]).data : this.left;
     this.place = new Int32Array(items).fill(-1);
+    /** Everybody's likes, counted as PRIOR_LIKES of one's own. */
+    this.start = new Float64Array(this.width);
+    const whole = this.head.reduce((all, item) => all + this.share[item], 0) || 1;
     this.head.forEach((item, row) => {
       this.place[item] = row;
+      const part = (PRIOR_LIKES * this.share[item]) / whole;
+      for (let a = 0; a < this.width; a++) this.start[a] += part * this.left[row * this.width + a];
     });
     if (new Set(this.head).size !== this.head.length)
       throw new ModelError('the array head names an item twice');
@@ -41,7 +49,7 @@ export class Ease {
       scores: this.scores(liked),
       vector: this.centre(liked),
       explain: (item) => ({
-        baseline: 0,
+        baseline: this.place[item] < 0 ? 0 : dot(right, this.place[item] * width, this.start, 0, width),
         own: Float64Array.from(own.items, (from) =>
           this.place[item] < 0 || this.place[from] < 0 || from === item
             ? 0
@@ -58,7 +66,7 @@ export class Ease {
   scores(liked) {
     if (!liked.length) return Float64Array.from(this.share);
     const { width, left, right } = this;
-    const total = new Float64Array(width);
+    const total = this.start.slice();
     for (const row of liked) for (let a = 0; a < width; a++) total[a] += left[row * width + a];
     const told = Float64Array.from(this.head, (_, row) => dot(right, row * width, total, 0, width));
     for (const row of liked) told[row] -= dot(left, row * width, right, row * width, width);

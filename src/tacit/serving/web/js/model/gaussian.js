@@ -29,6 +29,9 @@ const STEADY = 1e-6;
  * @property {{turns: Float64Array, signs: number[]} | null} due  squares that `spread` still lacks
  */
 
+/** Ratings for which everybody's noise counts beside one's own. */
+const TYPICAL = 20;
+
 /** @implements {Kind} */
 export class Gaussian {
   /** @param {Tables} tables @param {Record<string, number>} numbers @param {number} items */
@@ -41,6 +44,7 @@ export class Gaussian {
     this.loadings = loadings.data;
     this.baseline = floats(tables, 'baseline', [items]).data;
     this.variance = floats(tables, 'variance', [items]).data;
+    this.typical = TYPICAL;
     this.noise = number(numbers, 'noise', 1e-9);
     if (this.variance.some((v) => v < 0)) throw new ModelError('the array variance is below 0');
     /** Precision that each rating adds to each column, telling nothing of it. */
@@ -78,16 +82,16 @@ export class Gaussian {
     const width = this.width;
     const posterior = this.posterior(own);
     const { covariance, spread } = posterior;
-    const point = times(
-      covariance,
-      this.pulled(own, () => true),
-      width,
-      width,
-    );
+    const pulled = this.pulled(own, () => true);
+    const point = times(covariance, pulled, width, width);
     const mean = this.swept(posterior, point);
-    const sd = new Float64Array(this.items);
-    for (let i = 0; i < this.items; i++)
-      sd[i] = Math.sqrt(Math.max(spread[i], 0) + this.scatter[i]);
+    // How far the ratings lie from the model, beside how far everybody's do.
+    let over = -dot(pulled, 0, point, 0, width);
+    own.items.forEach((item, j) => {
+      over += this.precision[item] * (own.values[j] - this.baseline[item]) ** 2 - 1;
+    });
+    const scale = 1 + over / (this.typical + own.items.length);
+    const sd = this.scatter.map((v, i) => Math.sqrt(Math.max(spread[i], 0) + scale * v));
     return {
       mean,
       sd,
@@ -143,31 +147,21 @@ export class Gaussian {
    */
   posterior(own) {
     const now = new Set(own.items);
-    const changed = (/** @type {Posterior} */ from) =>
-      [...now].filter((item) => !from.items.has(item)).length +
-      [...from.items].filter((item) => !now.has(item)).length;
-    const anew = this.width / 2;
-    const near =
-      this.last.changes < FRESH && changed(this.last) <= now.size ? this.last : this.prior;
-    // What each rating adds to the precision is no outer product: then all is solved anew.
-    const quick = !this.unsure && changed(near) <= anew;
-    const found = quick ? this.moved(near, now) : undefined;
-    this.last = found ?? this.solved(now);
+    const { last } = this;
+    const near = last.changes < FRESH && stepsOf(last, now).length <= now.size;
+    this.last = this.moved(near ? last : this.prior, now) ?? this.solved(now);
     return this.last;
   }
 
   /**
-   * One outer product for each rating that came or went. Undefined where that would not be steady.
+   * One outer product for each rating that came or went. Undefined where that would not be steady,
+   * or more work; what each rating adds to the precision is no outer product.
    * @param {Posterior} from @param {Set<number>} now @returns {Posterior | undefined}
    */
   moved(from, now) {
     const width = this.width;
-    const steps = [...now]
-      .filter((item) => !from.items.has(item))
-      .map((item) => ({ item, sign: -1 }));
-    steps.push(
-      ...[...from.items].filter((item) => !now.has(item)).map((item) => ({ item, sign: 1 })),
-    );
+    const steps = stepsOf(from, now);
+    if (this.unsure || steps.length > width / 2) return undefined;
     if (!steps.length) return from;
     const covariance = from.covariance.slice();
     const turns = new Float64Array(steps.length * width);
@@ -247,6 +241,16 @@ export class Gaussian {
   axes() {
     return { rows: this.loadings, width: this.width, skip: 1 };
   }
+}
+
+/**
+ * Ratings that came (-1) or went (1).
+ * @param {Posterior} from @param {Set<number>} now
+ */
+function stepsOf(from, now) {
+  const without = (/** @type {Set<number>} */ one, /** @type {Set<number>} */ other, sign = 1) =>
+    [...one].filter((item) => !other.has(item)).map((item) => ({ item, sign }));
+  return [...without(now, from.items, -1), ...without(from.items, now)];
 }
 
 /**

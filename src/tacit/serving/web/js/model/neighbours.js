@@ -28,6 +28,7 @@ export class Neighbourhood extends Gaussian {
     this.doubt = floats(tables, 'doubt', [items]).data;
     this.floor = number(numbers, 'floor', 1e-12);
     this.around = number(numbers, 'around', 0);
+    this.typical = Infinity; // `around` was measured for everybody
   }
 
   /** @param {import('./kind.js').Own} own @returns {import('./kind.js').State} */

@@ -1,7 +1,6 @@
 /** One person: own ratings and what follows from them. All of it stays in this page. */
 
-import { REACH_80 } from './normal.js';
-import { orderScores, top } from './rank.js';
+import { REACH_80, orderScores, top } from './rank.js';
 
 /**
  * @typedef {object} RankOptions

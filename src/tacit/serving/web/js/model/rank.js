@@ -1,6 +1,7 @@
-/** From predictions to a list: how to order, what to leave out, ties by catalogue order. */
-
-import { chanceAbove } from './normal.js';
+/**
+ * From predictions to a list: how to order, what to leave out, ties by catalogue order; and the
+ * normal law, for the chance of a like.
+ */
 
 /** @typedef {'rating' | 'liked' | 'explore'} By */
 
@@ -10,8 +11,6 @@ const LIKED = 1;
 const OTHERS = 0.6;
 /** What one unit of the log of popularity adds. */
 const KNOWN = 0.12;
-/** Up to so many the best are kept sorted while going through the items. */
-const FEW = 200;
 
 /**
  * What a list goes by. `safety` is neutral at one half; at 1 what is unsure counts one standard
@@ -43,17 +42,13 @@ export function wanted(baseline, weight) {
 }
 
 /**
- * The n best items, best first.
+ * The n best items, best first, kept sorted while going through all: n is a few.
  * @param {Float64Array} scores @param {number} n @param {(item: number) => boolean} allowed
  * @returns {number[]}
  */
 export function top(scores, n, allowed) {
   /** @type {number[]} */
   const best = [];
-  if (n > FEW) {
-    for (let i = 0; i < scores.length; i++) if (scores[i] === scores[i] && allowed(i)) best.push(i);
-    return best.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, n);
-  }
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i];
     if (best.length === n && !(score > scores[best[n - 1]])) continue;
@@ -64,4 +59,37 @@ export function top(scores, n, allowed) {
     if (best.length > n) best.pop();
   }
   return best;
+}
+
+/** An interval of this many standard deviations on each side holds 80 %. */
+export const REACH_80 = 1.2815515655446004;
+
+/** Chebyshev series of log(erfc(z) exp(z^2) / t) in 2t - 1, t = 2 / (2 + z): error below 1e-7. */
+const SERIES = [
+  -0.6513269, 0.64196979, 0.01947647, -0.00956151, -9.466e-4, 3.6684e-4, 4.252e-5, -2.028e-5,
+  -1.62e-6, 1.3e-6,
+];
+
+/** The complementary error function. @param {number} x */
+export function erfc(x) {
+  const z = Math.abs(x);
+  const t = 2 / (2 + z);
+  const twice = 4 * t - 2;
+  let next = 0;
+  let after = 0;
+  for (let k = SERIES.length - 1; k > 0; k--) {
+    const before = next;
+    next = twice * next - after + SERIES[k];
+    after = before;
+  }
+  const tail = t * Math.exp(-z * z + SERIES[0] + (twice / 2) * next - after);
+  return x >= 0 ? tail : 2 - tail;
+}
+
+/**
+ * Chance that a new rating reaches a level.
+ * @param {number} mean @param {number} sd @param {number} level
+ */
+export function chanceAbove(mean, sd, level) {
+  return 0.5 * erfc((level - mean) / Math.max(sd, 1e-9) / Math.SQRT2);
 }

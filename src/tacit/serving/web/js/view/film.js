@@ -164,11 +164,11 @@ async function placeOf(home, row) {
     number(answer.place ?? 0),
     number(home.items.length - home.rated().length),
   );
-  if (answer.code === 'equal') return `${texts.film.notThere}: ${texts.film.equal} ${place}`;
   const gap = Math.max(0, (last?.rating ?? 0) - (answer.rating ?? 0));
   const behind =
     last && !home.likes && gap >= 0.05
       ? ` ${texts.film.below(number(gap, 1), home.title(last.item))}`
       : '';
-  return `${texts.film.notThere}: ${place}${behind}`;
+  const equal = answer.code === 'equal' ? texts.film.equal : '';
+  return `${texts.film.notThere}: ${equal}${place}${behind}`;
 }

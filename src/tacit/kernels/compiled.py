@@ -1,0 +1,58 @@
+"""`njit` as all kernels take it: compiled code is kept in a folder of the user's, never beside
+the source.
+
+A tree that is installed is not written to, a copy of it carries no compiled code along, and a
+fit after an update of Tacit compiles what has changed and no more. The folder is
+`$XDG_CACHE_HOME/tacit/kernels` (`~/.cache/tacit/kernels` without it), readable and writable by its
+owner alone, because what lies in it is run. `NUMBA_CACHE_DIR` says otherwise, as it does for
+everything that numba compiles.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+OWNER_ONLY = 0o700
+config: Any = numba.config
+
+
+@cache
+def folder() -> str:
+    """Where compiled kernels are kept; empty where there is no safe place, and numba chooses."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    try:
+        home = Path(given) if given else Path.home() / ".cache"
+        if not home.is_absolute():
+            return ""
+        place = home / "tacit" / "kernels"
+        place.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+        found = place.stat()
+    except (OSError, RuntimeError):
+        return ""
+    # Compiled code of somebody else would be run as ours.
+    others = stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
+    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    writable = os.access(place, os.W_OK)
+    return str(place) if mine and writable and not others else ""
+
+
+def njit(**options: Any) -> Callable[[Any], Any]:
+    """numba's `njit`, with its cache in `folder`. Where that is is settled when a function is
+    decorated, so nothing else that numba compiles in this process is touched."""
+
+    def compiled(function: Any) -> Any:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = before or folder()
+        try:
+            return numba.njit(**options)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return compiled

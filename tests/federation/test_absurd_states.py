@@ -1,0 +1,166 @@
+"""A recommender that makes up public state: finite numbers that are absurd, arrays that do not
+fit one another. Whether a device answers never depends on what it rated, and no array is read
+beyond its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.data.catalogue import Catalogue, catalogue_facts
+from tacit.errors import SettingError
+from tacit.federation.agreed import expect
+from tacit.federation.agreed.assembled import Assembled, assemble
+from tacit.federation.device.device import Device
+from tacit.federation.device.policy import Policy
+from tacit.federation.protocol import arrays, wire
+from tacit.federation.protocol.task import Task
+from tacit.rounds.loop import passed_over
+from tacit.rounds.people import Slice
+
+ITEMS = [f"i{k}" for k in range(60)]
+HIDDEN = 5
+"""The item that the recommender is curious about."""
+ABSURD = (1e20, 1e154, -1e308)
+POLICY = Policy(
+    epsilon=500, delta=1e-4, honest=1.0, noise=("both", "servers", "devices")
+)
+METHODS: dict[str, dict[str, Any]] = {
+    "popularity": {},
+    "bias": {"epsilon": 50.0},
+    "bayes": {"epsilon": 50.0},
+    "als": {"epsilon": 20.0, "settings": {"factors": 3}},
+    "mf-federated": {"settings": {"factors": 2, "rounds": 2}},
+    "one-bit": {},
+    "one-bit-projected": {
+        "settings": {"form": "descent", "rank": 2, "rounds": 3}
+    },
+}
+
+
+def assembled(method: str) -> Assembled:
+    facts = {
+        "method": method,
+        "epsilon": 5.0,
+        "delta": 1e-4,
+        "low": 1,
+        "high": 5,
+        "people": 6000,
+        "cohort": 6000,
+        "least": 1000,
+        "items": catalogue_facts(Catalogue(ITEMS)),
+    } | METHODS[method]
+    return assemble(Task(**facts))
+
+
+def states(made: Assembled) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """Every round, and a state that leads to it: of people of whom nothing is known."""
+    state = replace(made.first_state, people=6000.0)
+    done = list[str]()
+    for index, round_ in enumerate(made.plan.rounds):
+        if passed_over(made.plan, round_, state, done):
+            continue
+        packed = {
+            name: np.nan_to_num(np.asarray(array), posinf=1, neginf=1)
+            for name, array in state.packed().items()
+        }
+        yield index, packed
+        done.append(round_.name)
+        with np.errstate(all="ignore"):
+            state = round_.absorb(state, expect.nothing(round_.parts))
+
+
+def answered(
+    made: Assembled, index: int, state: dict[str, np.ndarray], rated: list[int]
+) -> object:
+    """The length of what a device sends, or that it refuses."""
+    values = np.array([1.0, -1.0])
+    items = np.array(rated, np.uint32)
+    one = Device(made, 0, items, values, None, POLICY, b"s" * 32)
+    part = made.round(index).takes_part
+    if isinstance(part, Slice):  # it is one of those who are asked
+        one.place = part.index
+    told = wire.Announcement(
+        task=made.task.name,
+        round=index,
+        attempt=0,
+        nonce="ab" * 16,
+        key="cd" * 16,
+        joined=made.task.least,
+        least=made.task.least,
+        enough=made.task.enough,
+        seconds=10.0,
+    )
+    payload = memoryview(arrays.pack_state(state))
+    try:
+        one.events(told, payload)
+    except SettingError:
+        return "refused"
+    return len(one.answer(told, payload, b"m" * 32))
+
+
+def absurd(state: dict[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:
+    for name, array in state.items():
+        if array.dtype.kind == "f":
+            for number in ABSURD:
+                changed = np.array(array)
+                most = float(np.finfo(array.dtype).max)
+                number = max(-most, min(most, number))
+                if changed.ndim and len(changed) == len(ITEMS):
+                    changed[HIDDEN] = number
+                else:
+                    changed[...] = number
+                yield {**state, name: changed}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", METHODS)
+def test_no_absurd_number_silences_only_those_who_rated_some_item(method):
+    """Seen: with an effect of 1e20 in the last round of `bias`, or of 1e154 in the factors of
+    `als` and `mf-federated`, those who rated the item ended in a division by zero."""
+    made = assembled(method)
+    rounds = 0
+    for index, state in states(made):
+        good = answered(made, index, state, [1, 2])
+        assert isinstance(good, int)
+        for changed in absurd(state):
+            seen = answered(made, index, changed, [1, HIDDEN])
+            assert seen == answered(made, index, changed, [1, 2])
+            assert seen in (good, "refused")
+        rounds += 1
+    assert rounds > (method not in ("popularity",))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["bayes", "als", "mf-federated"])
+def test_arrays_that_do_not_fit_one_another_are_refused(method):
+    """Seen: factors of another width than the plan's had compiled loops write beyond the end
+    of an array, and the device died of it (or worse)."""
+    made = assembled(method)
+    tried = 0
+    for index, state in states(made):
+        for name, array in state.items():
+            for axis in range(array.ndim):
+                shape = list(array.shape)
+                for length in (0, 1, shape[axis] + 1, 300):
+                    if length == array.shape[axis]:
+                        continue
+                    shape[axis] = length
+                    changed = {**state, name: np.ones(shape, array.dtype)}
+                    if _columns_of_taste(made, state, name, axis, length):
+                        continue
+                    found = answered(made, index, changed, [1, HIDDEN])
+                    assert found == "refused", (index, name, shape)
+                    tried += 1
+    assert tried > 50
+
+
+def _columns_of_taste(made, state, name, axis, length) -> bool:
+    """Where a state has one array of them, it may have any number of columns, but none."""
+    free = made.first_state.free_axes()
+    here = [each for each in free if each in state]
+    return here == [name] and free[name] == axis and length > 0
