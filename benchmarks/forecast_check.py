@@ -92,12 +92,12 @@ def _left(
     return rows
 
 
-def choices(folder: Path) -> dict[str, list[bool]]:
+def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
     """What is measured at the epsilons that `choose` names, for sets left out: inside what it
     printed? Between the epsilons that were run the measured error is interpolated."""
     runs = load(folder)
     inside: dict[str, list[bool]] = {}
-    for name in names():
+    for name in chosen:
         method, unit = name.split()
         mine = [run for run in runs if run["of"] == name]
         fitted = [run for run in mine if not run["set"].startswith("six")]
@@ -121,22 +121,22 @@ def choices(folder: Path) -> dict[str, list[bool]]:
     return inside
 
 
-def tables(folder: Path, out: Path, commit: str) -> None:
+def tables(folder: Path, out: Path, commit: str, chosen: list[str]) -> None:
     """The numbers of docs/results/forecast.md."""
-    rows = check(folder, "cost", names())
+    rows = check(folder, "cost", chosen)
     judged = [row for row in rows if row["whole"]]
     told = {
         "note": "NOT PRIVATE: runs on public research data and invented people",
         "tables": [
             _made("Sets left out", "check", commit)
             | {"columns": ["", *PUBLIC, "six", "wanted"]}
-            | {"rows": [_by_set(name, judged) for name in names()]},
+            | {"rows": [_by_set(name, judged) for name in chosen]},
             _made("All together", "check", commit)
             | {"columns": ["", "cells", "inside", "half of widths at most"]}
             | {"rows": list(_together(rows))},
             _made("What `choose` names", "choices", commit)
             | {"columns": ["asked with", "cells", "inside"]}
-            | {"rows": list(_asked(choices(folder)))},
+            | {"rows": list(_asked(choices(folder, chosen)))},
         ],
         "cells": [{k: row[k] for k in STORED} for row in judged],
     }
@@ -183,6 +183,8 @@ def _together(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
                 if row["whole"] >= whole
                 and (row["of"].split()[0] in LISTS) == lists
             ]
+            if not mine:
+                continue
             inside = np.mean([row["inside"] for row in mine])
             width = np.median([row["width"] for row in mine])
             shown = [str(len(mine)), _bare(inside, 3), _bare(width, 4)]
@@ -275,9 +277,9 @@ def main() -> None:
     if args.verb == "check":
         _tell(check(args.runs, args.kind, chosen))
     elif args.verb == "tables":
-        tables(args.runs, args.out, args.commit)
+        tables(args.runs, args.out, args.commit, chosen)
     else:
-        for label, found in sorted(choices(args.runs).items()):
+        for label, found in sorted(choices(args.runs, chosen).items()):
             print(f"{label:40s} {len(found):4d} {np.mean(found):.3f}")
 
 
