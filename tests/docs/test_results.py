@@ -16,7 +16,7 @@ from tacit.evaluation.reproduce.markdown import markdown
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 MEASURED = ("covariance", "mf", "one-bit", "pnbm")
-TABLED = ("federated", "forecast")
+TABLED = ("federated", "forecast", "twins")
 
 
 def benchmark(name):
