@@ -17,6 +17,10 @@ TURNS = 3
 """Of each side; the best counts, because what slows a run down comes from outside."""
 
 
+ALONE = ("sgd", "svdpp", "noise", "private-als", "fold-in", "one-bit")
+"""Jobs that one or both sides do on one thread."""
+
+
 class Job(NamedTuple):
     """One thing that both do."""
 
@@ -115,7 +119,7 @@ def compared(
     for job in TABLE:
         if only and job.ours not in only:
             continue
-        for threads in counts:
+        for threads in counts[:1] if job.ours in ALONE else counts:
             yield _row(job, path, peers, threads, turns)
 
 

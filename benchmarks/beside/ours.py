@@ -58,7 +58,7 @@ def gram(data: Data, threads: int) -> Run:
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(band, found.bands(size)))
-        found.mirror(out)
+        found.mirror(out, threads)
 
     return run
 
@@ -226,7 +226,7 @@ def gram_of_likes(data: Data, threads: int) -> Callable[[], np.ndarray]:
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(band, found.bands(size)))
-        found.mirror(out)
+        found.mirror(out, threads)
         return out
 
     return run

@@ -40,9 +40,15 @@ def page(told: dict[str, Any]) -> str:
             f"| {row['job']} | {row['threads']} | {seconds(row['ours'])} | {row['peer']} | "
             f"{seconds(row['theirs'])} | {ratio} | {seconds(row['wanted'])} |"
         )
-    lines += ["", "## Two threads beside one", ""]
-    lines += ["| job | one, s | all, s | times as fast |", "|---|---|---|---|"]
-    lines += threads_table(told["rows"])
+    if told.get("threads"):
+        lines += ["", "## Two threads beside one", ""]
+        lines += ["`benchmarks/beside/threads.py`, on an idle machine.", ""]
+        lines += ["| job | one, s | two, s | times as fast |"]
+        lines += ["|---|---|---|---|"]
+        for job, (one, two) in told["threads"].items():
+            lines.append(
+                f"| {job} | {seconds(one)} | {seconds(two)} | {one / two:.2f} |"
+            )
     if told["missing"]:
         lines += ["", "Not installed: " + "; ".join(told["missing"]) + "."]
     if told["growth"]:
@@ -63,24 +69,6 @@ def page(told: dict[str, Any]) -> str:
                 f"{row['sizes'][-1]:,.0f} | {spent} | {row['exponent']} | {row['memory']} |"
             )
     return "\n".join(lines) + "\n"
-
-
-def threads_table(rows: list[dict[str, Any]]) -> list[str]:
-    """Each job of ours once."""
-    found: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if row["ours"]:
-            known = found.setdefault(row["job"], {})
-            before = known.get(row["threads"], row["ours"])
-            known[row["threads"]] = min(before, row["ours"])
-    lines = []
-    for job, times in found.items():
-        if len(times) > 1:
-            one, many = times[min(times)], times[max(times)]
-            lines.append(
-                f"| {job} | {seconds(one)} | {seconds(many)} | {one / many:.2f} |"
-            )
-    return lines
 
 
 def picture(told: dict[str, Any], path: Path) -> None:

@@ -14,7 +14,6 @@ from tacit.engine.federated import Federated
 from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
-from tacit.federation.device.contribution import on_grid
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state, unpack_state
@@ -155,7 +154,7 @@ class Round:
             self.device._block(round_), State(people=float(LEAST))
         )
         part = round_.parts[0]
-        return on_grid(part, self.layout, given[part.name], 2)
+        return self.device._whole(part, self.layout, given[part.name], 2)
 
 
 @pytest.fixture

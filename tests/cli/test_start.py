@@ -93,3 +93,19 @@ def test_days_need_times(tacit, table, tmp_path):
     )
     assert refused.status == 2
     assert "these ratings have none" in refused.err
+
+
+def test_people_invented_from_a_chain_are_told_what_it_costs(
+    tacit, fit, tmp_path
+):
+    assert fit("first", "--method", "bias").status == 0
+    more = ("--method", "bias", "--start", tmp_path / "first")
+    assert fit("second", *more).status == 0
+    made = tacit(
+        *("synthesize", tmp_path / "second", "--people", 5),
+        *("--out", tmp_path / "invented.csv"),
+    )
+    assert made.status == 0, made.err
+    assert "(1, 1e-06) for a user" in made.out
+    assert "builds on 1 earlier" in made.out
+    assert "epsilon 1.455 at delta 1e-06" in made.out

@@ -101,3 +101,6 @@ def write(folder: Path, text: str) -> None:
     (folder / "items.csv").write_text(catalogue())
     (folder / "public.csv").write_text(public())
     (folder / "gone.txt").write_text("p9\nnobody\n")
+    asked = [f"{who},.3" for who in (ONE, "p7") if f"{who}," in text]
+    budgets = "\n".join(["user,epsilon", *asked, "nobody,.2"])
+    (folder / "budgets.csv").write_text(budgets + "\n")

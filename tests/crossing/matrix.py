@@ -36,6 +36,8 @@ class Case:
     apart: bool = False
     without: bool = False
     """Whether somebody asked to be forgotten."""
+    budgets: bool = False
+    """Whether some asked for less, she in whom neighbours differ among them."""
     then: str = ""
     """What is made of it afterwards: `figures` of it, `invented` people, a fit that starts
     from it (`again`); or `calendar`: two releases of one, instead of a fit."""
@@ -74,6 +76,8 @@ class Case:
             words += ["--keep-apart", "30%"]
         if self.without:
             words += ["--without", "gone.txt"]
+        if self.budgets:
+            words += ["--budgets", "budgets.csv"]
         if self.duplicates:
             words += ["--duplicates", self.duplicates]
         return words
@@ -92,7 +96,7 @@ class Case:
         told = [self.method, self.unit, self.calibration, self.engine]
         told += [
             f"{name}={value}"
-            for name, value in (*OPTIONS, *PEOPLE)
+            for name, value in (*OPTIONS, *PEOPLE, LESS)
             if getattr(self, name) == value
         ]
         return " ".join([*told, self.then]).strip()
@@ -139,6 +143,8 @@ PEOPLE: tuple[Option, ...] = (
     ("without", True),
 )
 """Options that decide whose ratings are seen; tried with all others."""
+LESS: Option = ("budgets", True)
+"""Beside these alone: it is refused at other units and engines."""
 TWO_BY_TWO = tuple(zip(OPTIONS[0::2], OPTIONS[1::2], strict=True))
 
 
@@ -176,7 +182,9 @@ def matrix() -> list[Case]:
         found += [given(kind, one) for one in able(kind)]
         if kind.calibration != "sound":
             continue
-        for one, other in combinations(able(kind), 2):
+        # Those of `PEOPLE` are in `pairs`.
+        others = [each for each in able(kind) if each not in PEOPLE]
+        for one, other in combinations(others, 2):
             if one[0] != other[0] and MEAN not in (one, other):
                 found.append(given(kind, one, other))
     return found
@@ -231,6 +239,9 @@ def pairs(*, all_of_them: bool = False) -> list[Case]:
             method = "bayes" if has_all else "bias"
             kind = Case(method, next(units), "sound", "threads")
             found.append(given(kind, *sorted((one, other))))
+    user = Case("bayes", "user", "sound", "threads")
+    beside = [*PEOPLE, ("start", True), ("max_ratings", True)]
+    found += [given(user, LESS, each) for each in beside]
     engine = Case("bayes", "user", "sound", "federated")
     found += [given(engine, one) for one in PEOPLE]
     plain = Case("bayes", "user", "sound", "threads", public=True)

@@ -121,6 +121,23 @@ def test_options_hold_for_a_packed_file(tmp_path, more, memory, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["r.csv", "r.tacit"]
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_table_beyond_the_memory_is_streamed(tmp_path, form, monkeypatch):
+    """Packed beside itself, in a file that has no name any more."""
+    from tacit.data import packing
+
+    source = tmp_path / f"r.{form}"
+    getattr(table("text"), f"write_{form}")(source)
+    wanted = read(source, (0.5, 5), memory="600MB")
+    assert not isinstance(wanted, Packed)
+    monkeypatch.setattr(packing, "LOADED", 1e-9)
+    found = read(source, (0.5, 5), memory="600MB")
+    assert isinstance(found, Packed)
+    same(wanted, found.loaded())
+    assert found.notes.columns == wanted.notes.columns
+    assert os.listdir(tmp_path) == [f"r.{form}"]
+
+
 def test_frames_and_many_values_are_packed_too(tmp_path):
     """Values that no table of 256 holds are floats; what is in memory goes through it."""
     rng = np.random.default_rng(1)

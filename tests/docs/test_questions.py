@@ -15,6 +15,7 @@ QUESTIONS = {
     "install": ("../README.md", "pip install"),
     "other columns": ("reading.md", "--columns user="),
     "larger than memory": ("pack.md", "tacit pack"),
+    "a billion ratings": ("scale.md", "--items FILE"),
     "plays or purchases": ("reading.md", "--positive"),
     "ratings are public": ("public.md", "assumed public"),
     "give people away": ("synthesize.md", "tacit synthesize"),

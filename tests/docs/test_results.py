@@ -19,10 +19,10 @@ MEASURED = ("covariance", "mf", "one-bit", "pnbm")
 TABLED = ("federated", "forecast", "twins")
 
 
-def benchmark(name):
-    """A module of benchmarks/, which is no package."""
+def measured(name="measured"):
+    """A file of benchmarks/, which is no package."""
     file = ROOT / "benchmarks" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
@@ -39,7 +39,7 @@ def test_a_papers_page_follows_from_its_numbers(name):
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_measured_page_has_no_other_tables(name):
-    module = benchmark("measured")
+    module = measured()
     page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     numbers = RESULTS / f"{name}.json"
     part = ""
@@ -55,10 +55,28 @@ def test_a_measured_page_has_no_other_tables(name):
 
 @pytest.mark.parametrize("name", TABLED)
 def test_a_page_has_the_tables_of_the_numbers_beside_it(name):
-    module = benchmark("tables")
+    module = measured("tables")
     tables = module.read(name)
     for table in tables:
         for needed in ("command", "commit", "date", "rows"):
             assert table[needed], needed
     page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     assert module.shown(page) == [module.markdown(table) for table in tables]
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("scale", "scale"), ("beside", "beside/page")]
+)
+def test_a_page_of_timings_follows_from_its_numbers(name, module):
+    """And says of each run on which commit, day and machine it was."""
+    told = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    for run in told.get("runs", [told]):
+        for needed in ("commit", "date", "machine", "cores"):
+            assert run[needed], needed
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert page == measured(module).page(told)
+
+
+def test_the_simulated_load_is_what_the_page_says():
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    assert measured("load").table() in page

@@ -153,6 +153,8 @@ class Federation:
         flags = [f for f in flags if f != "True"]
         for name, value in self.options.get("set", {}).items():
             flags += ["--set", f"{name}={value}"]
+        if o["calibration"] != "none":
+            flags += ["--ledger", str(self.folder / "book")]
         return [
             *common,
             *flags,
@@ -164,8 +166,6 @@ class Federation:
             self.pin["aggregator"],
             "--out",
             str(self.out),
-            "--ledger",
-            str(self.folder / "book"),
         ]
 
     def ready(self, role: str, seconds: float = 40) -> None:

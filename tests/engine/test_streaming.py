@@ -14,7 +14,7 @@ from tacit.data.memory import memory_size
 from tacit.data.packed import open_pack, packed
 from tacit.data.packed.packed import write_pack
 from tacit.data.splits import make as make_split
-from tacit.engine import blocks, make_engine, spilled, streaming
+from tacit.engine import blocks, chunked, make_engine, spilled, streaming
 from tacit.engine.scratch import KeptRows
 from tacit.engine.streaming import Streaming
 from tacit.errors import SettingError
@@ -48,7 +48,7 @@ FLAGSHIPS = [
 def in_file(tmp_path, monkeypatch):
     """Few people, cut into many blocks, chunks, passes and pieces; state on disk."""
     monkeypatch.setattr(blocks, "CELLS", 300)
-    monkeypatch.setattr(spilled, "CHUNK", 700)
+    monkeypatch.setattr(chunked, "CHUNK", 700)
     monkeypatch.setattr(packed, "PIECE", 900)
     monkeypatch.setattr(streaming, "STATE_SHARE", 0.0)
     rows = 40 * 8 * len(few_films().ids)
@@ -204,3 +204,18 @@ def test_sizes():
     assert memory_size("4GB") == 4_000_000_000
     assert memory_size("1.5 GiB") == 3 << 29
     assert memory_size(700_000_000) == 700_000_000
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_many_people_in_memory_are_summed_in_chunks(unit, monkeypatch):
+    """Where the matrix is smaller than the order by item: the same numbers."""
+    whole = digest("covariance-knn", unit, few_ratings())
+    called = []
+    add = chunked.add_chunks
+    monkeypatch.setattr(
+        chunked, "add_chunks", lambda *a: called.append(1) or add(*a)
+    )
+    monkeypatch.setattr(chunked, "CHUNK", 100)
+    monkeypatch.setattr(chunked, "SMALLER", 0.0)
+    assert digest("covariance-knn", unit, few_ratings()) == whole
+    assert called

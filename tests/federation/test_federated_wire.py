@@ -16,7 +16,6 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.expect import form_before
 from tacit.federation.agreed.report import heard
 from tacit.federation.agreed.scheme import word_bits
-from tacit.federation.device.contribution import on_grid
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, packing, wire
@@ -174,7 +173,7 @@ def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
         np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1))
     )
     with pytest.raises(Failure, match="person by person"):
-        on_grid(part, one.made.layouts(0)[0], two, 2)
+        one._whole(part, one.made.layouts(0)[0], two, 2)
 
 
 def before(made, index: int) -> memoryview:

@@ -10,7 +10,6 @@ import pytest
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device import person
-from tacit.federation.device.contribution import on_grid
 from tacit.federation.device.memory import MemorisedDevice
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import Realised, own_event
@@ -82,7 +81,7 @@ def test_it_is_the_price_of_the_norms_of_what_was_added(
     given = round_.contribute(one._block(round_), State(people=20.0))
     events = []
     for part, layout in zip(round_.parts, found.layouts(0), strict=True):
-        whole = on_grid(part, layout, given[part.name], 3)
+        whole = one._whole(part, layout, given[part.name], 3)
         event = found.events[f"{round_.name}/{part.name}"]
         norm = sqrt(float((whole.astype(object) ** 2).sum()))
         assert 0 < norm <= event.sensitivity

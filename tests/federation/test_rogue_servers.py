@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from tacit.cli.federate.admin import admin
 from tacit.data.catalogue import Catalogue, catalogue_facts
-from tacit.errors import Failure
+from tacit.errors import Failure, TacitError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.device.client import (
@@ -365,3 +365,31 @@ def test_new_rows_that_do_not_fit_those_held_are_asked_for_again() -> None:
         assert held.whole(arrays.pack_state(rows), held.rows, "ab") is None
         assert held.rows == 0
         assert held.whole(first, 0, "") is not None
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("ids", 7),
+        ("ids", [["a"]]),
+        ("years", 1e300),
+        ("years", ["x"]),
+        ("tagged", [[9]]),
+    ],
+)
+def test_items_that_are_no_catalogue_are_refused_in_words(
+    identity, facts, member, value
+) -> None:
+    facts["task"]["items"][member] = value
+    with pytest.raises(TacitError):
+        fetched(identity, facts)
+
+
+@pytest.mark.parametrize("epsilon", [1e308, 1e30])
+def test_no_epsilon_has_a_device_search_for_ever(
+    identity, facts, epsilon
+) -> None:
+    """Seen: at 1e308 the search for its noise did not end."""
+    facts["task"]["epsilon"] = epsilon
+    with pytest.raises(TacitError, match="epsilon"):
+        fetched(identity, facts)

@@ -7,18 +7,20 @@ import functools
 import json
 import operator
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fitting.calendars import (
+    DAY,
+    EVERYBODY,
+    Owner,
+)
 
-import tacit
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import Notes, Ratings
-from tacit.data.schema import Schema
+from tacit.data.ratings import Notes
 from tacit.errors import (
     BookError,
     BudgetError,
@@ -29,97 +31,11 @@ from tacit.errors import (
 )
 from tacit.fitting import releases as conductor
 from tacit.fitting.counted import Counted, names_of
-from tacit.fitting.diary import Diary
 from tacit.fitting.fixed import Periods
-from tacit.fitting.refresh import refresh
-from tacit.fitting.releases import Refreshed
 from tacit.ledger.book.book import open_book
 from tacit.model.verify import verify
 from tacit.rounds.calendar import Calendar
 from tacit.testing import inject_bits
-
-ITEMS = Catalogue([f"i{k}" for k in range(12)])
-DAY = 86_400
-PERIODS = Periods(date(1970, 1, 1), 1)
-"""Times below are days since 1970."""
-
-
-def people(days: dict[str, list[int]], seed: int = 0) -> Ratings:
-    """Somebody who rated three items on each of her days."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for name, when in days.items():
-        items = rng.permutation(12)[: 3 * len(when)]
-        for place, item in enumerate(items):
-            value = float(rng.integers(1, 6))
-            rows.append((name, int(item), value, when[place // 3] * DAY + 60))
-    rows.sort(key=lambda row: (list(days).index(row[0]), row[1]))
-    counts = [3 * len(when) for when in days.values()]
-    return Ratings(
-        Schema(1, 5),
-        list(days),
-        list(ITEMS.ids),
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.array([row[1] for row in rows], np.uint32),
-        np.array([row[2] for row in rows], np.float32),
-        np.array([row[3] for row in rows], np.int64),
-    )
-
-
-EVERYBODY = people(
-    {
-        **{f"early {k}": [0] for k in range(6)},
-        "often": [0, 1, 2],
-        **{f"later {k}": [1] for k in range(5)},
-        **{f"last {k}": [2] for k in range(4)},
-    }
-)
-
-
-class Owner:
-    """One calendar of three releases, in a folder of its own."""
-
-    def __init__(self, folder: Path, **more: object) -> None:
-        self.folder = folder
-        self.out = folder / "calendar"
-        self.ledger = folder / "ledger.sqlite"
-        self.more = more
-
-    def next(
-        self, ratings: Ratings = EVERYBODY, **changed: object
-    ) -> Refreshed:
-        """One more release."""
-        method = tacit.Popularity(
-            epsilon=changed.pop("epsilon", 2.0), ledger=str(self.ledger)
-        )
-        asked = {
-            "out": self.out,
-            "horizon": 3,
-            "items": ITEMS,
-            "users": 16,
-            "periods": PERIODS,
-        }
-        return refresh(method, ratings, **(asked | self.more | changed))
-
-    def charges(self) -> int:
-        """Reservations in the book."""
-        entries = open_book(self.ledger).entries()
-        return sum(entry.kind == "reserve" for entry in entries)
-
-    def released(self) -> dict[str, bytes]:
-        """All that was published, byte by byte."""
-        return {
-            str(file.relative_to(self.out)): file.read_bytes()
-            for file in sorted((self.out / "releases").rglob("*"))
-            if file.is_file()
-        }
-
-    def names(self, week: int) -> list[str]:
-        """The keyed list of a week."""
-        text = (
-            self.out / "private" / f"{week:02d}" / "people.json"
-        ).read_text()
-        return list(json.loads(text)["names"])
 
 
 @pytest.fixture
@@ -310,103 +226,6 @@ def test_sums_that_somebody_changed_are_refused(owner: Owner) -> None:
     np.save(place, np.load(place) + 1)
     with pytest.raises(ModelError, match="changed"):
         owner.next()
-
-
-# ------------------------------------------------------------- kills at any point
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-def killing(
-    monkeypatch: pytest.MonkeyPatch, at: int, after: bool
-) -> Callable[[], int]:
-    """Die at the step `at` of all durable steps, before or after it was taken."""
-    steps = 0
-
-    def dying(step: Callable) -> Callable:
-        def taken(*given: object, **named: object) -> object:
-            nonlocal steps
-            steps += 1
-            if steps == at and not after:
-                raise Killed
-            found = step(*given, **named)
-            if steps == at:
-                raise Killed
-            return found
-
-        return taken
-
-    monkeypatch.setattr(Diary, "put", dying(Diary.put))
-    for name in ("pay", "begin_week", "end_week"):
-        monkeypatch.setattr(conductor, name, dying(getattr(conductor, name)))
-    return lambda: steps
-
-
-STEPS = 29
-"""Durable steps of two releases: three to begin and pay, thirteen for each."""
-
-
-def test_a_year_has_as_many_steps_as_are_tried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner = Owner(tmp_path, horizon=2)
-    taken = killing(monkeypatch, 0, False)
-    owner.next()
-    owner.next()
-    assert taken() == STEPS
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", range(1, STEPS + 1))
-def test_a_kill_loses_nothing_and_releases_nothing_twice(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    full: bool,
-    at: int,
-    after: bool,
-) -> None:
-    if after and at < STEPS and not full:
-        pytest.skip("after a step is before the next one")
-    owner = Owner(tmp_path, horizon=2)
-    killed = False
-    stored: dict[str, bytes] = {}
-    with monkeypatch.context() as patched:
-        killing(patched, at, after)
-        try:
-            owner.next()
-            owner.next()
-        except Killed:
-            killed = True
-            stored = {
-                str(file): file.read_bytes()
-                for file in owner.out.rglob("*.noisy.npy")
-            }
-    published = owner.released()
-    while len(list((owner.out / "releases").glob("*"))) < 2:
-        owner.next()
-    assert killed
-    assert owner.charges() == 1
-    for place, data in stored.items():
-        assert Path(place).read_bytes() == data
-    after_all = owner.released()
-    assert {k: after_all[k] for k in published} == published
-    with pytest.raises(SettingError, match="all 2 releases"):
-        owner.next()
-
-
-def test_a_week_is_resumed_with_the_ratings_it_was_begun_with(
-    owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        killing(patched, 9, True)
-        with pytest.raises(Killed):
-            owner.next()
-    other = replace(EVERYBODY, value=EVERYBODY.value[::-1].copy())
-    with pytest.raises(SettingError, match="other ratings"):
-        owner.next(other)
-    assert owner.next().week == 1
 
 
 # --------------------------------------------------------- what cannot be promised

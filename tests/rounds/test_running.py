@@ -103,3 +103,20 @@ def test_numbers_that_nobody_added_are_nothing() -> None:
     found = running_sums(CALENDAR, noisy, SIGMA, EVENLY, known)
     assert np.isfinite(found.value).all()
     assert np.asarray(found.scale).tolist() == [0.0, 1.0, 1.0]
+
+
+ML1M = [307, 313, 248, 483, 544, 663, 312, 161, 125, 321, 1910, 520, 127]
+"""Newcomers of ML-1M in the first of 52 periods of 20 days."""
+
+
+@pytest.mark.parametrize(
+    ("came", "noise"),
+    [([100] * 52, 1.90), (ML1M + [0] * 39, 1.29), ([9] + [0] * 51, 1.0)],
+    ids=["evenly", "ml-1m", "at once"],
+)
+def test_noise_of_steady_sums_is_as_the_documents_say(came, noise) -> None:
+    year = Calendar(52)
+    people = np.array(came, float)
+    nothing = [np.zeros(1)] * 52
+    found = running_sums(year, nothing, 1.0, people, [Steady()] * 52)
+    assert found.sd * year.norm == pytest.approx(noise, abs=0.006)

@@ -109,9 +109,9 @@ FEDERATION = (
     Bug(
         "contribution not bounded on the device",
         "a device adds what it computed to the sum before it is clipped",
-        "federation/device/contribution.py",
-        "    add_rows(given.index, part.bound.apply(given), total)\n",
-        "    add_rows(given.index, np.int64(given.values * part.bound.steps), total)\n",
+        "federation/device/own.py",
+        "    whole = part.bound.apply(given)\n",
+        "    whole = np.int64(given.values * part.bound.steps)\n",
         (
             "federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",
         ),

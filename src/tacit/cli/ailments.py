@@ -59,15 +59,14 @@ def _compiled() -> Iterator[Ailment]:
 
 
 def kernel_caches() -> list[Path]:
-    """Where numba keeps what it compiled, in its order: the folder that it was told, else
-    beside the package, else in the user's own."""
+    """Where compiled kernels are kept (`tacit.kernels.compiled`): the folder that numba was
+    told, else the user's own."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return [Path(given)]
-    import tacit
-
-    beside = Path(tacit.__file__).parent / "kernels" / "__pycache__"
-    return [beside, Path.home() / ".cache" / "numba"]
+    cache = os.environ.get("XDG_CACHE_HOME")
+    home = Path(cache) if cache else Path.home() / ".cache"
+    return [home / "tacit" / "kernels"]
 
 
 def _threads() -> Iterator[Ailment]:

@@ -11,22 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from tacit.asked import path as asked_path
-from tacit.data.asking import Asked
 from tacit.data.catalogue import Catalogue
-from tacit.data.layouts.base import Layout
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack
 from tacit.data.packed.packed import write_pack
+from tacit.data.packing import SUFFIX, PackAsked
 from tacit.data.read import answer
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
-from tacit.data.reading.spooled import SpooledTable, Told
-from tacit.data.reading.table import Table
+from tacit.data.reading.spooled import Told
 from tacit.errors import SettingError, StorageError
-
-SUFFIX = ".tacit"
-SHARE = 0.25
-"""Of the memory, for sorting one bucket: the rest is for reading and for ids."""
 
 
 def pack(
@@ -51,7 +45,7 @@ def pack(
     """
     target = asked_path("out", out).expanduser()
     check_target(target, overwrite=overwrite)
-    ask = _PackAsk(
+    ask = PackAsked(
         scale,
         items,
         duplicates,
@@ -59,9 +53,7 @@ def pack(
         users,
         columns,
     )
-    ask.target = target
-    ask.memory = memory_size(memory)
-    ask.told = progress
+    ask.into(target, memory_size(memory), progress)
     made = answer(source, layout, ask)
     if isinstance(made, Packed):
         return made
@@ -85,26 +77,4 @@ def check_target(target: Path, *, overwrite: bool) -> None:
         raise StorageError(
             f"{target} exists already",
             remedy="choose another --out, or add --overwrite",
-        )
-
-
-class _PackAsk(Asked):
-    """A question whose answer is a file."""
-
-    in_slices = True
-
-    target: Path
-    memory: int
-    told: Told | None = None
-
-    def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
-        """Rows go to scratch files beside the target."""
-        return SpooledTable(
-            self.schema(layout, rated, label),
-            keep_lines=self.duplicates == "error",
-            absent=layout.absent if layout is not None else None,
-            item_text=layout is not None and layout.item_text,
-            target=self.target,
-            memory=int(SHARE * self.memory),
-            told=self.told,
         )

@@ -179,7 +179,7 @@ class Ratings:
         `drop_empty` is false."""
         counts = (
             np.add.reduceat(
-                np.append(keep, False).astype(np.int64), self.ptr[:-1]
+                np.append(keep, False), self.ptr[:-1], dtype=np.int64
             )
             if self.n_users
             else self.ptr[:0]

@@ -13,6 +13,7 @@ from tacit.data.asking import Asked
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout, dialect_of
+from tacit.data.memory import memory_size
 from tacit.data.ratings import Notes, Ratings, check_times
 from tacit.data.reading.assemble import Duplicates, assemble
 from tacit.data.reading.columns import (
@@ -55,7 +56,8 @@ def read(
 
     A file of `tacit pack` has its scale and columns with it. Where it does not fit into
     `memory` ("4GB"; most of the machine unless said) its ratings stay in the file, and a
-    fit on the engine `threads` streams them.
+    fit on the engine `threads` streams them. A table that does not fit into a `memory` that
+    was given is packed first, into a scratch file beside it.
 
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
@@ -68,23 +70,42 @@ def read(
         users,
         columns,
     )
-    path = _packed(source)
-    if path is not None:
+    path = Path(source).expanduser() if isinstance(source, str | Path) else None
+    if path is not None and path.is_file():
+        from tacit.data.packed.store import is_pack
+        from tacit.data.packing import beyond
         from tacit.data.unpacked import read_packed
 
-        _check_kinds(ask, layout)
-        return read_packed(path, ask, layout, memory)
+        if is_pack(path):
+            _check_kinds(ask, layout)
+            return read_packed(path, ask, layout, memory)
+        if memory is not None and beyond(path, memory):
+            return _streamed(path, ask, layout, memory)
     return answer(source, layout, ask)
 
 
-def _packed(source: object) -> Path | None:
-    """The path of a packed file; None for all else."""
-    if not isinstance(source, str | Path):
-        return None
-    from tacit.data.packed.store import is_pack
+def _streamed(
+    path: Path, ask: Asked, layout: str | None, memory: str | int
+) -> Ratings:
+    """A table that is larger than memory, packed beside itself in a file that has lost its
+    name when this returns."""
+    from tacit.data.packing import PackAsked, aside
 
-    path = Path(source).expanduser()
-    return path if path.is_file() and is_pack(path) else None
+    target = aside(path)
+    more = PackAsked(
+        ask.scale,
+        ask.items,
+        ask.duplicates,
+        ask.positive,
+        ask.users,
+        ask.columns,
+    )
+    try:
+        return answer(
+            path, layout, more.into(target, memory_size(memory), None)
+        )
+    finally:
+        target.unlink(missing_ok=True)
 
 
 def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:

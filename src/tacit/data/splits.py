@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -197,13 +197,16 @@ def per_person(
 
 
 def _same_people(ratings: Ratings, held: NDArray[np.bool_]) -> Split:
-    train = ratings.take(~held)
-    # One object serves twice unless somebody's ratings are all held back.
-    fold_in = (
-        train
-        if train.n_users == ratings.n_users
-        else ratings.take(~held, drop_empty=False)
-    )
+    fold_in = ratings.take(~held, drop_empty=False)
+    there = np.diff(fold_in.ptr) > 0
+    train = fold_in
+    if not there.all():
+        # The same cells, without the rows of people whose ratings are all held back.
+        train = replace(
+            fold_in,
+            users=[ratings.users[int(k)] for k in np.flatnonzero(there)],
+            ptr=np.concatenate([[0], fold_in.ptr[1:][there]]),
+        )
     return Split(train, fold_in, ratings.take(held, drop_empty=False))
 
 

@@ -2,14 +2,16 @@
 band by row band.
 
 Memory is the float32 output, the integer factors in both orders, and one 64-bit band for
-each thread.
+each thread; where the 64-bit matrix is smaller than the second order, it is summed in chunks of
+people instead (`tacit.engine.chunked`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import check_rows
 from tacit.bound.gram import Indices, index_type
 from tacit.bound.personal import Whole, factor_weights, lessened
+from tacit.engine import chunked
 from tacit.errors import Failure, SettingError
 from tacit.hidden import shapes
 from tacit.noise.release import Charge, GramRelease
@@ -111,6 +114,9 @@ class Factors:
         from tacit.engine.kernels import bands, mirror
 
         size = self.part.size
+        cells = sum(len(block.value) for block in self._blocks.values())
+        if cells > max(chunked.SMALLER * size**2, chunked.CHUNK):
+            return self._in_passes(name, charge, threads, size)
         band_sums = self.bands()
         opened = GramRelease(
             name, size, self.bound.diagonal, self.bound.steps, charge
@@ -121,8 +127,47 @@ class Factors:
             opened.band(band[0], band_sums(*band), out[band[0] : band[1]])
 
         each_of(work, bands(size, BAND), threads)
-        mirror(out)
+        mirror(out, threads)
         return Released(out, opened.sd, opened.private)
+
+    def _in_passes(
+        self, name: str, charge: Charge, threads: int, rows: int
+    ) -> Released:
+        """The same, so many rows of the matrix at a time, people in chunks."""
+        from tacit.engine.kernels import bands, mirror
+
+        size = self.part.size
+        bound = self.bound
+        opened = GramRelease(name, size, bound.diagonal, bound.steps, charge)
+        out = np.zeros((size, size), np.float32)
+        for top in range(0, size, rows):
+            end = min(top + rows, size)
+            sums = np.zeros((end - top, size), np.int64)
+            parts = [(a + top, b + top) for a, b in bands(end - top, BAND)]
+            chunked.add_chunks(
+                sums, top, parts, self._chunks(), self._weighted, threads
+            )
+
+            def noise(
+                part: tuple[int, int],
+                sums: NDArray[np.int64] = sums,
+                top: int = top,
+            ) -> None:
+                first, last = part
+                rows = sums[first - top : last - top]
+                opened.band(first, rows, out[first:last])
+
+            each_of(noise, parts, threads)
+        self._blocks.clear()
+        mirror(out, threads)
+        return Released(out, opened.sd, opened.private)
+
+    def _chunks(self) -> Iterator[chunked.Blocks]:
+        """Runs of blocks in the order of the people."""
+        blocks = [self._blocks[position] for position in sorted(self._blocks)]
+        for run in chunked.in_chunks(len(each.value) for each in blocks):
+            some = [blocks[k] for k in run]
+            yield partial(list, some)
 
     def packed(self) -> NDArray[np.int64]:
         """The exact sums as one column: the upper triangle row by row, each number once.

@@ -23,6 +23,7 @@ without gain: unrolling, people in chunks that fit the cache, items by popularit
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,16 +174,21 @@ def _check(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
         )
 
 
-def mirror(upper: NDArray[np.float32]) -> None:
-    """Copy the upper triangle of a square array onto the lower, in place, block by block."""
+def mirror(upper: NDArray[np.float32], threads: int = 1) -> None:
+    """Copy the upper triangle of a square array onto the lower, in place, block by block; each
+    thread takes the next row of blocks."""
     block, size = 256, len(upper)
-    for row in range(0, size, block):
+
+    def copy(row: int) -> None:
         for column in range(row, size, block):
             part = upper[row : row + block, column : column + block]
             if row == column:
                 part += np.triu(part, 1).T - np.tril(part, -1)
             else:
                 upper[column : column + block, row : row + block] = part.T
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(copy, range(0, size, block)))
 
 
 @njit(cache=True, nogil=True)

@@ -10,24 +10,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.bound.gram import index_type
-from tacit.engine.gram import BAND, Bounded, Factors, each_of
+from tacit.engine.chunked import Blocks, in_chunks
+from tacit.engine.gram import BAND, Bounded, Factors
 from tacit.engine.scratch import Scratch
-from tacit.noise.release import Charge, GramRelease
+from tacit.noise.release import Charge
 from tacit.rounds.round import Part, Released
 
-if TYPE_CHECKING:
-    from tacit.engine.kernels import IntegerRows
-
-CHUNK = 1 << 22
-"""Cells that are put into item order at a time: about 100 megabytes."""
 Place = tuple[int, Bounded]
 """Where a block begins in the file, and its people's counts and weights, which stay in memory."""
 
@@ -60,93 +54,20 @@ class SpilledFactors(Factors):
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products in passes, and noise each as it is done."""
-        from tacit.engine.kernels import bands, mirror
-
-        size = self.part.size
-        bound = self.bound
-        opened = GramRelease(name, size, bound.diagonal, bound.steps, charge)
-        out = np.zeros((size, size), np.float32)
-        rows = max(BAND, self.room // (8 * size) // BAND * BAND)
-        for first in range(0, size, rows):
-            last = min(first + rows, size)
-            sums = np.zeros((last - first, size), np.int64)
-            parts = [
-                (a + first, b + first) for a, b in bands(last - first, BAND)
-            ]
-            self._sum(sums, first, parts, threads)
-
-            def noise(
-                part: tuple[int, int],
-                sums: NDArray[np.int64] = sums,
-                first: int = first,
-            ) -> None:
-                a, b = part
-                opened.band(a, sums[a - first : b - first], out[a:b])
-
-            each_of(noise, parts, threads)
+        rows = max(BAND, self.room // (8 * self.part.size) // BAND * BAND)
+        done = self._in_passes(name, charge, threads, rows)
         self._scratch.close()
-        mirror(out)
-        return Released(out, opened.sd, opened.private)
+        return done
 
-    def _sum(
-        self,
-        sums: NDArray[np.int64],
-        top: int,
-        parts: list[tuple[int, int]],
-        threads: int,
-    ) -> None:
-        """Add everybody to the rows of one pass."""
-        from tacit.engine.kernels import arrange, entry_band, factor_band
+    def _chunks(self) -> Iterator[Blocks]:
+        """Runs of blocks, each read when it is its turn."""
+        places = [self._places[position] for position in sorted(self._places)]
+        counts = (int(kept.counts.sum()) for _, kept in places)
+        for run in in_chunks(counts):
+            yield partial(self._read, [places[k] for k in run])
 
-        size = self.part.size
-        with ThreadPoolExecutor(threads + 1) as pool:
-            chunks = self._chunks()
-            ahead = pool.submit(self._read, next(chunks, []))
-            while True:
-                blocks = ahead.result()
-                if blocks is None:
-                    return
-                ahead = pool.submit(self._read, next(chunks, []))
-                ptr = np.concatenate(
-                    [[0], *(each.counts.astype(np.int64) for each in blocks)]
-                ).cumsum()
-                index = np.concatenate([each.columns for each in blocks])
-                value = np.concatenate([each.value for each in blocks])
-                weight = np.concatenate([each.weight for each in blocks])
-                cells = arrange(ptr, index, value, size)
-
-                def work(
-                    part: tuple[int, int],
-                    cells: IntegerRows = cells,
-                    weight: NDArray[np.int64] = weight,
-                ) -> None:
-                    a, b = part
-                    band = sums[a - top : b - top]
-                    if self._weighted:
-                        entry_band(cells, weight, a, b, band, add=True)
-                    else:
-                        factor_band(cells, a, b, band, add=True)
-
-                list(pool.map(work, parts))
-
-    def _chunks(self) -> Iterator[list[Place]]:
-        """Runs of blocks with about CHUNK cells."""
-        found: list[Place] = []
-        cells = 0
-        for position in sorted(self._places):
-            place = self._places[position]
-            found.append(place)
-            cells += int(place[1].counts.sum())
-            if cells >= CHUNK:
-                yield found
-                found, cells = [], 0
-        if found:
-            yield found
-
-    def _read(self, places: list[Place]) -> list[Bounded] | None:
-        """Blocks of the file; None after the last."""
-        if not places:
-            return None
+    def _read(self, places: list[Place]) -> list[Bounded]:
+        """Blocks of the file."""
         kind = index_type(self.part.size)
         made = []
         for start, kept in places:

@@ -88,7 +88,9 @@ def inner(ratings: Ratings) -> Floats:
     """Values on the inner scale."""
     schema = ratings.schema
     values = ratings.value.astype(np.float64)
-    return (values - schema.middle) / schema.unit_width
+    values -= schema.middle  # in place: of a hundred million there is one copy
+    values /= schema.unit_width
+    return values
 
 
 def prepare(

@@ -80,11 +80,12 @@ def placed(
     if on_cluster:
         from tacit.engine.spark.read import read_table
 
-        if said.pop("layout", None) is not None:
-            raise SettingError(
-                "--layout is for files of this machine",
-                remedy="leave --layout out, or write csv or parquet first",
-            )
+        for name in ("layout", "memory"):
+            if said.pop(name, None) is not None:
+                raise SettingError(
+                    f"--{name} is for files of this machine",
+                    remedy=f"leave --{name} out, or write csv or parquet first",
+                )
         return read_table(source, items=items, threads=threads, **said)
     if not isinstance(source, Ratings) and hasattr(source, "seen_by"):
         found: SparkRatings = source

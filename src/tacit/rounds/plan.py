@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
 
 from tacit.bound.base import Bound, Sensitivity
 from tacit.errors import SettingError
@@ -24,6 +23,10 @@ ROUNDING = 1e-9
 """By how much shares may exceed the whole, since they are sums of floats."""
 
 
+ENDLESS = 1e30
+"""An epsilon from here on is none: searches for its noise would not end."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """What may be spent: delta 0 asks for pure mechanisms."""
@@ -32,7 +35,7 @@ class Budget:
     delta: float
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.epsilon) and self.epsilon > 0):
+        if not 0 < self.epsilon < ENDLESS:  # also refuses NaN
             raise SettingError(
                 f"epsilon is {self.epsilon:g}; it must be a positive, finite number",
                 remedy="run `tacit plan` to see what a budget buys; 1 is a common choice",

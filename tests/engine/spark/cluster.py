@@ -221,14 +221,16 @@ def main() -> None:
     for name, value in CLUSTER.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    sys.stderr.write(f"session {time.process_time():.1f}\n")
     found: dict[str, Any] = {}
     for engine, names in ((Spark, told.methods), (StruckSpark, told.struck)):
         for each in filter(None, names.split(",")):
             name, _, kind = each.partition(":")
             StruckSpark.kind = staticmethod(KINDS[kind or "sum"])
-            began = time.monotonic()
             before = StruckSpark.strikes
-            equal = same(fitted(name, KeyedThreads), fitted(name, engine))
+            here = fitted(name, KeyedThreads)
+            began = time.monotonic()
+            equal = same(here, fitted(name, engine))
             took = round(time.monotonic() - began, 1)
             struck = StruckSpark.strikes - before
             key = each

@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from tacit.data.schema import Schema  # noqa: E402
-from tacit.engine.spark.code import UNLISTED, Code, Numbers  # noqa: E402
+from tacit.engine.spark.code import UNLISTED, Code, Names, Numbers  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
@@ -92,6 +92,14 @@ def test_ids_are_compared_as_everywhere():
     assert found["value"][2] == 1.0
 
 
+def test_items_are_named_once_and_rows_counted():
+    one = pa.RecordBatch.from_pydict({"item": ["a", "b ", "a", None]})
+    two = pa.RecordBatch.from_pydict({"item": ["b", "c", "", "c"]})
+    found = pa.Table.from_batches(Names()(iter([one, two]))).to_pydict()
+    assert found["name"] == ["a", "b", "c", None]
+    assert found["count"] == [0, 0, 0, 8]
+
+
 def test_numbers_are_ids_too():
     found = coded(batch([7, 8], [10, 3], [1.0, 5.0]))
     assert found["user"] == [7, None]
@@ -141,6 +149,15 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
         "people": 2,
         "cells": 3,
     }
+
+
+def test_rows_of_numbers_are_packed_as_they_were_read():
+    rows = batch([3, 3, 4], [10, 1, 7], [5.0, 2.0, 4.0])
+    code = Code(ITEMS, 1.0, 5.0, True, False)
+    blocks, told = packed([rows], code=code)
+    assert blocks[0].item.tolist() == [0, 2]
+    assert blocks[0].value.tolist() == [2.0, 5.0]
+    assert told["faults"] == {str(UNLISTED): 1}
 
 
 def test_no_id_stands_in_a_block():

@@ -206,16 +206,18 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Names:
-    """Rows of one column of ids: those of each partition, as they are compared, once each.
-    Of items alone, whose ids are public."""
+    """Rows of one column of ids: those of each partition, as they are compared, once each;
+    and, without a name, how many rows there are. Of items alone, whose ids are public."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `name`."""
+        """Rows of `name` and `count`."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         known: Any = None
+        rows = 0
         for batch in batches:
+            rows += batch.num_rows
             ids = cleaned(batch.column(0)).unique()
             names = ids.filter(pa.array(~flags(is_empty(ids))))
             if known is not None:
@@ -224,6 +226,12 @@ class Names:
             if not len(names):
                 continue
             known = names if known is None else pa.concat_arrays([known, names])
-            yield pa.RecordBatch.from_arrays(
-                [names.cast(pa.string())], ["name"]
-            )
+            yield _counted(names.cast(pa.string()), 0)
+        yield _counted(pa.nulls(1, pa.string()), rows)
+
+
+def _counted(names: Any, count: int) -> Any:
+    import pyarrow as pa
+
+    counts = pa.array([count] * len(names), pa.int64())
+    return pa.RecordBatch.from_arrays([names, counts], ["name", "count"])

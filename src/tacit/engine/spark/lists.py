@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engine.spark.pack import Pack, Seen, whole_people
+from tacit.engine.spark.pack import Pack, Seen
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import Failure
@@ -36,7 +36,7 @@ class Listing:
 
         seen = Seen()
         with threadpool_limits(1):
-            for runs in whole_people(seen.marks(batches), CELLS):
+            for runs in self.pack.runs(batches, CELLS, seen):
                 cells = self.pack.cells(runs, seen)
                 lines = [
                     (name, *line)

@@ -21,6 +21,7 @@ from tacit.data.ids import odd_numbers
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.blocks import CELLS
+from tacit.engine.spark.code import Code
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
 from tacit.engine.spark.wire import BLOCK, Row, batches_of, guarded, told
@@ -46,6 +47,9 @@ class Pack:
     """Whether ratings that are kept apart stay beside the others, to be predicted."""
     without: frozenset[str] = frozenset()
     """People who are left out."""
+    code: Code | None = None
+    """Where ids of people need no cleaning, rows come as they were read: that saves a way
+    through Python before people are brought together."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Blocks, and in the end what the partition tells of itself."""
@@ -54,11 +58,18 @@ class Pack:
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
         seen = Seen()
-        for runs in whole_people(seen.marks(batches), CELLS):
+        for runs in self.runs(batches, CELLS, seen):
             block = self._kept(*self.cells(runs, seen), seen)
             if block is not None:
                 yield Row(BLOCK, 0, 0, block.write(self.n_items))
         yield told(seen.facts())
+
+    def runs(
+        self, batches: Iterator[Any], cells: int, seen: Seen
+    ) -> Iterator[Runs]:
+        """Runs of whole people of about so many cells, from rows of this partition."""
+        coded = batches if self.code is None else self.code(batches)
+        return whole_people(seen.marks(coded), cells)
 
     def cells(self, runs: Runs, seen: Seen) -> Cells:
         """Some people, the rows of each in any order: one rating a cell."""
@@ -76,7 +87,8 @@ class Pack:
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
         seen.facts_["duplicates"] += repeats
-        seen.facts_["odd"] += len(odd_numbers(names))
+        if self.code is None:  # else ids are whole numbers
+            seen.facts_["odd"] += len(odd_numbers(names))
         return Cells(names, ptr, cells)
 
     def _kept(

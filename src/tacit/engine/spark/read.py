@@ -7,7 +7,7 @@ says them, because those are public (docs/sharp-edges.md). It looks at no other 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tacit.data.catalogue import LONGEST, Catalogue
 from tacit.data.ids import two_ways
@@ -61,18 +61,26 @@ def read_table(
     rated = roles.rating is not None
     schema = schema_of(scale, positive, users, rated, label)
     frame = _selected(source, roles, label)
-    names = _names(frame, items, label)
+    found = _names(frame, items, label)
     header = None if _headless(source) else source.columns
     return SparkRatings(
         frame,
         schema,
-        names,
+        found.names,
         rated,
         roles.time is not None,
         duplicates,
         Notes(columns=told(roles, header, columns)),
         label,
+        rows=found.rows,
     )
+
+
+class Found(NamedTuple):
+    """The ids of items, and how many rows the table has."""
+
+    names: Sequence[str]
+    rows: int
 
 
 def _open(path: str, spark: Any) -> Any:
@@ -139,19 +147,27 @@ def _seconds(place: int, kind: str) -> Any:
     return sql.expr(f"try_cast(c{place} as long)")
 
 
-def _names(frame: Any, items: Catalogue | None, label: str) -> Sequence[str]:
+def _names(frame: Any, items: Catalogue | None, label: str) -> Found:
     """The ids of items: of the catalogue, or all that stand in the table, in an order that
     depends on their set alone."""
     import polars as pl
 
     with spark_errors("looked for items"):
-        found = (
-            frame.select("item").mapInArrow(Names(), "name string").distinct()
-        )
-        names = found.toArrow().column("name").to_pylist()
+        if dict(frame.dtypes)["item"] == "bigint":
+            # Numbers need no cleaning, and Spark counts them without Python.
+            found = frame.groupBy("item").count().toArrow()
+        else:
+            made = frame.select("item").mapInArrow(
+                Names(), "name string, count long"
+            )
+            found = made.groupBy("name").agg({"count": "sum"}).toArrow()
+    rows = int(sum(found.column(1).to_pylist()))
+    names = [
+        str(name) for name in found.column(0).to_pylist() if name is not None
+    ]
     if items is not None:
         check_listed(names, items, label)
-        return items.ids
+        return Found(items.ids, rows)
     if not names:
         raise DataError(
             "there is no rating in it",
@@ -172,4 +188,4 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> Sequence[str]:
         )
     column = IdColumn()
     column.add(pl.Series(names, dtype=pl.String))
-    return column.finish()[1]
+    return Found(column.finish()[1], rows)

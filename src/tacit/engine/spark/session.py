@@ -49,6 +49,7 @@ def session(threads: int | None = None) -> Any:
     # Executors of this machine run this very Python.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("tacit")
+    cores = 0
     if not any(os.environ.get(name) for name in GIVEN):
         cores = threads or len(os.sched_getaffinity(0))
         builder = builder.master(f"local[{cores}]")
@@ -58,7 +59,10 @@ def session(threads: int | None = None) -> Any:
             builder = builder.config(name, value)
     try:
         with _quiet():
-            return builder.getOrCreate()
+            made = builder.getOrCreate()
+            if cores:
+                _wake(made, cores)
+            return made
     except Exception as error:  # noqa: BLE001
         # Whatever Java or Spark say: the remedy is one.
         raise Failure(
@@ -66,6 +70,18 @@ def session(threads: int | None = None) -> Any:
             remedy="is Java 17 or later installed? `java -version` says it; see "
             "docs/spark.md",
         ) from None
+
+
+def _wake(spark: Any, cores: int) -> None:
+    """Start a worker for each core of this machine, and have Spark load what brings people
+    together, so that no fit waits for either."""
+    from tacit.engine.spark.work import Awake
+
+    rows = spark.range(0, cores, 1, cores).mapInArrow(Awake(), "id long")
+    together = rows.repartition(cores, "id").sortWithinPartitions("id")
+    together.mapInArrow(Awake(), "id long").persist().toArrow()
+    rows.groupBy("id").count().toArrow()
+    spark.catalog.clearCache()
 
 
 def cores_of(spark: Any) -> int:

@@ -108,6 +108,7 @@ class SparkRatings:
             rows = self.rows or self.frame.count()
         cores = cores_of(self.frame.sparkSession)
         partitions = max(cores, -(-rows // PARTITION))
+        plain = dict(self.frame.dtypes)["user"] == "bigint"
         pack = Pack(
             self.schema,
             len(items),
@@ -117,19 +118,23 @@ class SparkRatings:
             tuple(items) if self.apart is not None else (),
             self.judged,
             self.left_out,
+            self._code(items) if plain else None,
         )
-        together = self._coded(items).repartition(partitions, "user")
+        coming = self.frame if plain else self._coded(items)
+        together = coming.repartition(partitions, "user")
         return together.sortWithinPartitions("user"), pack
+
+    def _code(self, items: Sequence[str]) -> Code:
+        schema = self.schema
+        return Code(
+            tuple(items), schema.low, schema.high, self.rated, self.timed
+        )
 
     def _coded(self, items: Sequence[str]) -> Any:
         """Rows of ids that can be compared, places of items, and numbers."""
         kind = dict(self.frame.dtypes)["user"]
-        schema = self.schema
-        code = Code(
-            tuple(items), schema.low, schema.high, self.rated, self.timed
-        )
         columns = f"user {kind}, item int, value float, time long"
-        return self.frame.mapInArrow(code, columns)
+        return self.frame.mapInArrow(self._code(items), columns)
 
     def _packed(self, blocks: Any, told: list[dict[str, Any]]) -> Packed:
         import tacit

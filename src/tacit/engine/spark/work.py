@@ -26,6 +26,8 @@ from tacit.engine.spark.wire import (
 from tacit.engine.threads import RunningSum, Threads, factors_of
 from tacit.rounds.round import AnyState, Round
 
+NEEDED = ("pyarrow.compute", "tacit.engine.spark.pack", "tacit.kernels.rows")
+"""Modules that take a worker a second or more to load."""
 CHUNK = 1 << 19
 """Numbers of a sum in one row: 4 MB."""
 
@@ -122,6 +124,19 @@ class Work:
         if self.round_.personal:
             kept = replace(block, personal=people.kept)
             yield Row(BLOCK, 0, 0, kept.write(self.n_items))
+
+
+@dataclass(frozen=True)
+class Awake:
+    """Makes a worker load what it will need: part of the start of a session."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The same rows."""
+        from importlib import import_module
+
+        for name in NEEDED:
+            import_module(name)
+        return batches
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from tacit.errors import Failure
+from tacit.errors import Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.protocol.http import Answer, Web
 from tacit.federation.protocol.keys import (
@@ -267,6 +267,16 @@ def _reason(body: bytes) -> str:
     return text[:MOST_REASON] if text.isprintable() else ""
 
 
+def _assembled(task: Task) -> Assembled:
+    """What follows from a task, whose catalogue may be none."""
+    try:
+        return assemble(task)
+    except TacitError:
+        raise
+    except (*NO_JSON, ArithmeticError, IndexError, AttributeError):
+        raise Failure("the task's items are no catalogue") from None
+
+
 async def fetch_task(
     web: Web,
     recommender: KnownServer,
@@ -310,7 +320,7 @@ async def fetch_task(
         ) from None
     if name is not None and task.name != name:
         raise Failure("the recommender answered with another task")
-    made = assemble(task)
+    made = _assembled(task)
     if announced != tuple(made.events.values()):
         raise Failure(
             "the announced noise is not what this plan and budget ask for",

@@ -52,7 +52,7 @@ OFFSET = 0.5
 GRAM_SHARE = 0.92
 """Of the budget, where there is a Gram. The constants of this file were chosen with ML-1M in
 sight: docs/results/covariance.md."""
-POPULARITY_SHARE, FAINT_SHARE = 0.08, 0.12
+POPULARITY_SHARE, FAINT_SHARE = 0.06, 0.05
 """Unit `user`: of the budget, for popularity; and how much more where noise is strong, since
 lists of people with few likes are popularity above all."""
 FAINT = 0.3
@@ -73,9 +73,9 @@ BUSY = 1.5
 """Those who like an item like so many times more than the average person."""
 OWN_RIDGE, MEAN_RIDGE = 0.5, 0.6
 """The ridge of an item, in units of its own diagonal entry and of the mean entry."""
-CENTRED_OWN, CENTRED_MEAN = 0.25, 0.2
+CENTRED_OWN, CENTRED_MEAN = 0.35, 0.2
 """The same for a Gram without what popularity says; found on splits that are not reported."""
-TEMPERED = 0.1
+TEMPERED = 0.15
 """There, scores are divided by this power of popularity: a ridge leaves too much of it."""
 LEAST_WEIGHT = 1e-3
 LEAST_COVERED = 100
@@ -201,7 +201,7 @@ def popularity_share(public: Public) -> float:
     """Of the budget, where there is a Gram."""
     if public.unit != "user":
         return 1 - GRAM_SHARE
-    faint = min(1.0, FAINT / strength(public.budget))
+    faint = min(1.0, FAINT / strength(public.budget)) ** 2
     return POPULARITY_SHARE + FAINT_SHARE * faint
 
 

@@ -8,7 +8,7 @@ import { dot } from './linear.js';
 /** @typedef {import('./kind.js').Kind} Kind */
 
 /** Likes that everybody's popularity counts for beside one's own. */
-const PRIOR_LIKES = 5;
+const PRIOR_LIKES = 3;
 
 /** @implements {Kind} */
 export class Ease {
