@@ -1,18 +1,15 @@
-"""Fits the model of forecasts to kept runs, and says how well it keeps its word.
+"""Fits the model of forecasts to kept runs.
 
-    python benchmarks/forecast_fit.py fit RUNS OUT.json      the runs and the fitted scales
-    python benchmarks/forecast_fit.py check RUNS             every set left out in turn
-    python benchmarks/forecast_fit.py choices RUNS           the same for what `choose` names
+    python benchmarks/forecast_fit.py fit RUNS OUT.json [--only 'bias user,bias rating']
 
-RUNS is the folder of `benchmarks/forecast.py`. `check` fits scales and widening again without
-the set that is left out, with all parts of it; the six invented shapes are never fitted to.
+RUNS is the folder of `benchmarks/forecast.py`; OUT.json holds the runs and what was fitted. The
+six invented shapes are never fitted to. `forecast_check.py` says how well it keeps its word.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -21,11 +18,7 @@ import numpy as np
 from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
 from scipy.optimize import minimize
 
-from tacit.evaluation import cost
-from tacit.evaluation.choose import expected, solve
-from tacit.evaluation.cost import as_read
-from tacit.evaluation.excess import Loud
-from tacit.evaluation.forecast import forecast
+from tacit.evaluation.excess import Loud, LoudLists
 from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.evaluation.told import (
     LISTS,
@@ -34,19 +27,16 @@ from tacit.evaluation.told import (
     ToldCost,
     closed,
     points_of,
-    shape_of,
     told,
 )
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
 KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
-JUDGED = (0.5, 20.0)
 EARLIER = 2
 """The code of twins of `bayes`, `als` and `covariance-svd` that may stand in."""
 ROBUST = 0.3
 """About how far the closed form is off: what is farther counts less than its square."""
-PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
 DROPPED = ("seconds", "ratings", "name")
 """Not stored."""
 
@@ -125,33 +115,44 @@ def _twin(
     return max(found, *measured) if beside[1] == "ease" else found
 
 
-def loud_of(name: str, runs: list[dict[str, Any]]) -> Loud | None:
+def loud_of(name: str, runs: list[dict[str, Any]]) -> Loud | LoudLists:
     """The constants of the closed form that leave least of the costs."""
     method, unit = name.split()
-    if method in LISTS:
-        return None
     points = points_of(method, unit, "cost", runs, MUS)
+    made, start, steps = _begin(method)
 
     def left(logs: Any) -> float:
-        found = points.values - closed(Law("cost", Loud(*logs)), points)
-        return float(np.sqrt(found**2 + ROBUST**2).sum() + 0.1 * logs @ logs)
+        found = points.values - closed(Law("cost", made(*logs)), points)
+        far = float(((logs - start) ** 2).sum())
+        return float(np.sqrt(found**2 + ROBUST**2).sum() + 0.1 * far)
 
-    start = np.array([0.3] if method == "bias" else [0.3, 3.0, -0.1])
-    corners = np.vstack([start, start + np.diag([0.5, 1.0, 0.2][: len(start)])])
     best = minimize(
         left,
         start,
         method="Nelder-Mead",
-        options={"initial_simplex": corners, "xatol": 0.02, "fatol": 0.02},
+        options={
+            "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+            "xatol": 0.02,
+            "fatol": 0.02,
+        },
     )
-    return Loud(*(round(float(one), 3) for one in best.x))
+    return made(*(round(float(one), 3) for one in best.x))
+
+
+def _begin(method: str) -> tuple[Any, Any, Any]:
+    """The form of the constants, where they are looked for, and first steps."""
+    if method in LISTS:
+        return LoudLists, np.array([1.0, 2.0, -0.3, 1.0]), [0.5, 0.5, 0.2, 0.3]
+    if method == "bias":
+        return Loud, np.array([0.3]), [0.5]
+    return Loud, np.array([0.3, 3.0, -0.1]), [0.5, 1.0, 0.2]
 
 
 def told_of(
     name: str,
     kind: Kind,
     runs: list[dict[str, Any]],
-    loud: Loud | None,
+    loud: Loud | LoudLists,
     start: Scales | None = None,
 ) -> ToldCost:
     """Fitted from scratch, or in a few steps from the scales of more runs."""
@@ -204,8 +205,7 @@ def fit(folder: Path, out: Path, chosen: list[str], *, timed: bool) -> None:
         if timed:
             stored["seconds"][name] = clock(mine)
         loud = loud_of(name, mine)
-        if loud is not None:
-            stored["loud"][name] = list(astuple(loud))
+        stored["loud"][name] = list(astuple(loud))
         surfaces[name] = {}
         for kind in kinds(name):
             scales = told_of(name, kind, mine, loud).surface.scales
@@ -237,172 +237,15 @@ def fit(folder: Path, out: Path, chosen: list[str], *, timed: bool) -> None:
     out.write_text(text + ",\n".join(lines) + "\n]}\n")
 
 
-def check(folder: Path, only: str | None, chosen: list[str]) -> None:
-    """Coverage and width on every set that is left out, of one kind or all."""
-    runs = load(folder)
-    rows: list[dict[str, Any]] = []
-    for name in chosen:
-        mine = [run for run in runs if run["of"] == name]
-        for kind in kinds(name):
-            if only in (None, kind):
-                rows += _left(name, kind, mine)
-    _tell(rows)
-
-
-def _left(
-    name: str, kind: Kind, mine: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    method, unit = name.split()
-    fitted = [run for run in mine if not run["set"].startswith("six")]
-    rows: list[dict[str, Any]] = []
-    whole = told_of(name, kind, fitted, loud_of(name, fitted))
-    for left in (*PUBLIC, "six"):
-        asked = [run for run in mine if run["set"].startswith(left)]
-        if not asked:
-            continue
-        model = whole
-        if left != "six":
-            others = [run for run in fitted if run["set"] != left]
-            start = whole.surface.scales
-            model = told_of(name, kind, others, loud_of(name, others), start)
-        points = points_of(method, unit, kind, asked, MUS)
-        for place, value in enumerate(points.values):
-            run = asked[points.groups[place]]
-            mu = float(points.budgets[place])
-            epsilon = EPSILONS[MUS.index(mu)]
-            if not JUDGED[0] <= epsilon <= JUDGED[1]:
-                continue
-            ends = model.ends(points.shapes[place], mu)
-            found = as_read(method, kind, ends)
-            level = run["own_mean"] if kind == "error" else 1.0
-            got = _read(method, kind, value)
-            rows.append(
-                {
-                    "of": name,
-                    "kind": kind,
-                    "left": left,
-                    "whole": run["name"] == left or left == "six",
-                    "name": run["name"],
-                    "features": run["features"],
-                    "epsilon": epsilon,
-                    "measured": round(level * got, 4),
-                    "low": round(level * found.low, 4),
-                    "high": round(level * found.high, 4),
-                    "inside": got in found,
-                    "width": level * found.width,
-                }
-            )
-    return rows
-
-
-def choices(folder: Path) -> None:
-    """What is measured at the epsilons that `choose` names, for sets left out: inside what it
-    printed? Between the epsilons that were run the measured error is interpolated."""
-    runs = load(folder)
-    inside: dict[str, list[bool]] = {}
-    for name in names():
-        method, unit = name.split()
-        mine = [run for run in runs if run["of"] == name]
-        fitted = [run for run in mine if not run["set"].startswith("six")]
-        kept = kinds(name)
-        loud = loud_of(name, fitted)
-        whole = {kind: told_of(name, kind, fitted, loud) for kind in kept}
-        for run in mine:
-            if run["name"] not in PUBLIC and run["set"][:3] != "six":
-                continue
-            models = whole
-            if run["name"] in PUBLIC:
-                others = [one for one in fitted if one["set"] != run["set"]]
-                loud = loud_of(name, others)
-                models = {
-                    kind: told_of(name, kind, others, loud, one.surface.scales)
-                    for kind, one in whole.items()
-                }
-            for how, got in _named(method, unit, run, models):
-                inside.setdefault(f"{name:22s} {how}", []).append(got)
-                inside.setdefault(f"{'ALL':22s} {how}", []).append(got)
-    for label, found in sorted(inside.items()):
-        print(f"{label:40s} {len(found):4d} {np.mean(found):.3f}")
-
-
-def _named(
-    method: str, unit: str, run: dict[str, Any], models: dict[Any, ToldCost]
-) -> Iterator[tuple[str, bool]]:
-    """For goals that are within reach: every candidate, inside or not."""
-    lists = method in LISTS
-    hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
-    cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
-    asked = shape_of(method, unit, run)
-    measured = np.array(run["measured"])
-    for how in hows:
-        spread = run["own_mean"] if how == "spread" else None
-        made = forecast(asked, delta=DELTA, each=run["each"], spread=spread)
-        twin = run["twin"] if how == "twin" else None
-        for epsilon in (1.0, 4.0):
-            goal = expected(made, made.at(epsilon), twin).middle
-            for one in solve(made, goal, twin=twin).candidates:
-                at = np.interp(np.log(one.epsilon), np.log(EPSILONS), measured)
-                yield how, float(at) in one.expected
-
-
-def _read(method: str, kind: Kind, value: float) -> float:
-    """A measured value as people read it."""
-    return as_read(method, kind, np.full(3, value)).middle
-
-
-def _tell(rows: list[dict[str, Any]]) -> None:
-    for kind in KINDS:
-        print(f"== {kind}: cells, share inside, half of widths at most")
-        for name in names():
-            for left in (*PUBLIC, "six"):
-                for whole in (True, False):
-                    found = [
-                        row
-                        for row in rows
-                        if row["of"] == name
-                        and row["kind"] == kind
-                        and row["left"] == left
-                        and row["whole"] == whole
-                    ]
-                    _line(
-                        f"{name:22s} {left:12s} {'whole' if whole else 'parts'}",
-                        found,
-                    )
-        for whole in (True, False):
-            for lists in (False, True):
-                found = [
-                    row
-                    for row in rows
-                    if row["kind"] == kind
-                    and row["whole"] >= whole
-                    and (row["of"].split()[0] in LISTS) == lists
-                ]
-                _line(f"ALL lists={lists} whole={whole}", found)
-
-
-def _line(label: str, found: list[dict[str, Any]]) -> None:
-    if found:
-        inside = np.mean([row["inside"] for row in found])
-        width = np.median([row["width"] for row in found])
-        print(f"{label} {len(found):4d} {inside:.3f} {width:.4f}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("verb", choices=["fit", "check", "choices"])
+    parser.add_argument("verb", choices=["fit"])
     parser.add_argument("runs", type=Path)
-    parser.add_argument("out", type=Path, nargs="?")
-    parser.add_argument("--kind", choices=KINDS, help="of a check")
+    parser.add_argument("out", type=Path)
     parser.add_argument("--only", default=",".join(names()))
     parser.add_argument("--timed", action="store_true")
     args = parser.parse_args()
-    chosen = args.only.split(",")
-    if args.verb == "fit":
-        fit(args.runs, args.out, chosen, timed=args.timed)
-    elif args.verb == "check":
-        check(args.runs, args.kind, chosen)
-    else:
-        choices(args.runs)
+    fit(args.runs, args.out, args.only.split(","), timed=args.timed)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from tacit.evaluation.reproduce.markdown import markdown
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 MEASURED = ("covariance", "mf", "one-bit", "pnbm")
+TABLED = ("federated", "forecast", "twins")
 
 
 def measured(name="measured"):
@@ -50,6 +51,17 @@ def test_a_measured_page_has_no_other_tables(name):
         part = module.section(told, name)
     assert part in page
     assert not re.search(r"^\|", page.replace(part, ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", TABLED)
+def test_a_page_has_the_tables_of_the_numbers_beside_it(name):
+    module = measured("tables")
+    tables = module.read(name)
+    for table in tables:
+        for needed in ("command", "commit", "date", "rows"):
+            assert table[needed], needed
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert module.shown(page) == [module.markdown(table) for table in tables]
 
 
 @pytest.mark.parametrize(

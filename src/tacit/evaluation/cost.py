@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import Loud
+from tacit.evaluation.excess import Loud, LoudLists
 from tacit.evaluation.kriging import Scales
 from tacit.evaluation.told import (
     LIST_OFFSET,
@@ -142,9 +142,10 @@ def _told(method: str, unit: str, kind: Kind) -> ToldCost:
     fitted = stored["surfaces"][name][kind]
     runs = [run for run in stored["runs"] if run["of"] == name]
     scales = Scales(tuple(fitted["lengths"]), *fitted["sizes"])
-    loud = stored["loud"].get(name)
+    kept = stored["loud"][name]
+    loud = LoudLists(*kept) if method in LISTS else Loud(*kept)
     points = points_of(method, unit, kind, runs, stored["mus"])
-    return told(points, method, kind, scales, loud and Loud(*loud))
+    return told(points, method, kind, scales, loud)
 
 
 @cache

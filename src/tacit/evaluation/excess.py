@@ -28,6 +28,8 @@ Matrix = NDArray[np.float64]
 
 SLICES = 200
 """Of the items by popularity, that are looked at as one each."""
+LISTED = 20.0
+"""Items of a list that is judged."""
 NATURE = Nature()
 RESIDUAL = NATURE.noise**2 + 0.13
 """What is left of a rating beside all that is known, with what whole steps and ends of the
@@ -67,6 +69,45 @@ def excess(
             10**loud.tastes * noise / known[:, None],
         )
     return sqrt(ERROR**2 + float(share @ lost)) - ERROR
+
+
+@dataclass(frozen=True)
+class LoudLists:
+    """The same for lists of likes, as logs to base 10."""
+
+    counts: float
+    """Noise of how often an item was liked."""
+    pairs: float
+    """Noise of which items are liked together, as if it were of the items themselves."""
+    gain: float
+    """What likes together find beyond popularity, in times of what it leaves."""
+    few: float
+    """Likes at which a person is known by half."""
+
+
+def found(
+    unit: str,
+    people: float,
+    items: int,
+    each: float,
+    mu: float,
+    loud: LoudLists,
+) -> tuple[float, float]:
+    """Recall at 20 with noise and without. The twenty most liked items find what is theirs;
+    of the rest likes together find a share, as far as a person's likes tell of them; and of
+    both what stands out of the noise is left."""
+    chance, share = _slices(items)
+    liked = people * each * chance
+    whole = each if unit == "user" else 1.0
+    noise = whole / (mu * liked) ** 2
+    first = np.minimum(np.cumsum(share / chance), LISTED)
+    listed = np.diff(first, prepend=0.0) * chance
+    popular = float(listed.sum())
+    known = each / (each + 10**loud.few)
+    beyond = (1 - popular) * min(10**loud.gain * known, 1.0)
+    counts = float(listed @ (1 / (1 + 10**loud.counts * noise)))
+    pairs = float(share @ (1 / (1 + 10**loud.pairs * noise)))
+    return counts + beyond * pairs, popular + beyond
 
 
 def _lost(drawn: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import ERROR, Loud, excess
+from tacit.evaluation.excess import ERROR, Loud, LoudLists, excess, found
 from tacit.evaluation.kriging import Scales, Surface
 
 Kind = Literal["cost", "error", "plain"]
@@ -89,19 +89,20 @@ class Law:
     """The closed form, on the kriged scale."""
 
     kind: Kind
-    loud: Loud | None
-    """None where there is no closed form: the surface alone then tells."""
+    loud: Loud | LoudLists
 
     def at(self, asked: PublicShape, mu: float) -> float:
         """What it foretells."""
-        if self.loud is None:
-            return 0.0
-        found = excess(
-            asked.unit, asked.people, asked.items, asked.each, mu, self.loud
-        )
+        shape = (asked.unit, asked.people, asked.items, asked.each, mu)
+        if isinstance(self.loud, LoudLists):
+            recall, twin = found(*shape, self.loud)
+            if self.kind == "cost":
+                return float(-np.arcsinh((1 - recall / twin) / LIST_OFFSET))
+            return float(np.log(max(recall, LEAST_SEEN)))
+        more = excess(*shape, self.loud)
         if self.kind == "cost":
-            return float(np.arcsinh(found / OFFSET))
-        return float(np.log(ERROR + found))
+            return float(np.arcsinh(more / OFFSET))
+        return float(np.log(ERROR + more))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,13 +195,13 @@ class ToldCost:
         places = np.array([place(asked, budget) for budget in budgets])
         law = np.array([self.law.at(asked, budget) for budget in budgets])
         means, sds = self.surface.at(places)
-        found = np.array(
+        ends = np.array(
             [
                 self.around(at, float(mean), float(sd))
                 for at, mean, sd in zip(places, law + means, sds, strict=True)
             ]
         )
-        worst = found.min(axis=0) if self.rises else found.max(axis=0)
+        worst = ends.min(axis=0) if self.rises else ends.max(axis=0)
         return np.asarray(worst)
 
     def around(self, at: Matrix, mean: float, sd: float) -> Matrix:
@@ -227,7 +228,11 @@ class ToldCost:
 
 
 def told(
-    points: Points, method: str, kind: Kind, scales: Scales, loud: Loud | None
+    points: Points,
+    method: str,
+    kind: Kind,
+    scales: Scales,
+    loud: Loud | LoudLists,
 ) -> ToldCost:
     """From points and what was fitted to them."""
     law = Law(kind, loud)

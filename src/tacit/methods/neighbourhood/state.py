@@ -41,7 +41,10 @@ class AllPairsState(State):
 class RowState(State):
     """Of the twin: one row an item, raw."""
 
+    effects: Floats = NOT_YET
+    """Baseline, variance, weight and loadings, as `bias`' twin has them."""
     baseline: Floats = NOT_YET
+    """What the descent adds to it."""
     neighbour: Floats = NOT_YET
     """At most N_k items for each item, padded with -1."""
     similarity: Floats = NOT_YET

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from tacit.methods.neighbourhood.neighbourhood import (
     NeighbourhoodSettings,
 )
 from tacit.methods.neighbourhood.state import RowState
+from tacit.methods.noiseless.twin import EffectsTwin
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -71,13 +71,12 @@ class TwinForm(Form):
         return RowState()
 
     def finish(self, public: Public, state: RowState) -> Shared:
-        """The trained neighbours over item means and shrunk levels."""
-        items = public.items
+        """The trained neighbours over effects and tastes of the twin of `bias`."""
         noise = float(state.noise[0, 0])
         arrays = {
-            "baseline": state.baseline[:, 0],
-            "variance": np.zeros(items),
-            "loadings": np.full((items, 1), sqrt(noise / SHRINK)),
+            "baseline": state.effects[:, 0] + state.baseline[:, 0],
+            "variance": state.effects[:, 1],
+            "loadings": state.effects[:, 3:],
             "doubt": state.doubt[:, 0],
             **compress(state.neighbour.astype(np.int64), state.similarity),
         }
@@ -96,6 +95,7 @@ class TwinForm(Form):
                 remedy="say start=cosine or start=pearson, or --calibration paper",
             )
         pearson = self.settings.start == "pearson"
+        known = EffectsTwin(self.method)
         given = self.settings.rounds
         epochs = EPOCHS if given is None else max(1, given)
 
@@ -114,18 +114,20 @@ class TwinForm(Form):
             first = len(iterates) // 2 if self.method.walk.samples else -1
             kept = np.array(iterates[first:])
             mean = kept.mean(axis=0)
+            effects, numbers = known.train(block, public)
             found = {
-                "baseline": baseline + mean[:, -1],
+                "baseline": mean[:, -1],
+                "effects": effects,
                 "neighbour": index,
                 "similarity": mean[:, :-1],
                 "doubt": kept[:, :, :-1].var(axis=0).mean(axis=1),
-                "noise": np.full(items, variance_of_means(data)),
+                "noise": np.full(items, numbers[0]),
             }
             return {name: as_rows(array) for name, array in found.items()}
 
-        return Round(
-            "learn", raw_parts(items, neighbours, None), contribute, keep
-        )
+        width, _ = known.sizes(public)
+        parts = raw_parts(items, neighbours, None, effects=width)
+        return Round("learn", parts, contribute, keep)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,10 +285,10 @@ def square(value: Floats) -> Floats:
 
 
 def raw_parts(
-    items: int, neighbours: int, claim: Claim | None
+    items: int, neighbours: int, claim: Claim | None, *, effects: int = 0
 ) -> tuple[Part, ...]:
     """Unbounded arrays, for `none` and `paper`: baseline and noise, neighbours,
-    similarities, their variance."""
+    similarities, their variance; for `none` also effects and tastes."""
     sizes = {
         "baseline": 1,
         "neighbour": neighbours,
@@ -294,6 +296,8 @@ def raw_parts(
         "doubt": 1,
         "noise": 1,
     }
+    if effects:
+        sizes["effects"] = effects
     return tuple(
         Part(
             name,
@@ -320,16 +324,3 @@ def as_rows(array: NDArray[np.number]) -> Rows:
 def keep(state: RowState, released: Mapping[str, Released]) -> RowState:
     """What was made takes the place of what was there; parts have the names of fields."""
     return state.after(**{name: part.value for name, part in released.items()})
-
-
-def variance_of_means(data: Data) -> float:
-    """Mean squared error of item means and levels alone, each rating predicted without
-    itself: not below the truth.
-
-    The error of the training ratings themselves, which also made the similarities, would
-    promise far too much.
-    """
-    counts = np.repeat(np.diff(data.ptr), np.diff(data.ptr))
-    total = np.repeat(data.total, np.diff(data.ptr))
-    error = data.dev - (total - data.dev) / (counts - 1 + SHRINK)
-    return float((error**2).mean()) if len(error) else 1.0
