@@ -22,8 +22,8 @@ from tacit.evaluation.excess import Loud, LoudLists
 from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.evaluation.told import (
     LISTS,
+    CostLaw,
     Kind,
-    Law,
     ToldCost,
     closed,
     points_of,
@@ -122,7 +122,7 @@ def loud_of(name: str, runs: list[dict[str, Any]]) -> Loud | LoudLists:
     made, start, steps = _begin(method)
 
     def left(logs: Any) -> float:
-        found = points.values - closed(Law("cost", made(*logs)), points)
+        found = points.values - closed(CostLaw("cost", made(*logs)), points)
         far = float(((logs - start) ** 2).sum())
         return float(np.sqrt(found**2 + ROBUST**2).sum() + 0.1 * far)
 
@@ -158,7 +158,7 @@ def told_of(
     """Fitted from scratch, or in a few steps from the scales of more runs."""
     method, unit = name.split()
     points = points_of(method, unit, kind, runs, MUS)
-    left = points.values - closed(Law(kind, loud), points)
+    left = points.values - closed(CostLaw(kind, loud), points)
     steps = 60 if start is None else 15
     scales = fit_scales(
         points.places, left, points.groups, start=start, steps=steps

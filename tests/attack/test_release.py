@@ -13,7 +13,7 @@ import tacit
 from tacit.auditing.alone import not_alone
 from tacit.auditing.neighbours import CrowdShape, broken
 from tacit.bound import Box, Sensitivity
-from tacit.bound.box import Listed
+from tacit.bound.box import ListedItems
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.evaluation.release import doubled
@@ -76,7 +76,7 @@ def test_a_bound_that_says_less_would_be_found(
     fitted, ratings, unit, monkeypatch
 ):
     """The hunt can tell: claims of nine tenths are refuted."""
-    for bound in (Box, Listed):
+    for bound in (Box, ListedItems):
         real = bound.sensitivity
 
         def less(self, unit, limited=None, *, real=real):
@@ -108,7 +108,7 @@ def scores_of(epsilon, delta, runs, wrong):
     """What a distinguisher makes of `runs` releases without and with the worst person: she
     adds the far corner of two boxes and a full list to the third. It sees all numbers and weighs
     each by its noise, which is best. `wrong` scales the noise."""
-    bounds = (Box((0.6, 1.0)), Box((0.3, 1.0)), Listed(20))
+    bounds = (Box((0.6, 1.0)), Box((0.3, 1.0)), ListedItems(20))
     corners = (np.array([0.6, 1.0]), np.array([0.3, 1.0]), np.ones(20))
     found = np.zeros((2, runs))
     for bound, corner, share in zip(

@@ -36,7 +36,7 @@ from tacit.federation.protocol.wire import (
     words,
 )
 from tacit.federation.server.store import ServerStore
-from tacit.federation.server.sums import Total
+from tacit.federation.server.sums import RoundTotal
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.ledger.account.account import epsilon
@@ -205,7 +205,7 @@ def test_an_aggregator_that_invented_all_others_faces_a_whole_noise(
     """It knows its own noise exactly, and sees what is published."""
     round_ = arena(noise)
     found = round_.revealed()
-    total = Total(round_.made.layouts(0))
+    total = RoundTotal(round_.made.layouts(0))
     for body in round_.sent():
         total.add(body)
     before = total.sections()[0].words

@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from tacit.auditing.anytime import Evidence, stake, until
+from tacit.auditing.anytime import RunsSoFar, stake, until
 from tacit.auditing.guesses import Guessed, guess
 
 MISTAKE = 0.05
@@ -48,7 +48,7 @@ def test_half_the_noise_is_refuted_before_the_runs_are_used_up():
 
 
 def test_nothing_seen_proves_nothing():
-    assert Evidence().least_mu(MISTAKE) == 0
-    assert not Evidence().refutes(0.0, MISTAKE)
-    chance = Evidence([Guessed(10, 5, 3)])
+    assert RunsSoFar().least_mu(MISTAKE) == 0
+    assert not RunsSoFar().refutes(0.0, MISTAKE)
+    chance = RunsSoFar([Guessed(10, 5, 3)])
     assert chance.least_mu(MISTAKE) == 0

@@ -8,7 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 import tacit
-from tacit.auditing.verdict import NEVER, Finding, Target, Verdict, found
+from tacit.auditing.verdict import (
+    NEVER,
+    AttackFinding,
+    ClaimVerdict,
+    Target,
+    found,
+)
 from tacit.cli.main import tacit as command
 from tacit.errors import SettingError
 
@@ -107,10 +113,10 @@ def test_nothing_to_audit_is_said():
 
 def test_verdicts():
     target = Target("bias", "user", "sound", 2.0)
-    assert found(target, "a", 2.1).verdict is Verdict.REFUTED
-    assert found(target, "a", 0.0, leak=True).verdict is Verdict.LEAK
+    assert found(target, "a", 2.1).verdict is ClaimVerdict.REFUTED
+    assert found(target, "a", 0.0, leak=True).verdict is ClaimVerdict.LEAK
     half = found(target, "a", 1.0)
     assert half.words == "not refuted (at most 50% of the claim was reached)"
     assert half.facts()["reached"] == 0.5
-    assert isinstance(half, Finding)
+    assert isinstance(half, AttackFinding)
     assert found(target, "a", 0.0, leak=True).facts()["measured"] is None

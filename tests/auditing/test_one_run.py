@@ -136,13 +136,13 @@ def test_the_published_model_alone_shows_a_bare_sum(people):
     from tacit.auditing.attacks import PUBLISHED
     from tacit.auditing.attacks import one_run as attack
     from tacit.auditing.ground import Ground
-    from tacit.auditing.verdict import Target, Verdict
+    from tacit.auditing.verdict import ClaimVerdict, Target
 
     ground = Ground(people, SHAPE)
     findings = attack(Target("bias", "user", "none", 1.0), ground)
     black = next(f for f in findings if f.attack == PUBLISHED)
-    assert black.verdict is Verdict.REFUTED
-    assert any(f.verdict is Verdict.LEAK for f in findings)
+    assert black.verdict is ClaimVerdict.REFUTED
+    assert any(f.verdict is ClaimVerdict.LEAK for f in findings)
     sound = Target("bias", "user", "sound", 1.0, mistake=NEVER)
     assert not any(f.fell for f in attack(sound, ground))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.auditing import parties
-from tacit.auditing.verdict import NEVER, Target, Verdict
+from tacit.auditing.verdict import NEVER, ClaimVerdict, Target
 from tacit.federation.device import device
 
 DEVICES = 120
@@ -22,7 +22,7 @@ def test_neither_server_learns_more_than_is_claimed_and_both_learn_all(unit):
     aggregator, recommender, both = views(unit)
     assert not aggregator.fell
     assert not recommender.fell
-    assert both.verdict is Verdict.LEAK
+    assert both.verdict is ClaimVerdict.LEAK
     assert both.calibration == "none"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.auditing.hunt import hunt
-from tacit.bound import Box, Listed, Rows
+from tacit.bound import Box, ListedItems, Rows
 from tacit.errors import Failure
 
 STEPS = 64
@@ -51,8 +51,8 @@ def listing(bound):
 CASES = [
     (Box((1.0, 0.4), STEPS), boxed),
     (Box((1.0,) * 5, STEPS), boxed),
-    (Listed(3, STEPS), listing),
-    (Listed(10, STEPS), listing),
+    (ListedItems(3, STEPS), listing),
+    (ListedItems(10, STEPS), listing),
 ]
 
 
@@ -68,7 +68,7 @@ def test_no_neighbour_breaks_it_and_one_comes_close(bound, people, unit):
 
 def test_a_list_that_is_replaced_costs_more_than_one_that_goes():
     """And less than two rows of that norm, which would be 6: no number is negative."""
-    one, two = (Listed(9, 1).sensitivity(unit) for unit in ("user", "rating"))
+    one, two = (ListedItems(9, 1).sensitivity(unit) for unit in ("user", "rating"))
     assert (one.l2, one.l1) == (3, 9)
     assert (two.l2, two.l1) == (sqrt(18), 18)
 
@@ -82,7 +82,7 @@ def test_numbers_outside_the_box_are_cut():
 def test_what_the_code_must_not_send_is_refused():
     twice = Rows(np.array([0, 2]), np.array([4, 4]), np.ones((2, 1)))
     with pytest.raises(Failure, match="twice"):
-        Listed(5).apply(twice)
+        ListedItems(5).apply(twice)
     lines = Rows(np.array([0, 2]), np.array([0, 0]), np.ones((2, 2)))
     with pytest.raises(Failure, match="one line"):
         Box((1.0, 1.0)).apply(lines)
@@ -94,4 +94,4 @@ def test_what_the_code_must_not_send_is_refused():
 
 def test_a_list_that_is_too_long_is_cut():
     rows = Rows(np.array([0, 1, 4]), np.array([7, 1, 2, 3]), np.ones((4, 1)))
-    assert Listed(2, 1).apply(rows).ravel().tolist() == [1, 1, 1, 0]
+    assert ListedItems(2, 1).apply(rows).ravel().tolist() == [1, 1, 1, 0]

@@ -248,7 +248,7 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
 
 
 def summed(layout: wire.PartLayout, bodies: list[bytes]) -> np.ndarray:
-    total = sums.Total((layout,))
+    total = sums.RoundTotal((layout,))
     for body in bodies:
         total.add(body)
     return total.sections()[0].words

@@ -25,7 +25,7 @@ from tacit.auditing.pairs import (
     records,
     turned,
 )
-from tacit.auditing.reach import Best, Found, Release, Tried
+from tacit.auditing.reach import Best, Found, ReachedRelease, TriedPair
 from tacit.auditing.transcript import (
     Cells,
     contributed,
@@ -71,7 +71,7 @@ class Adversary:
         self.rng = rng
         events = {event.name: event for event in walked.run.events}
         self.releases = [
-            Release(step, part, events[f"{step.round.name}/{part.name}"])
+            ReachedRelease(step, part, events[f"{step.round.name}/{part.name}"])
             for step in walked.steps
             if step.released is not None and is_readable(step)
             for part in step.round.parts
@@ -141,9 +141,9 @@ class Adversary:
             ]
             best.take(self._tried(uphill(starts, worth, self.like)))
 
-    def _tried(self, pairs: list[Pair]) -> Tried:
+    def _tried(self, pairs: list[Pair]) -> TriedPair:
         if not pairs:
-            return Tried([], np.zeros((0, len(self.releases))))
+            return TriedPair([], np.zeros((0, len(self.releases))))
         one, other = records(pairs, self.like, self.unit)
         last = max(self.like.n_users, 1) - 1
         who = np.array([min(pair.who, last) for pair in pairs], np.int64)
@@ -156,7 +156,7 @@ class Adversary:
                 strict=True,
             )
         ]
-        return Tried(pairs, np.stack(columns, axis=1))
+        return TriedPair(pairs, np.stack(columns, axis=1))
 
 
 def _moves(

@@ -26,7 +26,7 @@ def stake(chance: float) -> float:
 
 
 @dataclass
-class Evidence:
+class RunsSoFar:
     """The runs so far."""
 
     runs: list[Guessed] = field(default_factory=list)
@@ -59,9 +59,9 @@ class Evidence:
 
 def until(
     runs: Iterable[Guessed], mu: float, mistake: float
-) -> Iterator[Evidence]:
+) -> Iterator[RunsSoFar]:
     """The evidence after each run; ends with the run that refutes `mu`."""
-    seen = Evidence()
+    seen = RunsSoFar()
     for found in runs:
         seen.add(found)
         yield seen

@@ -14,7 +14,7 @@ from tacit.auditing.devices import play_devices
 from tacit.auditing.ground import Ground
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
 from tacit.auditing.one_run import OneRun, measure, run_once
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.auditing.walk import Walk, walk
 from tacit.data.catalogue import Catalogue
 from tacit.ledger.account import account
@@ -31,7 +31,7 @@ ABOVE = 1 + 1e-9
 SUREST = 0.2
 """Of the canaries that are guessed from a published model."""
 
-GroundAttack = Callable[[Target, Ground], list[Finding]]
+GroundAttack = Callable[[Target, Ground], list[AttackFinding]]
 
 
 def proven(one: OneRun, target: Target) -> float:
@@ -52,7 +52,7 @@ VIEWS = ("transcript", "published")
 
 def one_run(
     target: Target, ground: Ground, views: Sequence[str] = VIEWS
-) -> list[Finding]:
+) -> list[AttackFinding]:
     """A fit with canaries: what is bare, then the transcript, then the published model."""
     one = run_once(
         ground.method(target), ground.people, ground.canaries, target.unit
@@ -65,7 +65,7 @@ def one_run(
     return [finding for finding in findings if finding is not None]
 
 
-def worst_pair(target: Target, ground: Ground) -> list[Finding]:
+def worst_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     """The pair of neighbours that the plan tells apart best, by search: no statistics."""
     if target.calibration != "sound":
         return []
@@ -105,7 +105,7 @@ def worst_pair(target: Target, ground: Ground) -> list[Finding]:
     return [replace(finding, mistake=0.0)]
 
 
-def device_game(target: Target, ground: Ground) -> list[Finding]:
+def device_game(target: Target, ground: Ground) -> list[AttackFinding]:
     """Where every device randomizes for itself: one device, two records, many runs."""
     if target.calibration != "sound":
         return []
@@ -138,7 +138,7 @@ def device_game(target: Target, ground: Ground) -> list[Finding]:
     return [finding]
 
 
-def _bare(target: Target, one: OneRun) -> Finding | None:
+def _bare(target: Target, one: OneRun) -> AttackFinding | None:
     """Sums of people's numbers that were released without noise."""
     bare = [
         f"{step.round.name}/{part.name}"
@@ -169,7 +169,7 @@ def _is_bare(part: Part, released: Released, target: Target) -> bool:
     return target.calibration == "none" or not inside
 
 
-def _transcript(target: Target, one: OneRun) -> Finding | None:
+def _transcript(target: Target, one: OneRun) -> AttackFinding | None:
     told = one.transcript
     if not told.moves.any():
         return None
@@ -189,7 +189,7 @@ def _transcript(target: Target, one: OneRun) -> Finding | None:
     )
 
 
-def _published(target: Target, one: OneRun) -> Finding:
+def _published(target: Target, one: OneRun) -> AttackFinding:
     """Guess half of the canaries by a rule that the other half taught."""
     half = np.arange(len(one.coins)) % 2 == 0
     told = features(one.shared, one.canaries)

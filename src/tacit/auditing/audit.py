@@ -14,8 +14,8 @@ from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import (
     MISTAKE,
+    AttackFinding,
     Calibration,
-    Finding,
     Target,
     found,
 )
@@ -39,16 +39,16 @@ DELTA = 1e-6
 class Audit:
     """All findings, and how sure they are together."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[AttackFinding, ...]
     mistake: float
     """Chance that any true claim among them is refuted."""
     quick: bool
     command: str = ""
 
     @property
-    def best(self) -> tuple[Finding, ...]:
+    def best(self) -> tuple[AttackFinding, ...]:
         """The attack that did best on each target, in the order of the targets."""
-        chosen: dict[tuple[str, ...], Finding] = {}
+        chosen: dict[tuple[str, ...], AttackFinding] = {}
         for finding in self.findings:
             now = chosen.get(finding.target)
             if now is None or finding.reached > now.reached:
@@ -56,7 +56,7 @@ class Audit:
         return tuple(chosen.values())
 
     @property
-    def fell(self) -> tuple[Finding, ...]:
+    def fell(self) -> tuple[AttackFinding, ...]:
         """Claims of `sound` that did not stand: none, unless something is wrong."""
         return tuple(
             finding
@@ -115,7 +115,7 @@ def audit(
     each = mistake / max(measured * len(asked), 1)
     place = ground or invented_ground(quick)
     chosen = _named(attacks)
-    findings: list[Finding] = []
+    findings: list[AttackFinding] = []
     for done, target in enumerate(asked):
         if progress is not None:
             progress(done, len(asked), target.method)
@@ -151,7 +151,7 @@ def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
 
 def _attacked(
     target: Target, place: Ground, attacks: Iterable[GroundAttack]
-) -> list[Finding]:
+) -> list[AttackFinding]:
     made = [finding for attack in attacks for finding in attack(target, place)]
     if not made:
         made = [

@@ -7,7 +7,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from tacit import __version__
-from tacit.auditing.verdict import Finding
+from tacit.auditing.verdict import AttackFinding
 from tacit.page import card, cards, page, paragraph, table
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def epsilon_text(number: float) -> str:
     return "infinite" if isinf(number) else f"{number:.2f}"
 
 
-def line(audit: Audit, finding: Finding) -> list[str]:
+def line(audit: Audit, finding: AttackFinding) -> list[str]:
     """One row of the table: a target, by the attack that did best."""
     proven = "–" if isinf(finding.proven) else f"{finding.proven:.2f}"
     claimed = "–" if finding.calibration == "none" else f"{finding.claimed:g}"

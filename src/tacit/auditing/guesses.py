@@ -40,7 +40,7 @@ class Guessed:
     right: int
 
 
-class Curve(Protocol):
+class TradeOff(Protocol):
     """A trade-off curve: how well one person in or out may be told apart."""
 
     def most(self, wrong: float) -> float:
@@ -148,7 +148,7 @@ def chance_pure(found: Guessed, epsilon: float) -> float:
     return float(bdtrc(found.right - 1, found.made, 1 / (1 + exp(-epsilon))))
 
 
-def is_possible(found: Guessed, curve: Curve, mistake: float) -> bool:
+def is_possible(found: Guessed, curve: TradeOff, mistake: float) -> bool:
     """Whether a mechanism with this curve may make at least so many right guesses with a
     chance of `mistake`, whatever depends on what.
 

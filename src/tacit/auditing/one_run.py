@@ -63,7 +63,7 @@ class OneRun:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredEpsilons:
     """Epsilons that the fit surely costs at its delta."""
 
     independent: float
@@ -130,7 +130,7 @@ def measure(
     *,
     delta: float,
     mistake: float,
-) -> Measured:
+) -> MeasuredEpsilons:
     """What the scores of a transcript prove."""
     many = round(MOST_GUESSED * len(coins))
     found = guess(told.scores, coins, many)
@@ -139,10 +139,12 @@ def measure(
     if told.pure:
         proven = PureCurve(least_epsilon(found, mistake)).epsilon(delta)
         reachable = PureCurve(most).epsilon(delta)
-        return Measured(proven, proven, found.right, found.made, reachable)
+        return MeasuredEpsilons(
+            proven, proven, found.right, found.made, reachable
+        )
     few = max(1, round(FEW_GUESSED * len(coins)))
     surest = guess(told.scores, coins, few)
-    return Measured(
+    return MeasuredEpsilons(
         GaussianCurve(least_mu(found, mistake)).epsilon(delta),
         GaussianCurve(least_mu_any(surest, mistake)).epsilon(delta),
         found.right,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.guesses import Guessed, guess, is_possible
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.errors import DataError
 from tacit.units import Unit
 
@@ -66,7 +66,7 @@ def audit_lists(
     unit: Unit = "user",
     mistake: float = 0.05,
     name: str = "theirs",
-) -> Finding:
+) -> AttackFinding:
     """What two sets of lists prove about a claim.
 
     `before` and `after` are csv or parquet files with the columns `item` and `score` (the

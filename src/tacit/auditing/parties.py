@@ -27,7 +27,7 @@ from tacit.auditing.guesses import (
     least_mu_any,
 )
 from tacit.auditing.one_run import MOST_GUESSED
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.device.device import Device
@@ -62,7 +62,7 @@ SUREST = 0.2
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenByParty:
     """Bytes that a party received or stored."""
 
     party: str
@@ -74,11 +74,11 @@ class Seen:
 class Recorder:
     """All that the parties of one round saw."""
 
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[SeenByParty] = field(default_factory=list)
 
     def note(self, party: str, what: str, data: bytes) -> None:
         """One more message or file."""
-        self.seen.append(Seen(party, what, data))
+        self.seen.append(SeenByParty(party, what, data))
 
     def of(self, party: str, what: str) -> list[bytes]:
         """What a party saw of one kind, in order."""
@@ -153,7 +153,9 @@ def record(unit: Unit, epsilon: float, delta: float, devices: int) -> Recorded:
     return Recorded(recorder, made, coins, secrets, records, state)
 
 
-def audit_parties(target: Target, devices: int = DEVICES) -> list[Finding]:
+def audit_parties(
+    target: Target, devices: int = DEVICES
+) -> list[AttackFinding]:
     """What either server, and both together, find out about the coins."""
     done = record(target.unit, target.epsilon, target.delta, devices)
     return [
@@ -163,7 +165,7 @@ def audit_parties(target: Target, devices: int = DEVICES) -> list[Finding]:
     ]
 
 
-def _aggregator(target: Target, done: Recorded) -> Finding:
+def _aggregator(target: Target, done: Recorded) -> AttackFinding:
     """Masked words, sizes, headers: a rule from half of the devices, used on the others."""
     bodies = done.recorder.of(AGGREGATOR, "upload")
     sizes = {len(body) for body in bodies}
@@ -188,7 +190,7 @@ def _aggregator(target: Target, done: Recorded) -> Finding:
     )
 
 
-def _recommender(target: Target, done: Recorded) -> Finding:
+def _recommender(target: Target, done: Recorded) -> AttackFinding:
     """The aggregator's answer with all masks off: a sum with the aggregator's noise."""
     header, payload = unpack(Sum, done.recorder.of(RECOMMENDER, "sum")[0])
     layouts = done.made.layouts(0)
@@ -224,7 +226,7 @@ def _recommender(target: Target, done: Recorded) -> Finding:
     )
 
 
-def _both(target: Target, done: Recorded) -> Finding:
+def _both(target: Target, done: Recorded) -> AttackFinding:
     """Words and masks in one hand: every contribution lies open, which is not claimed
     against."""
     layout = done.made.layouts(0)[0]

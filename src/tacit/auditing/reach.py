@@ -54,14 +54,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedPair:
     pairs: list[Pair]
     shares: Floats
     """One row a pair, one column a release: of its bound."""
 
 
 @dataclass(frozen=True)
-class Release:
+class ReachedRelease:
     step: Walked
     part: Part
     event: Event
@@ -119,7 +119,7 @@ TOGETHER = -1
 class Best:
     """The best pairs of each release, and of all together."""
 
-    def __init__(self, releases: Sequence[Release], kept: int) -> None:
+    def __init__(self, releases: Sequence[ReachedRelease], kept: int) -> None:
         self.releases = releases
         self.kept = kept
         self._pairs: list[Pair] = []
@@ -130,7 +130,7 @@ class Best:
         """Those that are worth changing: the best of all together first."""
         return self._pairs
 
-    def take(self, tried: Tried) -> None:
+    def take(self, tried: TriedPair) -> None:
         """Keep what is better than before."""
         pairs = self._pairs + tried.pairs
         shares = np.concatenate([self._shares, tried.shares])

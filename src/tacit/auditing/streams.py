@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.ground import Ground
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
@@ -153,7 +153,7 @@ class StreamHunt:
         return loop.state
 
 
-def calendar_pair(target: Target, ground: Ground) -> list[Finding]:
+def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     """The pair of streams that a calendar of the method tells apart best: the busiest of the
     invented people, each offered in every week. No statistics."""
     if target.method not in FORMS or target.calibration != "sound":

@@ -1,7 +1,7 @@
 """What an attack on a claim found: the small typed result that every attack fills.
 
 An attack takes a *Target* (a method, its unit, its calibration and the epsilon that it claims)
-and gives a *Finding*: an epsilon that the mechanism surely costs, but for a stated chance of
+and gives a *finding*: an epsilon that the mechanism surely costs, but for a stated chance of
 a mistake. Above the claim, the claim is refuted. Below it nothing is proven: the finding says
 how much of the claim the attack reached.
 """
@@ -22,7 +22,7 @@ NEVER = 1e-9
 """The same in automatic tests, which must not fail by chance."""
 
 
-class Verdict(Enum):
+class ClaimVerdict(Enum):
     """What may be said of a claim after an attack."""
 
     REFUTED = "refuted"
@@ -47,7 +47,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Finding:
+class AttackFinding:
     """What one attack found about one target.
 
     Guarantee: where `measured` exceeds `claimed`, a claim that holds was met with a chance of
@@ -83,18 +83,18 @@ class Finding:
         return self.method, self.unit, self.calibration
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ClaimVerdict:
         """Refuted above the claim; a leak is refuted without a number."""
         if self.leak:
-            return Verdict.LEAK
+            return ClaimVerdict.LEAK
         if self.measured > self.claimed:
-            return Verdict.REFUTED
-        return Verdict.NOT_REFUTED
+            return ClaimVerdict.REFUTED
+        return ClaimVerdict.NOT_REFUTED
 
     @property
     def fell(self) -> bool:
         """Whether the claim did not stand."""
-        return self.verdict is not Verdict.NOT_REFUTED
+        return self.verdict is not ClaimVerdict.NOT_REFUTED
 
     @property
     def reached(self) -> float:
@@ -134,7 +134,7 @@ class Attack(Protocol):
 
     name: str
 
-    def __call__(self, target: Target) -> Finding | None:
+    def __call__(self, target: Target) -> AttackFinding | None:
         """What it found; None where it does not apply to this target."""
 
 
@@ -148,9 +148,9 @@ def found(
     note: str = "",
     witness: str = "",
     box: Literal["white", "black"] = "black",
-) -> Finding:
+) -> AttackFinding:
     """A finding about this target."""
-    return Finding(
+    return AttackFinding(
         attack=attack,
         method=target.method,
         unit=target.unit,

@@ -2,7 +2,7 @@
 knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
-from tacit.bound.box import Box, Listed
+from tacit.bound.box import Box, ListedItems
 from tacit.bound.centre import CentredCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
 from tacit.bound.counted_gram import CountedGram
@@ -20,7 +20,7 @@ __all__ = [
     "EntryGram",
     "FactorGram",
     "LevelCells",
-    "Listed",
+    "ListedItems",
     "OwnMeans",
     "PersonCount",
     "RowClip",

@@ -83,7 +83,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedItems:
     """At most `most` items of a person, each counted once.
 
     Guarantee: a person adds a vector of zeros and at most `most` entries of `steps`. One more

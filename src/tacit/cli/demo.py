@@ -19,7 +19,7 @@ LISTED = 8
 """Lines of each list."""
 
 
-class Invented(NamedTuple):
+class DemoPerson(NamedTuple):
     """Somebody whom we made up, so that a stranger can judge the list."""
 
     name: str
@@ -30,7 +30,7 @@ class Invented(NamedTuple):
 
 
 PEOPLE = (
-    Invented(
+    DemoPerson(
         "Ada",
         "crime, noir and mysteries, and no love stories",
         ("Crime", "Noir", "Mystery"),
@@ -43,7 +43,7 @@ PEOPLE = (
             "The Notebook": 1.0,
         },
     ),
-    Invented(
+    DemoPerson(
         "Ben",
         "what the whole family can watch and sing, and nothing that frightens",
         ("Animation", "Family", "Musical"),
@@ -56,7 +56,7 @@ PEOPLE = (
             "Alien": 1.0,
         },
     ),
-    Invented(
+    DemoPerson(
         "Cleo",
         "other worlds, with spaceships or with dragons",
         ("Science Fiction", "Fantasy"),
@@ -187,7 +187,7 @@ def _as_json(
     )
 
 
-def _show(model: Model, who: Invented, lines: list[Recommendation]) -> None:
+def _show(model: Model, who: DemoPerson, lines: list[Recommendation]) -> None:
     rated = ", ".join(
         f"{film} {stars:g}" for film, stars in who.ratings.items()
     )

@@ -24,7 +24,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Invented:
+class InventedPerson:
     """One invented person."""
 
     name: str
@@ -39,13 +39,13 @@ class Invented:
         return Own(np.array(self.items, np.int64), np.array(self.values))
 
 
-def invent(ratings: Ratings, items: Catalogue | None) -> list[Invented]:
+def invent(ratings: Ratings, items: Catalogue | None) -> list[InventedPerson]:
     """Three people: of three genres if the catalogue has any, else of three degrees of
     fame."""
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
     famous = np.argsort(-counts, kind="stable")
     famous = famous[counts[famous] > 0][:KNOWN]
-    found: list[Invented] = []
+    found: list[InventedPerson] = []
     if items is not None and items.tagged is not None and len(items.tags) > 2:
         # The ratings have the catalogue's own index where one was given.
         found = _by_genre(famous, items)
@@ -54,10 +54,12 @@ def invent(ratings: Ratings, items: Catalogue | None) -> list[Invented]:
     return found
 
 
-def _by_genre(famous: NDArray[np.int64], items: Catalogue) -> list[Invented]:
+def _by_genre(
+    famous: NDArray[np.int64], items: Catalogue
+) -> list[InventedPerson]:
     assert items.tagged is not None
     tagged = items.tagged[famous].astype(np.bool_)
-    out: list[Invented] = []
+    out: list[InventedPerson] = []
     taken: set[int] = set()
     # Genres that some but not most famous items have tell people apart best.
     share = tagged.mean(axis=0)
@@ -80,7 +82,7 @@ def _by_genre(famous: NDArray[np.int64], items: Catalogue) -> list[Invented]:
     return out
 
 
-def _by_fame(famous: NDArray[np.int64]) -> list[Invented]:
+def _by_fame(famous: NDArray[np.int64]) -> list[InventedPerson]:
     rows = famous.tolist()
     out = []
     third = max(len(rows) // 3, 1)
@@ -99,8 +101,8 @@ def _by_fame(famous: NDArray[np.int64]) -> list[Invented]:
 
 def _person(
     name: str, likes: tuple[int, ...], dislikes: tuple[int, ...]
-) -> Invented:
-    return Invented(
+) -> InventedPerson:
+    return InventedPerson(
         name,
         (*likes, *dislikes),
         (*(2.0 - place % 2 for place in range(len(likes))),)
@@ -108,7 +110,9 @@ def _person(
     )
 
 
-def shown(personal: PersonalModel, people: list[Invented]) -> list[list[Any]]:
+def shown(
+    personal: PersonalModel, people: list[InventedPerson]
+) -> list[list[Any]]:
     """The list of each, as rows of the catalogue."""
     lists = []
     for person in people:

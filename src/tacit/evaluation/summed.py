@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from tacit.bound import Box, Listed, Rows
+from tacit.bound import Box, ListedItems, Rows
 from tacit.evaluation.scored import Score, ScoreSettings, person_of, score
 from tacit.methods.base import Method, Public, Settings
 from tacit.model.model import Model
@@ -104,7 +104,7 @@ class MeasuredMethod(Method):
         every = {
             "errors": Part("errors", 1, Box(COUNTED["errors"]), width=2),
             "hits": Part("hits", 1, Box(COUNTED["hits"]), width=2),
-            "lists": Part("lists", items, Listed(most)),
+            "lists": Part("lists", items, ListedItems(most)),
         }
         whole = sum(SHARES[name] for name in settings.parts)
         parts = tuple(

@@ -21,7 +21,7 @@ from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
 from tacit.evaluation.code import code_digest
 from tacit.evaluation.how import HeldBack
-from tacit.evaluation.invented import Invented, invent, shown
+from tacit.evaluation.invented import InventedPerson, invent, shown
 from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.metrics import Ranking, mae, rmse
@@ -50,7 +50,7 @@ class SweepTask:
     items: Catalogue | None
     how: HeldBack
     arms: list[Arm]
-    people: list[Invented] = field(default_factory=list)
+    people: list[InventedPerson] = field(default_factory=list)
     public: PublicPeople | None = None
     _last: tuple[int, Prepared] | None = None
 

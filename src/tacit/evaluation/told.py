@@ -85,7 +85,7 @@ def seen(method: str, kind: Kind, run: dict[str, Any], value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Law:
+class CostLaw:
     """The closed form, on the kriged scale."""
 
     kind: Kind
@@ -158,7 +158,7 @@ def shape_of(method: str, unit: str, run: dict[str, Any]) -> PublicShape:
     )
 
 
-def closed(law: Law, points: Points) -> Matrix:
+def closed(law: CostLaw, points: Points) -> Matrix:
     """What the closed form foretells of every point."""
     pairs = zip(points.shapes, points.budgets, strict=True)
     return np.array([law.at(shape, float(mu)) for shape, mu in pairs])
@@ -168,7 +168,7 @@ def closed(law: Law, points: Points) -> Matrix:
 class ToldCost:
     """Law and surface, and how far they were off where sets were left out."""
 
-    law: Law
+    law: CostLaw
     surface: Surface
     """Through what the law leaves."""
     base: Matrix
@@ -235,7 +235,7 @@ def told(
     loud: Loud | LoudLists,
 ) -> ToldCost:
     """From points and what was fitted to them."""
-    law = Law(kind, loud)
+    law = CostLaw(kind, loud)
     base = closed(law, points)
     surface = Surface(
         points.places, points.values - base, points.groups, scales

@@ -40,7 +40,12 @@ from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
 from tacit.fitting.rehearse import rehearse
 from tacit.fitting.totals import Totals, steady_now
-from tacit.fitting.weekly import Standing, check_arrays, past_arrays, standing
+from tacit.fitting.weekly import (
+    CalendarStanding,
+    check_arrays,
+    past_arrays,
+    standing,
+)
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.receipts import Receipt
 from tacit.ledger.book.weeks import begin_week, end_week
@@ -139,7 +144,7 @@ class Releases:
             }
             self.diary.write(paid, receipt)
         self.receipt = Receipt(**receipt)
-        self.standing: Standing = standing(
+        self.standing: CalendarStanding = standing(
             self.diary, self.order.book, self.receipt, self.calendar
         )
 

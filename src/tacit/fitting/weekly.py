@@ -29,7 +29,7 @@ RESTORE = "bring back the latest copy of the folder; nothing was released"
 
 
 @dataclass(frozen=True)
-class Standing:
+class CalendarStanding:
     """How far a calendar is."""
 
     book: list[Week]
@@ -51,7 +51,7 @@ class Standing:
 
 def standing(
     diary: Diary, book: Book, receipt: Receipt, calendar: Calendar
-) -> Standing:
+) -> CalendarStanding:
     """Where the calendar is, if folder and book agree."""
     known = weeks(book, receipt)
     _check_book(diary, book, known)
@@ -82,7 +82,7 @@ def standing(
                     place=book.place,
                     remedy=RESTORE,
                 )
-    return Standing(known, counted, seal)
+    return CalendarStanding(known, counted, seal)
 
 
 def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:

@@ -156,7 +156,7 @@ def likings(loadings: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class InventedCells:
     """Some people's ratings, each person's items ascending."""
 
     count: NDArray[np.int64]
@@ -164,7 +164,7 @@ class Cells:
     value: NDArray[np.float32]
 
 
-def people(world: World, rng: np.random.Generator, count: int) -> Cells:
+def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
     """So many people's ratings, on the scale of the schema."""
     items = len(world.baseline)
     counts = world.activity.draw(rng, count, items)
@@ -173,7 +173,7 @@ def people(world: World, rng: np.random.Generator, count: int) -> Cells:
         _block(world, expected, rng, counts[at : at + BLOCK])
         for at in range(0, count, BLOCK)
     ]
-    return Cells(
+    return InventedCells(
         counts,
         np.concatenate([part[0] for part in parts]).astype(np.uint32),
         np.concatenate([part[1] for part in parts]).astype(np.float32),

@@ -45,7 +45,7 @@ LEAN = 2.0
 MovieLens 100K and kept, not tuned; no model releases it."""
 
 
-class Fitted(Protocol):
+class FittedMethod(Protocol):
     """A method that was fitted."""
 
     @property
@@ -93,7 +93,7 @@ def writable(out: str | Path) -> Path:
 
 
 def synthesize(
-    model: Model | Fitted,
+    model: Model | FittedMethod,
     *,
     people: int = 1000,
     seed: int = 0,

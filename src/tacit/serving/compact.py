@@ -43,7 +43,7 @@ TYPES = {"f32": "<f4", "f16": "<f2", "i8": "<i1", "u16": "<u2", "u32": "<u4"}
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedModel:
     """A model as one run of bytes."""
 
     data: bytes
@@ -68,7 +68,9 @@ class _Coded:
     """Of an int8: what one level means, by column."""
 
 
-def pack(shared: Shared, name: str, precision: Precision = "auto") -> Packed:
+def pack(
+    shared: Shared, name: str, precision: Precision = "auto"
+) -> PackedModel:
     """The model as the page reads it. `name` is what the server calls it."""
     if precision not in PRECISIONS:
         raise SettingError(
@@ -90,7 +92,7 @@ def pack(shared: Shared, name: str, precision: Precision = "auto") -> Packed:
         "positive": shared.schema.positive,
         "numbers": dict(shared.numbers),
     }
-    return Packed(
+    return PackedModel(
         _assemble(facts, coded),
         {label: each.error for label, each in coded.items()},
     )

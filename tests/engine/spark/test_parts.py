@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from tacit.data.schema import Schema  # noqa: E402
-from tacit.engine.spark.code import UNLISTED, Code, Names, Numbers  # noqa: E402
+from tacit.engine.spark.code import UNLISTED, Code, IdRows, NumberRows  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
@@ -18,7 +18,7 @@ from tacit.engine.spark.wire import (  # noqa: E402
     BLOCK,
     FAULT,
     TOLD,
-    Row,
+    WireRow,
     batches_of,
     guarded,
     narrow,
@@ -95,7 +95,7 @@ def test_ids_are_compared_as_everywhere():
 def test_items_are_named_once_and_rows_counted():
     one = pa.RecordBatch.from_pydict({"item": ["a", "b ", "a", None]})
     two = pa.RecordBatch.from_pydict({"item": ["b", "c", "", "c"]})
-    found = pa.Table.from_batches(Names()(iter([one, two]))).to_pydict()
+    found = pa.Table.from_batches(IdRows()(iter([one, two]))).to_pydict()
     assert found["name"] == ["a", "b", "c", None]
     assert found["count"] == [0, 0, 0, 8]
 
@@ -204,7 +204,7 @@ def test_a_number_in_two_ways_is_noticed():
     rows = sorted_rows(["007", "7"], [0, 1], [1.0, 2.0], [0, 0])
     assert packed([rows])[1]["facts"]["odd"] == 1
     ids = pa.RecordBatch.from_pydict({"user": ["007", "7", "a"]})
-    found = pa.Table.from_batches(Numbers()(iter([ids]))).to_pydict()
+    found = pa.Table.from_batches(NumberRows()(iter([ids]))).to_pydict()
     assert len(set(found["number"])) == 1
     assert len(set(found["written"])) == 2
 
@@ -213,7 +213,7 @@ def test_an_error_in_a_task_says_nothing_of_a_rating():
     class Task:
         @guarded
         def run(self, rows):
-            yield Row(BLOCK, 0, 0, b"")
+            yield WireRow(BLOCK, 0, 0, b"")
             raise ValueError("user 7 rated 5")
 
     found = list(rows_of(batches_of(Task().run(iter(())))))

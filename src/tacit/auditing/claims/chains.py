@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats, Made, printed, table
 from tacit.auditing.gauntlet.game import guess
 from tacit.data.ratings import Ratings
@@ -27,11 +27,13 @@ OWN = 8
 SHARE = 0.005
 
 
-def over_a_chain(what: str, **short: int) -> Callable[[Claim, Force], Seen]:
+def over_a_chain(
+    what: str, **short: int
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on all coins of one chain. `what` is published: similarities of all pairs,
     or factors; `short` is a shorter chain, for a quick look."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         rng = np.random.default_rng(11)
         # The crowd is the same in every audit; coins are not, or their chance is none.
         coins = np.random.default_rng().random(CANARIES) < 0.5
@@ -39,7 +41,7 @@ def over_a_chain(what: str, **short: int) -> Callable[[Claim, Force], Seen]:
         made = printed(claim, crowd(rng, coins), **settings)
         scores = together(made, what)
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
-        return Seen(
+        return SeenByAttack(
             won.epsilon,
             f"{won.words}; {PEOPLE} people, {ITEMS} items, one sample",
             f"{CANARIES} people who each rate {OWN} rare items alike, there or not",

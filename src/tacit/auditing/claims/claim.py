@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.units import Unit
 
 Expected = Literal["false", "open", "true"]
 """What derivation says: false, not known before it was measured, or true."""
 
 
-class Seen(NamedTuple):
+class SeenByAttack(NamedTuple):
     """What an attack saw."""
 
     measured: float
@@ -31,7 +31,7 @@ class Force(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """A sentence of a paper as something that can be refuted."""
 
     name: str
@@ -44,11 +44,11 @@ class Claim:
     """That Tacit prints it by."""
     unit: Unit
     epsilon: float
-    attack: Callable[[Claim, Force], Seen]
+    attack: Callable[[PaperClaim, Force], SeenByAttack]
     expected: Expected
     delta: float = 0.0
 
-    def audit(self, mistake: float, quick: bool = False) -> Finding:
+    def audit(self, mistake: float, quick: bool = False) -> AttackFinding:
         """Attack it."""
         target = Target(
             self.method,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
@@ -54,7 +54,11 @@ class Made:
 
 
 def printed(
-    claim: Claim, ratings: Ratings, *, noise_off: bool = False, **settings: Any
+    claim: PaperClaim,
+    ratings: Ratings,
+    *,
+    noise_off: bool = False,
+    **settings: Any,
 ) -> Made:
     """One fit as the paper prints it."""
     seen: dict[str, Any] = {}
@@ -97,11 +101,11 @@ def rated_once() -> tuple[Ratings, int, int]:
 
 def tells_exactly(
     number: Callable[[Made], float], **settings: Any
-) -> Callable[[Claim, Force], Seen]:
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by one published number that has no noise: equal in all fits of one
     neighbour, another one in all fits of the other."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         here, cell, _ = rated_once()
         there = other(here, cell, 1.0)
         ones, others = (
@@ -112,12 +116,14 @@ def tells_exactly(
         note = "the number differs from fit to fit: it has noise"
         if exact:
             note = f"{ones.pop():.4f} in every fit, or {others.pop():.4f}"
-        return Seen(inf if exact else 0.0, note, "an item rated once, 5 or 1")
+        return SeenByAttack(
+            inf if exact else 0.0, note, "an item rated once, 5 or 1"
+        )
 
     return attack
 
 
-def tells_existence(claim: Claim, force: Force) -> Seen:
+def tells_existence(claim: PaperClaim, force: Force) -> SeenByAttack:
     """An attack by whether the row of an item moved from its public start at all: without a
     rating it does not, however much noise the others get."""
     here, cell, item = rated_once()
@@ -132,7 +138,7 @@ def tells_existence(claim: Claim, force: Force) -> Seen:
     moved = not any((row == start).all() for row in rows(here))
     exact = still and moved
     note = "the item's row moves in every fit with the rating and in none without it"
-    return Seen(
+    return SeenByAttack(
         inf if exact else 0.0,
         note if exact else "rows move with and without it",
         "an item rated once, or by nobody",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats, other, printed, table
 from tacit.auditing.claims.hua_rounds import every_round
 from tacit.auditing.games import play
@@ -36,11 +36,13 @@ class Sides(NamedTuple):
     right: Floats
 
 
-def one_factor(projected: bool, fixed: bool) -> Callable[[Claim, Force], Seen]:
+def one_factor(
+    projected: bool, fixed: bool
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on S1. `projected`: |u| is cut at 1, as the proof has it; `fixed`: u is that
     of the first neighbour on both sides, which is what the proof is about."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         here, cell = linked()
         there = other(here, cell, 1.0)
         own = people(claim, here)
@@ -58,7 +60,7 @@ def one_factor(projected: bool, fixed: bool) -> Callable[[Claim, Force], Seen]:
             played.append(ratio(seen, one, two, scale))
         won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
         largest = max(np.abs(own).max(), np.abs(moved).max())
-        return Seen(
+        return SeenByAttack(
             won.epsilon,
             f"one factor, unknown start; |u| up to {largest:.2f}",
             "one of 30 people likes three items; one of her ratings goes from 5 to 1",
@@ -77,7 +79,7 @@ def linked() -> tuple[Ratings, int]:
     return table(values), 0
 
 
-def people(claim: Claim, ratings: Ratings) -> Floats:
+def people(claim: PaperClaim, ratings: Ratings) -> Floats:
     """|u| of everybody after the factorization, without noise; the same from every start."""
     found = [
         np.abs(
@@ -136,7 +138,7 @@ VALUE = "one rating changes its value"
 S1 = "theorem 1: S1 is epsilon-private for one record"
 CLAIMS = (
     *(
-        Claim(
+        PaperClaim(
             f"S1 at {epsilon:g}",
             PAPER,
             S1,
@@ -150,7 +152,7 @@ CLAIMS = (
         for epsilon in (0.1, 0.5, 1.0)
     ),
     *(
-        Claim(
+        PaperClaim(
             f"S1 within length 1 at {epsilon:g}",
             PAPER,
             "the same with people's vectors cut to length 1, as the proof has them",
@@ -163,7 +165,7 @@ CLAIMS = (
         )
         for epsilon in (0.1, 0.5, 1.0)
     ),
-    Claim(
+    PaperClaim(
         "S1 for fixed people",
         PAPER,
         "the same where people's vectors come from elsewhere",
@@ -174,7 +176,7 @@ CLAIMS = (
         one_factor(projected=True, fixed=True),
         "true",
     ),
-    Claim(
+    PaperClaim(
         "S2, all rounds",
         PAPER,
         "S2: the recommender, who sees the sums of all rounds, learns epsilon",
@@ -185,7 +187,7 @@ CLAIMS = (
         every_round(rounds=100, present=1.0),
         "open",
     ),
-    Claim(
+    PaperClaim(
         "S3, all rounds",
         PAPER,
         "S3: the same where people come and go, over more rounds",
@@ -196,7 +198,7 @@ CLAIMS = (
         every_round(rounds=200, present=0.3),
         "open",
     ),
-    Claim(
+    PaperClaim(
         "S2, one round",
         PAPER,
         "the same of one round, whose noise is fresh",

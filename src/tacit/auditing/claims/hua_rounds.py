@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats, other, table
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
@@ -37,16 +37,16 @@ SEED = 0
 
 
 @dataclass
-class Training:
+class SchemeSide:
     """One side of the scheme: the profiles of people whose ratings are these."""
 
     ratings: Ratings
     own: Floats
 
     @staticmethod
-    def of(ratings: Ratings) -> Training:
+    def of(ratings: Ratings) -> SchemeSide:
         """From the public seed."""
-        return Training(ratings, np.zeros((ratings.n_users, 1)))
+        return SchemeSide(ratings, np.zeros((ratings.n_users, 1)))
 
     def gradient(self, items: Floats, here: Floats) -> tuple[Floats, Floats]:
         """Everybody's gradients, summed, and how many raters; their profiles move on. Who is
@@ -80,11 +80,13 @@ class Training:
         return total, raters
 
 
-def every_round(rounds: int, present: float) -> Callable[[Claim, Force], Seen]:
+def every_round(
+    rounds: int, present: float
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by the recommender, over so many rounds in which everybody is present with
     this chance."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         here, cell = watched()
         there = other(here, cell, 1.0)
         scale = 2 * SPAN / claim.epsilon
@@ -100,7 +102,7 @@ def every_round(rounds: int, present: float) -> Callable[[Claim, Force], Seen]:
             for true in (here, there)
         ]
         won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
-        return Seen(
+        return SeenByAttack(
             won.epsilon,
             f"one factor, {rounds} rounds, {count} trainings of each; largest loss "
             f"{max(np.abs(each).max() for each in played):.3g}",
@@ -131,8 +133,8 @@ def loss(
     items = np.empty((true.n_items, 1))
     for row in range(len(items)):
         first_profile(SEED + 1, row, items[row])
-    real = Training.of(true)
-    either = [Training.of(world) for world in worlds]
+    real = SchemeSide.of(true)
+    either = [SchemeSide.of(world) for world in worlds]
     eta = rng.laplace(0, scale, items.shape)
     left: list[list[Floats]] = [[], []]
     for _ in range(rounds):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats
 
 PAPER = "McSherry & Mironov 2009"
@@ -40,13 +40,13 @@ def shifted(power: float) -> tuple[float, float]:
 
 def exceeds(
     power: float, norm: int, constant: float
-) -> Callable[[Claim, Force], Seen]:
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on a constant: noise that is scaled to it costs epsilon times the move over
     the constant, exactly (of Laplace noise; of Gaussian noise the same in mu)."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         found = shifted(power)[norm]
-        return Seen(
+        return SeenByAttack(
             claim.epsilon * found / constant,
             f"moves {found:.2f} where {constant:.2f} is charged, exactly",
             "3,229 ratings of items with averages at both ends, and one more",
@@ -57,7 +57,7 @@ def exceeds(
 
 RATING = "one rating comes or goes"
 CLAIMS = (
-    Claim(
+    PaperClaim(
         "covariance in L1",
         PAPER,
         "theorem 5: one rating moves the weighted covariance by at most 2 alpha B + 3 B^2 = 11",
@@ -68,7 +68,7 @@ CLAIMS = (
         exceeds(1.0, 0, LAPLACE),
         "false",
     ),
-    Claim(
+    PaperClaim(
         "covariance in L2",
         PAPER,
         "theorem 5: by at most (1 + 2 sqrt 2) B^2 = 3.83 in L2",

@@ -15,7 +15,7 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy.special import log_ndtr
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats
 
 RATED = 200
@@ -29,10 +29,10 @@ THRESHOLDS = np.geomspace(1e-6, 2.0, 200)
 """Of a guess: s is nearer to 1 than this."""
 
 
-def at_temperature(rho: float) -> Callable[[Claim, Force], Seen]:
+def at_temperature(rho: float) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by the law itself, at this temperature."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         sharp = claim.epsilon / (8 * MOST_LOSS) / rho * RATED
         ones = log_below(THRESHOLDS, 0.0, sharp)
         fives = log_below(THRESHOLDS, HIGH - LOW, sharp)
@@ -41,7 +41,7 @@ def at_temperature(rho: float) -> Callable[[Claim, Force], Seen]:
             for one, five in zip(ones, fives, strict=True)
             if exp(one) > DELTA
         ]
-        return Seen(
+        return SeenByAttack(
             max(max(told), 0.0),
             f"exact, of the stationary law, which a chain need not reach: temperature {rho:g}",
             f"a person who rates {RATED} items 1, or 5",

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tacit.auditing.claims import hua, mcsherry, shin, wang_tang, xian
-from tacit.auditing.claims.claim import Claim
-from tacit.auditing.verdict import MISTAKE, Finding
+from tacit.auditing.claims.claim import PaperClaim
+from tacit.auditing.verdict import MISTAKE, AttackFinding
 
-CLAIMS: tuple[Claim, ...] = (
+CLAIMS: tuple[PaperClaim, ...] = (
     *mcsherry.CLAIMS,
     *hua.CLAIMS,
     *wang_tang.CLAIMS,
@@ -22,8 +22,8 @@ Progress = Callable[[int, int, str], None]
 class Audited(NamedTuple):
     """A claim, and what its attack found."""
 
-    claim: Claim
-    finding: Finding
+    claim: PaperClaim
+    finding: AttackFinding
 
     @property
     def as_expected(self) -> bool:

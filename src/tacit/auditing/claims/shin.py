@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 
-from tacit.auditing.claims.claim import Claim, Force, Seen
+from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.guesses import interval
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
@@ -29,11 +29,13 @@ STILL = 1e-9
 """A gain with which the state stays as it is, so that all rounds are independent."""
 
 
-def bits(calibration: Calibration) -> Callable[[Claim, Force], Seen]:
+def bits(
+    calibration: Calibration,
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by the frequency of bits: everybody gives 1, or everybody 5, whose gradients
     are at the two ends. The chance that all bits of a device are +1 multiplies over rounds."""
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         people = PEOPLE[force.quick]
         ones = counted(claim, calibration, people, 1.0)
         fives = counted(claim, calibration, people, 5.0)
@@ -43,7 +45,7 @@ def bits(calibration: Calibration) -> Callable[[Claim, Force], Seen]:
             least = interval(one, people, each)[0]
             most = interval(five, people, each)[1]
             proven += log(least / most)
-        return Seen(
+        return SeenByAttack(
             max(proven, 0.0),
             f"{len(ones)} rounds answer where {ROUNDS} were meant",
             "everybody gives one item 1, or everybody 5",
@@ -53,7 +55,7 @@ def bits(calibration: Calibration) -> Callable[[Claim, Force], Seen]:
 
 
 def counted(
-    claim: Claim, calibration: Calibration, people: int, stars: float
+    claim: PaperClaim, calibration: Calibration, people: int, stars: float
 ) -> list[int]:
     """How many bits of each round are +1, if all give `stars`."""
     more = {} if calibration == "paper" else {"each": ROUNDS}
@@ -98,7 +100,7 @@ def counted(
 PAPER = "Shin et al. 2018"
 RECORD = "any two records of one person"
 CLAIMS = (
-    Claim(
+    PaperClaim(
         "k + 1 rounds",
         PAPER,
         "algorithm 1 is epsilon-private over its k rounds (it runs from 0 to k)",
@@ -109,7 +111,7 @@ CLAIMS = (
         bits("paper"),
         "false",
     ),
-    Claim(
+    PaperClaim(
         "k rounds",
         PAPER,
         "the same with k rounds, as it is meant",

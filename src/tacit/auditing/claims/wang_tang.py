@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.auditing.claims.chains import over_a_chain
-from tacit.auditing.claims.claim import Claim, Expected, Force, Seen
+from tacit.auditing.claims.claim import (
+    Expected,
+    Force,
+    PaperClaim,
+    SeenByAttack,
+)
 from tacit.auditing.claims.fits import (
     Floats,
     level_of_last,
@@ -31,7 +36,7 @@ RUNS = 4000
 CHUNK = 200
 
 
-def one_step(claim: Claim, force: Force) -> Seen:
+def one_step(claim: PaperClaim, force: Force) -> SeenByAttack:
     """S after one full step, of a person with ratings 5 and 1 in turn, one of which changes.
 
     The step is run without its noise on both neighbours; the printed noise is Laplace on
@@ -60,7 +65,7 @@ def one_step(claim: Claim, force: Force) -> Seen:
         ]
         played.append(np.concatenate(told))
     won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
-    return Seen(
+    return SeenByAttack(
         won.epsilon,
         f"exactly {exact:.0f}: {moved.sum()} entries move, and one is charged",
         f"a person with {RATED} ratings, 5 and 1 in turn; one becomes 1",
@@ -75,7 +80,7 @@ def alternating() -> Ratings:
     return table(np.vstack([mine, crowd]))
 
 
-def _entries(claim: Claim, ratings: Ratings) -> Floats:
+def _entries(claim: PaperClaim, ratings: Ratings) -> Floats:
     """All similarities after the step, from the public random start, without noise."""
     made = printed(claim, ratings, noise_off=True, rounds=1, rescale=RESCALE)
     return np.asarray(made.state.similarity, np.float64).ravel()
@@ -89,7 +94,7 @@ TEMPERATURES: tuple[tuple[float, Expected], ...] = (
 VALUE = "one rating changes its value"
 PERSON = "one person comes or goes"
 CLAIMS = (
-    Claim(
+    PaperClaim(
         "PNBM means",
         PAPER,
         "DPSGD-PNBM is epsilon-private for a rating; its predictor has item means",
@@ -100,7 +105,7 @@ CLAIMS = (
         tells_exactly(level_of_last),
         "false",
     ),
-    Claim(
+    PaperClaim(
         "PNBM posterior means",
         PAPER,
         "DPPS-PNBM is epsilon-private for a person; its predictor has item means",
@@ -111,7 +116,7 @@ CLAIMS = (
         tells_exactly(level_of_last, rounds=2),
         "false",
     ),
-    Claim(
+    PaperClaim(
         "PNBM gradient",
         PAPER,
         "theorem 1: noise for dF = 2 e_max phi/C makes a step epsilon-private",
@@ -123,7 +128,7 @@ CLAIMS = (
         "false",
     ),
     *(
-        Claim(
+        PaperClaim(
             f"posterior law at temperature {rho:g}",
             PAPER,
             "DPPS is epsilon-private for a person once its chain has reached its law",
@@ -136,7 +141,7 @@ CLAIMS = (
         )
         for rho, expected in TEMPERATURES
     ),
-    Claim(
+    PaperClaim(
         "PNBM posterior sample",
         PAPER,
         "theorem 3: a sample of the similarities is epsilon-private for a person",
@@ -147,7 +152,7 @@ CLAIMS = (
         over_a_chain("pairs", rounds=40),
         "open",
     ),
-    Claim(
+    PaperClaim(
         "MF posterior sample",
         f"{PAPER}, after Liu, Wang & Smola",
         "a sample of the item factors is epsilon-private for a person",

@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.auditing.claims.claim import Claim, Expected, Force, Seen
+from tacit.auditing.claims.claim import (
+    Expected,
+    Force,
+    PaperClaim,
+    SeenByAttack,
+)
 from tacit.auditing.claims.fits import (
     Floats,
     Made,
@@ -83,11 +88,11 @@ def by_output(solve: Solve) -> Floats:
 def last_item(
     noise: Callable[[Solve], Floats],
     crowd: Callable[[], tuple[Ratings, int]],
-    scale: Callable[[Claim, Ratings], float],
+    scale: Callable[[PaperClaim, Ratings], float],
     *,
     elsewhere: float | None = None,
     **settings: Any,
-) -> Callable[[Claim, Force], Seen]:
+) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on the published row of one item, given P: its noise has a known law, so the
     ratio of densities is exact.
 
@@ -96,7 +101,7 @@ def last_item(
     pure claim without any counting.
     """
 
-    def attack(claim: Claim, force: Force) -> Seen:
+    def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         here, cell = crowd()
         there = other(here, cell, 1.0)
         item = int(here.item[cell])
@@ -118,7 +123,7 @@ def last_item(
         won = play(first, second, delta=0.0, mistake=force.mistake)
         most = max(np.abs(first).max(), np.abs(second).max())
         surely = 0.0 if elsewhere is None else most - elsewhere * claim.epsilon
-        return Seen(
+        return SeenByAttack(
             max(won.epsilon, surely),
             f"{won.epsilon:.2g} by counting; largest exact loss of the last solve {most:.3g}, "
             f"in {len(first)} fits each",
@@ -151,7 +156,7 @@ def heavy(light: int) -> Callable[[], tuple[Ratings, int]]:
     return made
 
 
-def objective_scale(claim: Claim, ratings: Ratings) -> float:
+def objective_scale(claim: PaperClaim, ratings: Ratings) -> float:
     """Of the linear term, divided by N as printed."""
     cells = len(ratings)
     ratio = USUAL.slack / (cells * USUAL.ridge)
@@ -163,23 +168,23 @@ def objective_scale(claim: Claim, ratings: Ratings) -> float:
 
 def output_scale(
     span: float, share: float, epochs: int
-) -> Callable[[Claim, Ratings], float]:
+) -> Callable[[PaperClaim, Ratings], float]:
     """Of what is added to the solution of an item that all rate, for errors of this span and
     this share of epsilon."""
 
-    def scale(claim: Claim, ratings: Ratings) -> float:
+    def scale(claim: PaperClaim, ratings: Ratings) -> float:
         per = 2 * USUAL.own_most * span / (ratings.n_users * USUAL.ridge)
         return per * 2 * epochs / (claim.epsilon * share)
 
     return scale
 
 
-def _solves(epochs: int, expected: Expected) -> Iterator[Claim]:
+def _solves(epochs: int, expected: Expected) -> Iterator[PaperClaim]:
     """DPSAOut and PALS over so many iterations. Of one iteration the people's half and the
     averages hold what they claim, because the first items are shorter than is assumed."""
     left = 1 - USUAL.averages_share
     words = "one iteration" if epochs == 1 else f"{epochs} iterations"
-    yield Claim(
+    yield PaperClaim(
         f"DPSAOut, {words}",
         PAPER,
         "DPSAOut is epsilon-private over its k iterations",
@@ -198,7 +203,7 @@ def _solves(epochs: int, expected: Expected) -> Iterator[Claim]:
         ),
         expected,
     )
-    yield Claim(
+    yield PaperClaim(
         f"PALS, {words}",
         "Berlioz et al. 2015",
         "PALS is epsilon-private, averages and all solves together",
@@ -218,8 +223,8 @@ def _solves(epochs: int, expected: Expected) -> Iterator[Claim]:
     )
 
 
-def _biases(method: str, algorithm: str) -> Claim:
-    return Claim(
+def _biases(method: str, algorithm: str) -> PaperClaim:
+    return PaperClaim(
         f"{algorithm} biases",
         PAPER,
         f"{algorithm} is epsilon-private for a score; its predictor has exact biases",
@@ -239,7 +244,7 @@ CLAIMS = (
     _biases("svdpp-gradient", "DPSS++"),
     _biases("svdpp-objective", "DPSAObj++"),
     _biases("svdpp-output", "DPSAOut++"),
-    Claim(
+    PaperClaim(
         "DPSS existence",
         PAPER,
         "DPSS is epsilon-private for a rating, if that is read as one that comes or goes",
@@ -251,7 +256,7 @@ CLAIMS = (
         "false",
     ),
     *(
-        Claim(
+        PaperClaim(
             f"DPSAObj noise at {epsilon:g}",
             PAPER,
             "DPSAObj is epsilon-private by Chaudhuri et al., with noise b/N",
@@ -266,7 +271,7 @@ CLAIMS = (
     ),
     *_solves(1, "open"),
     *_solves(20, "open"),
-    Claim(
+    PaperClaim(
         "PSGD averages",
         "Berlioz et al. 2015",
         "PSGD is epsilon-private; its averages have noise",

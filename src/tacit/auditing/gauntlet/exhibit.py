@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.gauntlet.game import guess
-from tacit.auditing.gauntlet.stage import CANARIES, HIGH, Stage, stage
-from tacit.auditing.verdict import Finding, Target, found
+from tacit.auditing.gauntlet.stage import CANARIES, HIGH, TwoWorlds, stage
+from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.data.ratings import Ratings
 from tacit.fitting.run import _Run, trial
 from tacit.ledger.account.event import Event
@@ -37,7 +37,7 @@ class Skipped(NamedTuple):
     why: str
 
 
-Cell = Finding | Skipped
+Cell = AttackFinding | Skipped
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Exhibit:
         )
 
     @cached_property
-    def stage(self) -> Stage:
+    def stage(self) -> TwoWorlds:
         """The people: where who takes part is no secret, what they rate is."""
         unit: Unit = self.target.unit
         if unit == "user" and self.kind.local:
@@ -129,7 +129,7 @@ class Exhibit:
         scores: Floats,
         coins: NDArray[np.bool_],
         **more: Any,
-    ) -> Finding:
+    ) -> AttackFinding:
         """What guessing the coins by these scores shows."""
         won = guess(
             scores,

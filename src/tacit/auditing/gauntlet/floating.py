@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
-from tacit.auditing.gauntlet.game import Guessed, epsilon_of
+from tacit.auditing.gauntlet.game import GameScore, epsilon_of
 from tacit.auditing.gauntlet.laws import added
 from tacit.auditing.verdict import found
 from tacit.noise.law import Law
@@ -41,7 +41,7 @@ def attack(shown: Exhibit) -> Cell:
 
 
 @lru_cache(maxsize=8)
-def _guessed(name: str, mistake: float) -> Guessed:
+def _guessed(name: str, mistake: float) -> GameScore:
     return porous(on_grid(name), mistake)
 
 
@@ -55,7 +55,7 @@ def on_grid(name: str, steps: int = 2**20) -> Noise:
     return noise
 
 
-def porous(noise: Noise, mistake: float, seed: int = 3) -> Guessed:
+def porous(noise: Noise, mistake: float, seed: int = 3) -> GameScore:
     """Guess 0 wherever a value near 0 is no multiple of 2^-53; pass over the rest."""
     coins = np.random.default_rng(seed).random(COINS) < 0.5
     seen = coins + noise(COINS)
@@ -64,4 +64,4 @@ def porous(noise: Noise, mistake: float, seed: int = 3) -> Guessed:
     right = int((~coins[odd]).sum())
     guesses = int(odd.sum())
     epsilon = epsilon_of(right, guesses, COINS, 0.0, mistake)
-    return Guessed(right, guesses, COINS, epsilon)
+    return GameScore(right, guesses, COINS, epsilon)

@@ -23,7 +23,7 @@ CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
-class Guessed:
+class GameScore:
     """How one attack did on the coins of one fit."""
 
     right: int
@@ -44,14 +44,14 @@ def guess(
     *,
     delta: float,
     mistake: float,
-) -> Guessed:
+) -> GameScore:
     """Guess the coins of the highest scores as true and those of the lowest as false, or the
     other way round, at the best of a few numbers of guesses.
 
     Equal scores are broken by place, which knows nothing of the coins.
     """
     order = np.argsort(np.nan_to_num(scores), kind="stable")
-    found: list[Guessed] = []
+    found: list[GameScore] = []
     for share in SHARES:
         side = max(1, int(share * len(coins)))
         right = int((~coins[order[:side]]).sum() + coins[order[-side:]].sum())
@@ -59,7 +59,7 @@ def guess(
         epsilon = epsilon_of(
             right, 2 * side, len(coins), delta, mistake / (2 * len(SHARES))
         )
-        found.append(Guessed(right, 2 * side, len(coins), epsilon))
+        found.append(GameScore(right, 2 * side, len(coins), epsilon))
     return max(found, key=lambda each: (each.epsilon, each.right))
 
 

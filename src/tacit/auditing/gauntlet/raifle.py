@@ -42,7 +42,7 @@ Heard = list[dict[str, Released]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedRounds:
     """The rounds of a plan, and the state that the server sends in each."""
 
     rounds: Sequence[Round]
@@ -86,7 +86,7 @@ def attack(shown: Exhibit) -> Cell:
 
 
 def by_choice(
-    shown: Exhibit, round_: Round, asked: Asked, told: Released
+    shown: Exhibit, round_: Round, asked: AskedRounds, told: Released
 ) -> Floats:
     """What a choice says for each canary: whether it is one that her record makes likelier
     if her coin is true, less the same if it is false."""
@@ -113,7 +113,7 @@ def rows_of(released: Released, rows: NDArray[np.int64]) -> Floats | None:
     return value[rows].reshape(len(rows), -1)
 
 
-def chosen(shown: Exhibit, method: Method) -> Asked:
+def chosen(shown: Exhibit, method: Method) -> AskedRounds:
     """The states of a plan that the server has run on people of its own."""
     stage = shown.stage
     liked = stage_of(stage, True)
@@ -136,10 +136,10 @@ def chosen(shown: Exhibit, method: Method) -> Asked:
         released = run.engine.run(round_, state, NoNoise())
         done.append(round_.name)
         state = round_.absorb(state, released)
-    return Asked(rounds, states)
+    return AskedRounds(rounds, states)
 
 
-def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> Asked:
+def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> AskedRounds:
     """Three states that turn people's profiles, where a paper bounds nothing."""
     rounds = run.settled.plan.rounds[:3]
     people = CROWD + np.arange(CANARIES)
@@ -149,14 +149,14 @@ def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> Asked:
         (profiles,) = kept_people(run.engine).values()
         return np.array(profiles[people])
 
-    return Asked(rounds, profile_states(first, shown.stage.single, owns))
+    return AskedRounds(rounds, profile_states(first, shown.stage.single, owns))
 
 
 def answers(
     shown: Exhibit,
     method: Method,
     ratings: Ratings,
-    asked: Asked,
+    asked: AskedRounds,
     *,
     quiet: bool,
 ) -> Heard:

@@ -7,7 +7,7 @@ from typing import get_args
 
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit, Skipped
 from tacit.auditing.gauntlet.registry import ATTACKS
-from tacit.auditing.verdict import MISTAKE, Calibration, Finding, Target
+from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target
 from tacit.methods import METHODS, find
 from tacit.units import Unit
 
@@ -66,9 +66,9 @@ def targets(
             yield name, unit, calibration
 
 
-def fallen(cells: Iterable[Cell]) -> list[Finding]:
+def fallen(cells: Iterable[Cell]) -> list[AttackFinding]:
     """The findings that refute what they attacked."""
-    return [c for c in cells if isinstance(c, Finding) and c.fell]
+    return [c for c in cells if isinstance(c, AttackFinding) and c.fell]
 
 
 def is_sound(cells: Iterable[Cell]) -> bool:

@@ -39,7 +39,7 @@ TASTES = 3
 
 
 @dataclass(frozen=True)
-class Stage:
+class TwoWorlds:
     """Two data sets of one unit, and what was tossed."""
 
     unit: Unit
@@ -84,11 +84,11 @@ Row = list[tuple[int, float]]
 Coins = NDArray[np.bool_]
 
 
-def stage(unit: Unit, seed: int = 0) -> Stage:
+def stage(unit: Unit, seed: int = 0) -> TwoWorlds:
     """A stage for attacks at a unit."""
     rng = np.random.default_rng([seed, 19])
     coins = rng.random((2, CANARIES)) < 0.5
-    return Stage(
+    return TwoWorlds(
         unit,
         _people(unit, seed, coins[0], coins[1]),
         _people(unit, seed, None, None),
@@ -98,7 +98,7 @@ def stage(unit: Unit, seed: int = 0) -> Stage:
     )
 
 
-def stage_of(made: Stage, single: bool) -> Ratings:
+def stage_of(made: TwoWorlds, single: bool) -> Ratings:
     """The same people, if the coins of all singles had come up the same."""
     singles = np.full(CANARIES, single)
     return _people(made.unit, made.seed, singles, made.pairs)

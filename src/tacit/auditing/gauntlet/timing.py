@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
-from tacit.auditing.gauntlet.game import Guessed, guess
+from tacit.auditing.gauntlet.game import GameScore, guess
 from tacit.auditing.gauntlet.laws import added
 from tacit.auditing.verdict import found
 from tacit.noise.bits import Bits
@@ -43,7 +43,7 @@ def attack(shown: Exhibit) -> Cell:
     return found(shown.target, NAME, won.epsilon, note=won.words, box="white")
 
 
-class Counted(Bits):
+class CountedBits(Bits):
     """Bits that count how often they are asked, and for how much."""
 
     asked = 0
@@ -60,8 +60,8 @@ class Counted(Bits):
 
 
 @lru_cache(maxsize=8)
-def _guessed(name: str, mistake: float) -> Guessed:
-    bits = Counted()
+def _guessed(name: str, mistake: float) -> GameScore:
+    bits = CountedBits()
     sizes = np.empty(DRAWS)
     work = np.empty(DRAWS)
     for k in range(DRAWS):
@@ -73,7 +73,7 @@ def _guessed(name: str, mistake: float) -> Guessed:
 
 def by_work(
     work: NDArray[np.float64], sizes: NDArray[np.float64], mistake: float
-) -> Guessed:
+) -> GameScore:
     """Guess whether noise is above its median by the work that it took. Ties are broken by
     place, which knows nothing."""
     return guess(work, sizes > np.median(sizes), delta=0.0, mistake=mistake)

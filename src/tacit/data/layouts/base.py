@@ -46,7 +46,7 @@ def glance(part: Stream) -> Glance:
     )
 
 
-class Asked(Protocol):
+class LayoutAsked(Protocol):
     """What the caller of `read` wants, for a layout that reads its files itself."""
 
     items: Catalogue | None
@@ -59,7 +59,7 @@ class Asked(Protocol):
         """An empty table for rows of numbers."""
 
 
-Reader = Callable[["Layout", Bundle, list[Stream], Asked], "Ratings"]
+Reader = Callable[["Layout", Bundle, list[Stream], LayoutAsked], "Ratings"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.layouts.base import Asked, Glance, Layout
+from tacit.data.layouts.base import Glance, Layout, LayoutAsked
 from tacit.data.ratings import Ratings
 from tacit.data.reading.dialect import (
     Dialect,
@@ -56,7 +56,7 @@ def _is_matrix(seen: Glance, fields: list[str]) -> bool:
 
 
 def read(
-    layout: Layout, bundle: Bundle, parts: list[Stream], asked: Asked
+    layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked
 ) -> Ratings:
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)

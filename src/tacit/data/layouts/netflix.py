@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.layouts.base import Asked, Glance, Layout
+from tacit.data.layouts.base import Glance, Layout, LayoutAsked
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Growing, dense_numbers
@@ -40,7 +40,7 @@ def netflix_parts(bundle: Bundle) -> Iterator[Stream]:
 
 
 def read(
-    layout: Layout, bundle: Bundle, parts: list[Stream], asked: Asked
+    layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked
 ) -> Ratings:
     """The ratings of all files; `parts` is empty, because one pass is all there is."""
     schema = asked.schema(layout, True, bundle.label)

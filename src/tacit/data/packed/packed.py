@@ -17,7 +17,7 @@ from tacit.data.packed.store import (
     Numbered,
     PackFile,
     PackWriter,
-    Shape,
+    RecordShape,
     numbers_or_texts,
 )
 from tacit.data.ratings import ByItem, Notes, Ratings
@@ -41,7 +41,7 @@ def too_large() -> SettingError:
     )
 
 
-class Cells:
+class FileColumn:
     """One column of the file as an array that can be cut and nothing else: whatever needs
     the whole is refused in words."""
 
@@ -232,7 +232,7 @@ def packed_in(file: PackFile) -> Packed:
     users = names_of(kind, file.people, file.part("users"), file.label)
     items = names_of("texts", file.shape.items, file.part("items"), file.label)
     reader = Reader(file)
-    column: Callable[[str], Any] = partial(Cells, reader)
+    column: Callable[[str], Any] = partial(FileColumn, reader)
     time = None if file.shape.times is None else column("time")
     return Packed(
         schema,
@@ -260,14 +260,14 @@ def _notes(told: dict[str, Any]) -> Notes:
     return Notes(**kept)
 
 
-def shape_of(ratings: Ratings) -> Shape:
+def shape_of(ratings: Ratings) -> RecordShape:
     """How ratings in memory are written in the least room."""
     found = np.unique(ratings.value)
     values = tuple(map(float, found)) if len(found) <= 256 else None
     times = None
     if ratings.time is not None and len(ratings.time):
         times = int(ratings.time.min()), int(ratings.time.max())
-    return Shape(ratings.n_items, values, times)
+    return RecordShape(ratings.n_items, values, times)
 
 
 def write_pack(ratings: Ratings, target: Path) -> None:

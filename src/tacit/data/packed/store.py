@@ -40,7 +40,7 @@ FAR = (1 << 32) - 1
 """Seconds that 4 bytes hold, counted from the first."""
 
 
-class Shape(NamedTuple):
+class RecordShape(NamedTuple):
     """How the records of a file are written."""
 
     items: int
@@ -75,7 +75,7 @@ class Numbered(NamedTuple):
         return shapes(self)
 
 
-def encoded(shape: Shape, cells: Numbered) -> NDArray[Any]:
+def encoded(shape: RecordShape, cells: Numbered) -> NDArray[Any]:
     """Cells as records."""
     made = np.empty(len(cells.item), shape.record)
     made["item"] = cells.item
@@ -93,7 +93,7 @@ def encoded(shape: Shape, cells: Numbered) -> NDArray[Any]:
 class PackWriter:
     """Writes one file; whole when `finish` returns, and gone when it does not."""
 
-    def __init__(self, target: Path, shape: Shape) -> None:
+    def __init__(self, target: Path, shape: RecordShape) -> None:
         self.target = target
         self.shape = shape
         self.staging: Path | None = None
@@ -234,7 +234,7 @@ class PackFile:
         told = self.header["shape"]
         values = told["values"]
         times = told["times"]
-        self.shape = Shape(
+        self.shape = RecordShape(
             int(told["items"]),
             None if values is None else tuple(map(float, values)),
             None if times is None else (int(times[0]), int(times[1])),

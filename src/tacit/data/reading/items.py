@@ -17,7 +17,7 @@ from tacit.data.reading.dialect import Dialect, is_number
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.sheet import (
-    Sheet,
+    SmallTable,
     encoding_of,
     is_path,
     read_sheet,
@@ -102,13 +102,13 @@ def _from_file(part: Stream, layout: str | None, item: str | None) -> Catalogue:
         dialect = Dialect("::", 3)
         sheet = read_sheet(part, dialect, encoding_of(part))
         return catalogue(
-            Sheet(sheet.label, ["id", "title", "genres"], sheet.rows)
+            SmallTable(sheet.label, ["id", "title", "genres"], sheet.rows)
         )
     if layout == "netflix":
         return catalogue(netflix_titles(part))
     sheet = with_header(read_sheet(part), KNOWN | {plain(item or "id")})
     if sheet.header is None:
-        sheet = Sheet(
+        sheet = SmallTable(
             sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows
         )
     return catalogue(sheet, item)
@@ -144,7 +144,7 @@ def detect(part: Stream) -> str | None:
     return None
 
 
-def movielens_100k(part: Stream) -> Sheet:
+def movielens_100k(part: Stream) -> SmallTable:
     """The catalogue of MovieLens 100K, whose genres are columns of 0 and 1."""
     sheet = read_sheet(part, Dialect("|", 24), encoding_of(part))
     rows = []
@@ -161,20 +161,20 @@ def movielens_100k(part: Stream) -> Sheet:
             if flag == "1"
         ]
         rows.append((line, [cells[0], cells[1], "|".join(marked)]))
-    return Sheet(sheet.label, ["id", "title", "genres"], rows)
+    return SmallTable(sheet.label, ["id", "title", "genres"], rows)
 
 
-def netflix_titles(part: Stream) -> Sheet:
+def netflix_titles(part: Stream) -> SmallTable:
     """Rows `id,year,title`; a title may hold commas."""
     sheet = read_sheet(part, Dialect("\x1f\x1f", 1), encoding_of(part))
     rows = [
         (line, [cell.strip() for cell in cells[0].split(",", 2)])
         for line, cells in sheet.rows
     ]
-    return Sheet(sheet.label, ["id", "year", "title"], rows)
+    return SmallTable(sheet.label, ["id", "year", "title"], rows)
 
 
-def catalogue(sheet: Sheet, item: str | None = None) -> Catalogue:
+def catalogue(sheet: SmallTable, item: str | None = None) -> Catalogue:
     """The columns of a sheet as a catalogue; ids are in the one that `item` names, if there
     is one, or in one of the usual names."""
     header = sheet.header or []
@@ -213,7 +213,7 @@ def catalogue(sheet: Sheet, item: str | None = None) -> Catalogue:
     )
 
 
-def unique_ids(sheet: Sheet, at: int) -> list[str]:
+def unique_ids(sheet: SmallTable, at: int) -> list[str]:
     """Refuse a catalogue that lists an item twice, or its number in two ways."""
     lines: dict[str, int] = {}
     for line, cells in sheet.rows:
@@ -244,7 +244,7 @@ def unique_ids(sheet: Sheet, at: int) -> list[str]:
     return list(lines)
 
 
-def check_texts(sheet: Sheet, *texts: Sequence[str] | None) -> None:
+def check_texts(sheet: SmallTable, *texts: Sequence[str] | None) -> None:
     """Refuse ids and titles that are no ids and titles."""
     if any(len(text) > LONGEST for each in texts for text in each or ()):
         raise DataError(
@@ -254,7 +254,7 @@ def check_texts(sheet: Sheet, *texts: Sequence[str] | None) -> None:
         )
 
 
-def check_features(sheet: Sheet, items: int, features: int) -> None:
+def check_features(sheet: SmallTable, items: int, features: int) -> None:
     """Refuse more features than the memory holds as a matrix."""
     if items * features > MOST_FEATURES:
         raise DataError(
@@ -264,7 +264,7 @@ def check_features(sheet: Sheet, items: int, features: int) -> None:
         )
 
 
-def column(sheet: Sheet, at: int | None) -> list[str] | None:
+def column(sheet: SmallTable, at: int | None) -> list[str] | None:
     """The position of the first column with one of these names."""
     if at is None:
         return None
@@ -288,7 +288,7 @@ def years(
 
 
 def tag_matrix(
-    sheet: Sheet,
+    sheet: SmallTable,
     cells: Sequence[str] | None,
 ) -> tuple[list[str], NDArray[np.uint8] | None]:
     """Tags as a matrix of 0 and 1, with the name of each column."""
@@ -314,7 +314,7 @@ def tag_matrix(
 
 
 def numeric_columns(
-    sheet: Sheet, candidates: list[int]
+    sheet: SmallTable, candidates: list[int]
 ) -> tuple[list[str], NDArray[np.float32] | None]:
     """Other columns whose every cell is a number or empty; keys of other catalogues
     (`imdbId`) are no features."""

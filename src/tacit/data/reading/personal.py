@@ -14,7 +14,7 @@ from tacit.data.reading.dialect import decode, is_number
 from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
-from tacit.data.reading.sheet import OWN, Sheet, read_sheet, with_header
+from tacit.data.reading.sheet import OWN, SmallTable, read_sheet, with_header
 from tacit.errors import DataError
 from tacit.hidden import shapes
 
@@ -67,7 +67,9 @@ def only_part(path: str | Path) -> Stream:
     )
 
 
-def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
+def positions(
+    sheet: SmallTable, likes: bool
+) -> tuple[int, int | None, int | None]:
     """Where the item, the rating and the time stand in a row."""
     if sheet.header is None:
         item = 0
@@ -100,7 +102,7 @@ def positions(sheet: Sheet, likes: bool) -> tuple[int, int | None, int | None]:
     return item, rating, time
 
 
-def _missing(sheet: Sheet, role: str) -> DataError:
+def _missing(sheet: SmallTable, role: str) -> DataError:
     return DataError(
         f"missing column: there is no {role}",
         place=sheet.where(1),
@@ -109,7 +111,7 @@ def _missing(sheet: Sheet, role: str) -> DataError:
 
 
 def one(
-    sheet: Sheet,
+    sheet: SmallTable,
     line: int,
     cells: list[str],
     item: int,

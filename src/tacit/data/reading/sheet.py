@@ -45,7 +45,7 @@ OWN = Size("one person's own file", 1 << 23)
 
 
 @dataclass(frozen=True)
-class Sheet:
+class SmallTable:
     """A small table: its name, its header and its rows."""
 
     label: str
@@ -74,12 +74,12 @@ class Sheet:
         )
 
 
-def sheet_of(source: object) -> Sheet:
+def sheet_of(source: object) -> SmallTable:
     """A data frame as a sheet; lists of tags are joined by bars."""
     return _from_frame(to_polars(source), "the data frame", CATALOGUE)
 
 
-def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> Sheet:
+def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> SmallTable:
     frame = _told(frame)
     cells = frame.height * (frame.width + LINE - 1)
     if cells > size.cells or _letters(frame) > size.most:
@@ -102,7 +102,7 @@ def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> Sheet:
             place=label,
             remedy="give at least one row of data",
         )
-    return Sheet(label, list(frame.columns), rows, "row")
+    return SmallTable(label, list(frame.columns), rows, "row")
 
 
 def _told(frame: pl.DataFrame) -> pl.DataFrame:
@@ -150,7 +150,7 @@ def read_sheet(
     dialect: Dialect | None = None,
     encoding: str | None = None,
     size: Size = CATALOGUE,
-) -> Sheet:
+) -> SmallTable:
     """A text or parquet file as a sheet. `encoding` None: UTF-8, or an error that names the
     line."""
     data = part.whole(size.most, size.what)
@@ -191,10 +191,10 @@ def read_sheet(
             place=part.label,
             remedy="give a file with at least one row of data",
         )
-    return Sheet(part.label, None, rows)
+    return SmallTable(part.label, None, rows)
 
 
-def with_header(sheet: Sheet, known: set[str] | None = None) -> Sheet:
+def with_header(sheet: SmallTable, known: set[str] | None = None) -> SmallTable:
     """The first row taken as the header if it looks like one."""
     if sheet.header is not None or not looks_like_header(
         sheet.rows[0][1], known
@@ -206,7 +206,7 @@ def with_header(sheet: Sheet, known: set[str] | None = None) -> Sheet:
             place=sheet.label,
             remedy="give at least one row of data",
         )
-    return Sheet(sheet.label, sheet.rows[0][1], sheet.rows[1:])
+    return SmallTable(sheet.label, sheet.rows[0][1], sheet.rows[1:])
 
 
 def text_of(part: Stream) -> str:

@@ -89,7 +89,7 @@ class Spool(Generic[Number]):
         self.file.close()
 
 
-class Buckets:
+class RowBuckets:
     """Rows of people one after the other, in a scratch file for each run of people."""
 
     def __init__(

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import LONGEST, Catalogue
 from tacit.data.packed.names import Names, Numbers, Texts
 from tacit.data.packed.packed import Packed, facts_of, open_pack
-from tacit.data.packed.store import MOST_VALUES, Numbered, PackWriter, Shape
+from tacit.data.packed.store import (
+    MOST_VALUES,
+    Numbered,
+    PackWriter,
+    RecordShape,
+)
 from tacit.data.ratings import Notes, Ratings, check_latest, counted
 from tacit.data.reading.assemble import (
     Duplicates,
@@ -26,7 +31,7 @@ from tacit.data.reading.assemble import (
 from tacit.data.reading.cells import TABLE, Codes, IdColumn, present
 from tacit.data.reading.spool import (
     PIECE,
-    Buckets,
+    RowBuckets,
     Spool,
     highest,
     unique_ids,
@@ -180,7 +185,7 @@ class _Sorting:
         if len(table._found) <= MOST_VALUES and self.duplicates != "mean":
             values = tuple(map(float, table._found))
         times = (table._first, table._last) if self.timed else None
-        shape = Shape(len(self.item_names), values, times)
+        shape = RecordShape(len(self.item_names), values, times)
         buckets = self._distributed()
         alive = np.zeros(len(self.people.names), np.bool_)
         try:
@@ -211,7 +216,7 @@ class _Sorting:
         if self.table.told is not None:
             self.table.told(done, whole, what)
 
-    def _distributed(self) -> Buckets:
+    def _distributed(self) -> RowBuckets:
         """All rows, with places instead of ids, in buckets of people."""
         table = self.table
         users = table.spools["user"]
@@ -226,7 +231,7 @@ class _Sorting:
             kinds.append(("line", "<i8"))
         record = np.dtype(kinds)
         most = max(table.memory // SORT_BYTES, 1 << 10)
-        buckets = Buckets(counts, most, record, table.target.parent)
+        buckets = RowBuckets(counts, most, record, table.target.parent)
         columns: dict[str, Iterator[Any]] = {
             name: table.spools[name].blocks() for name in record.names or ()
         }

@@ -17,7 +17,7 @@ from tacit.engine.gram import BAND, Bounded, Factors
 from tacit.engine.spark.wire import (
     FACTOR,
     SUM,
-    Row,
+    WireRow,
     batches_of,
     guarded,
     narrow,
@@ -55,7 +55,7 @@ class Products:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         factors = Factors(self.part)
         some = False
         for row in rows_of(batches):
@@ -70,7 +70,7 @@ class Products:
         for first in range(0, size, step):
             sums = band_sums(first, min(first + step, size))
             data = pack_arrays({"sums": narrow(upper(sums, first))})
-            yield Row(SUM, self.place, first, data)
+            yield WireRow(SUM, self.place, first, data)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class AddBands:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         totals: dict[int, NDArray[np.int64]] = {}
         for row in rows_of(batches):
             if row.kind != SUM:
@@ -94,4 +94,4 @@ class AddBands:
             else:
                 totals[row.place] = sums.astype(np.int64)
         for first, total in totals.items():
-            yield Row(SUM, 0, first, pack_arrays({"sums": narrow(total)}))
+            yield WireRow(SUM, 0, first, pack_arrays({"sums": narrow(total)}))

@@ -57,7 +57,7 @@ class Code:
                 listed = listed_as(self.items, items.type)
             yield self._coded(batch, listed)
 
-    def _coded(self, batch: Any, listed: Listed) -> Any:
+    def _coded(self, batch: Any, listed: ListedIds) -> Any:
         import pyarrow as pa
 
         user = cleaned(batch.column("user"))
@@ -111,7 +111,7 @@ class Code:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedIds:
     """The items of a catalogue as a column of ids can be looked up in it."""
 
     ids: Any
@@ -128,13 +128,13 @@ class Listed:
         return np.where(at < 0, UNLISTED, self.place[at]).astype(np.int32)
 
 
-def listed_as(items: Sequence[str], kind: Any) -> Listed:
+def listed_as(items: Sequence[str], kind: Any) -> ListedIds:
     """The ids of a catalogue in the type of a column; a text that is no whole number stands
     in no column of numbers."""
     import pyarrow as pa
 
     if not pa.types.is_integer(kind):
-        return Listed(
+        return ListedIds(
             pa.array(list(items), pa.string()),
             np.arange(len(items), dtype=np.int32),
         )
@@ -143,7 +143,7 @@ def listed_as(items: Sequence[str], kind: Any) -> Listed:
         for place, name in enumerate(items)
         if name.removeprefix("-").isdecimal() and str(int(name)) == name
     ]
-    return Listed(
+    return ListedIds(
         pa.array([number for number, _ in whole], pa.int64()),
         np.array([place for _, place in whole], np.int32),
     )
@@ -178,7 +178,7 @@ def flags(column: Any) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberRows:
     """Rows of people's ids: the number that each denotes, and a hash of how it is written.
     They stay on the cluster, where two ways of writing one number are looked for."""
 
@@ -205,7 +205,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Names:
+class IdRows:
     """Rows of one column of ids: those of each partition, as they are compared, once each;
     and, without a name, how many rows there are. Of items alone, whose ids are public."""
 

@@ -21,17 +21,17 @@ from tacit.engine.gram import BAND, check_memory
 from tacit.engine.spark.bands import AddBands, Products, rows_of_band
 from tacit.engine.spark.keys import fresh_key
 from tacit.engine.spark.session import cores_of, session, spark_errors
-from tacit.engine.spark.table import Packed, SparkRatings, let_go, spread
+from tacit.engine.spark.table import PackedBlocks, SparkRatings, let_go, spread
 from tacit.engine.spark.wire import (
     FACTOR,
     ROW,
     SUM,
-    Row,
+    WireRow,
     raise_fault,
     rows_of,
     unpack_arrays,
 )
-from tacit.engine.spark.work import Keys, Limit, Work
+from tacit.engine.spark.work import Keys, Limit, PartitionWork
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease, release
 from tacit.rounds.options import How, Progress
@@ -71,7 +71,7 @@ class Spark:
         self.ratings = ratings
         self.refused = 0
         self._progress = progress
-        self._packed: Packed | None = None
+        self._packed: PackedBlocks | None = None
         self._blocks: Any = None
         self._place_key = fresh_key()
         self._n_items = len(ratings.items)
@@ -140,7 +140,7 @@ class Spark:
 
     # -------------------------------------------------------------- blocks of people
 
-    def _there(self) -> Packed:
+    def _there(self) -> PackedBlocks:
         """The blocks, made when they are first asked for."""
         if self._packed is None:
             self._take(self.ratings.items)
@@ -196,7 +196,7 @@ class Spark:
         """What executors make of the blocks in this round: nothing is done yet."""
         # What comes after the sum is the driver's: it is not sent.
         sent = replace(round_, absorb=_driver, chosen=None)
-        work = Work(
+        work = PartitionWork(
             sent,
             state,
             self.ratings.schema,
@@ -219,7 +219,7 @@ class Spark:
             flat[row.place : row.place + len(piece)] += piece
         return sums
 
-    def _rows(self, made: Any, bytes_: int, what: str) -> Iterator[Row]:
+    def _rows(self, made: Any, bytes_: int, what: str) -> Iterator[WireRow]:
         """Rows of sums and faults, in one piece or partition by partition."""
         found = made.filter(f"kind >= {SUM}")
         partitions = self.partitions
@@ -280,7 +280,7 @@ class Spark:
         mirror(out)
         return Released(out, opened.sd, opened.private)
 
-    def _bands(self, part: Part, at: int, made: Any) -> Iterator[Row]:
+    def _bands(self, part: Part, at: int, made: Any) -> Iterator[WireRow]:
         """The finished bands, each once."""
         tasks = max(
             cores_of(self.ratings.frame.sparkSession),
@@ -311,7 +311,7 @@ class Spark:
             added.unpersist()
 
 
-def _squared(row: Row, size: int) -> NDArray[np.int64]:
+def _squared(row: WireRow, size: int) -> NDArray[np.int64]:
     """A band with all of its columns: those below the diagonal are zero."""
     sums = unpack_arrays(row.data)["sums"]
     whole = np.zeros((len(sums), size), np.int64)
@@ -319,10 +319,10 @@ def _squared(row: Row, size: int) -> NDArray[np.int64]:
     return whole
 
 
-def _one_by_one(frame: Any) -> Iterator[Row]:
+def _one_by_one(frame: Any) -> Iterator[WireRow]:
     """Rows of a table that was made, one partition after the other."""
     for each in frame.toLocalIterator():
-        yield Row(each.kind, each.part, each.place, bytes(each.data))
+        yield WireRow(each.kind, each.part, each.place, bytes(each.data))
 
 
 def _driver(state: Any, released: Any) -> Any:

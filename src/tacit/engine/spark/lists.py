@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engine.spark.pack import Pack, Seen
+from tacit.engine.spark.pack import Pack, PartitionFacts
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import Failure
@@ -34,7 +34,7 @@ class Listing:
         import pyarrow as pa
         from threadpoolctl import threadpool_limits
 
-        seen = Seen()
+        seen = PartitionFacts()
         with threadpool_limits(1):
             for runs in self.pack.runs(batches, CELLS, seen):
                 cells = self.pack.cells(runs, seen)

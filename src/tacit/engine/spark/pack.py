@@ -24,7 +24,7 @@ from tacit.engine.blocks import CELLS
 from tacit.engine.spark.code import Code
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
-from tacit.engine.spark.wire import BLOCK, Row, batches_of, guarded, told
+from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, guarded, told
 from tacit.hidden import shapes
 
 NOBODY = np.zeros(0, np.uint32)
@@ -56,22 +56,22 @@ class Pack:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
-        seen = Seen()
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
+        seen = PartitionFacts()
         for runs in self.runs(batches, CELLS, seen):
             block = self._kept(*self.cells(runs, seen), seen)
             if block is not None:
-                yield Row(BLOCK, 0, 0, block.write(self.n_items))
+                yield WireRow(BLOCK, 0, 0, block.write(self.n_items))
         yield told(seen.facts())
 
     def runs(
-        self, batches: Iterator[Any], cells: int, seen: Seen
+        self, batches: Iterator[Any], cells: int, seen: PartitionFacts
     ) -> Iterator[Runs]:
         """Runs of whole people of about so many cells, from rows of this partition."""
         coded = batches if self.code is None else self.code(batches)
         return whole_people(seen.marks(coded), cells)
 
-    def cells(self, runs: Runs, seen: Seen) -> Cells:
+    def cells(self, runs: Runs, seen: PartitionFacts) -> PeopleCells:
         """Some people, the rows of each in any order: one rating a cell."""
         names, rows = runs.names, runs.rows
         owner = np.repeat(np.arange(len(names)), np.diff(runs.ends, prepend=0))
@@ -89,10 +89,10 @@ class Pack:
         seen.facts_["duplicates"] += repeats
         if self.code is None:  # else ids are whole numbers
             seen.facts_["odd"] += len(odd_numbers(names))
-        return Cells(names, ptr, cells)
+        return PeopleCells(names, ptr, cells)
 
     def _kept(
-        self, names: list[str], ptr: Any, cells: RowsRead, seen: Seen
+        self, names: list[str], ptr: Any, cells: RowsRead, seen: PartitionFacts
     ) -> Crowded | None:
         """The ratings that count, and the people who have any."""
         owner = np.repeat(np.arange(len(names)), np.diff(ptr))
@@ -145,7 +145,7 @@ def _held(
     return ptr, cells.item[keep], cells.value[keep]
 
 
-class Cells(NamedTuple):
+class PeopleCells(NamedTuple):
     """Some people by name, where the rows of each begin, and their ratings."""
 
     names: list[str]
@@ -156,7 +156,7 @@ class Cells(NamedTuple):
         return shapes(self)
 
 
-class Seen:
+class PartitionFacts:
     """What a partition has seen so far: for the owner of the ratings."""
 
     def __init__(self) -> None:

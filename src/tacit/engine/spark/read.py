@@ -22,7 +22,7 @@ from tacit.data.reading.columns import (
     looks_like_header,
     told,
 )
-from tacit.engine.spark.code import Names
+from tacit.engine.spark.code import IdRows
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import DataError, SettingError
@@ -76,7 +76,7 @@ def read_table(
     )
 
 
-class Found(NamedTuple):
+class TableFacts(NamedTuple):
     """The ids of items, and how many rows the table has."""
 
     names: Sequence[str]
@@ -147,7 +147,7 @@ def _seconds(place: int, kind: str) -> Any:
     return sql.expr(f"try_cast(c{place} as long)")
 
 
-def _names(frame: Any, items: Catalogue | None, label: str) -> Found:
+def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
     """The ids of items: of the catalogue, or all that stand in the table, in an order that
     depends on their set alone."""
     import polars as pl
@@ -158,7 +158,7 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> Found:
             found = frame.groupBy("item").count().toArrow()
         else:
             made = frame.select("item").mapInArrow(
-                Names(), "name string, count long"
+                IdRows(), "name string, count long"
             )
             found = made.groupBy("name").agg({"count": "sum"}).toArrow()
     rows = int(sum(found.column(1).to_pylist()))
@@ -167,7 +167,7 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> Found:
     ]
     if items is not None:
         check_listed(names, items, label)
-        return Found(items.ids, rows)
+        return TableFacts(items.ids, rows)
     if not names:
         raise DataError(
             "there is no rating in it",
@@ -188,4 +188,4 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> Found:
         )
     column = IdColumn()
     column.add(pl.Series(names, dtype=pl.String))
-    return Found(column.finish()[1], rows)
+    return TableFacts(column.finish()[1], rows)

@@ -18,7 +18,7 @@ from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.engine.spark.wire import (
     ROW,
-    Row,
+    WireRow,
     batches_of,
     blocks_of,
     guarded,
@@ -41,11 +41,11 @@ class Judge:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         from threadpoolctl import threadpool_limits
 
         sums: Counter[str] = Counter()
-        faults: list[Row] = []
+        faults: list[WireRow] = []
         with threadpool_limits(1):
             for row in blocks_of(batches, faults):
                 sums.update(self._errors(Crowded.read(row.data)))

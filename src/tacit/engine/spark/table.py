@@ -17,7 +17,7 @@ from tacit.data.apart import Apart
 from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, need_two_people
 from tacit.data.schema import Schema
-from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code, Numbers
+from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code, NumberRows
 from tacit.engine.spark.keys import MARK, fresh_key
 from tacit.engine.spark.pack import Pack
 from tacit.engine.spark.session import cores_of, spark_errors
@@ -30,7 +30,7 @@ PARTITION = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedBlocks:
     """Blocks of people on the cluster, and what was seen while they were made."""
 
     blocks: Any
@@ -60,7 +60,7 @@ class SparkRatings:
     left_out: frozenset[str] = frozenset()
     rows: int = 0
     """How many there are, where that is known."""
-    made: dict[tuple[str, ...], Packed] = field(default_factory=dict)
+    made: dict[tuple[str, ...], PackedBlocks] = field(default_factory=dict)
     """Blocks that were made, by the items that they are over."""
 
     __repr__ = shapes
@@ -75,7 +75,7 @@ class SparkRatings:
         left_out = self.left_out | frozenset(people)
         return replace(self, left_out=left_out, made={})
 
-    def pack(self, items: Sequence[str]) -> Packed:
+    def pack(self, items: Sequence[str]) -> PackedBlocks:
         """Blocks of people over the rows of a catalogue, kept on the cluster. All errors that
         depend on ratings are raised here."""
         over = tuple(items)
@@ -83,7 +83,7 @@ class SparkRatings:
             self.made[over] = self._pack(over)
         return self.made[over]
 
-    def _pack(self, items: Sequence[str]) -> Packed:
+    def _pack(self, items: Sequence[str]) -> PackedBlocks:
         with spark_errors("read the ratings"):
             rows, pack = self.people_together(items)
             blocks = rows.mapInArrow(pack, ROW).persist()
@@ -136,7 +136,7 @@ class SparkRatings:
         columns = f"user {kind}, item int, value float, time long"
         return self.frame.mapInArrow(self._code(items), columns)
 
-    def _packed(self, blocks: Any, told: list[dict[str, Any]]) -> Packed:
+    def _packed(self, blocks: Any, told: list[dict[str, Any]]) -> PackedBlocks:
         import tacit
 
         facts: Counter[str] = Counter()
@@ -167,7 +167,7 @@ class SparkRatings:
             dropped_items=dropped,
             messages=messages,
         )
-        packed = Packed(
+        packed = PackedBlocks(
             blocks,
             facts["people"],
             facts["cells"],
@@ -200,7 +200,7 @@ class SparkRatings:
         """Refuse people whose number is written in two ways, as reading does everywhere."""
         with spark_errors("compared ids"):
             ids = self.frame.select("user").mapInArrow(
-                Numbers(), "number string, written string"
+                NumberRows(), "number string, written string"
             )
             twice = ids.distinct().groupBy("number").count().filter("count > 1")
             clash = twice.limit(1).count()

@@ -29,7 +29,7 @@ FAULT = 4
 """Why a task has nothing to give; without a value of a rating."""
 
 
-class Row(NamedTuple):
+class WireRow(NamedTuple):
     """One row of such a table."""
 
     kind: int
@@ -77,12 +77,12 @@ def narrow(sums: NDArray[np.int64]) -> NDArray[Any]:
     return sums
 
 
-def told(facts: Mapping[str, Any]) -> Row:
+def told(facts: Mapping[str, Any]) -> WireRow:
     """What a partition says of itself."""
-    return Row(TOLD, 0, 0, json.dumps(facts).encode())
+    return WireRow(TOLD, 0, 0, json.dumps(facts).encode())
 
 
-def rows_of(batches: Iterable[Any]) -> Iterator[Row]:
+def rows_of(batches: Iterable[Any]) -> Iterator[WireRow]:
     """The rows of Arrow batches; their bytes are not copied."""
     for batch in batches:
         kinds = batch.column("kind").to_pylist()
@@ -91,10 +91,10 @@ def rows_of(batches: Iterable[Any]) -> Iterator[Row]:
         data = batch.column("data")
         for at, kind in enumerate(kinds):
             view = memoryview(data[at].as_buffer())
-            yield Row(kind, parts[at], places[at], view)
+            yield WireRow(kind, parts[at], places[at], view)
 
 
-def batches_of(rows: Iterable[Row]) -> Iterator[Any]:
+def batches_of(rows: Iterable[WireRow]) -> Iterator[Any]:
     """Rows as Arrow batches, each as soon as it is there: a row may be large."""
     import pyarrow as pa
 
@@ -115,12 +115,12 @@ def guarded(task: Any) -> Any:
     logged by Spark with its text, which may quote a rating; and it would be tried again."""
 
     @wraps(task)
-    def run(self: Any, rows: Iterator[Any]) -> Iterator[Row]:
+    def run(self: Any, rows: Iterator[Any]) -> Iterator[WireRow]:
         try:
             yield from task(self, rows)
         except TacitError as error:
             known = {"message": error.message, "remedy": error.remedy or ""}
-            yield Row(FAULT, 0, 0, json.dumps(known).encode())
+            yield WireRow(FAULT, 0, 0, json.dumps(known).encode())
         except Exception as error:  # noqa: BLE001
             last = extract_tb(error.__traceback__)[-1]
             where = f"{last.filename.rpartition('/')[2]}, line {last.lineno}"
@@ -128,12 +128,14 @@ def guarded(task: Any) -> Any:
                 "message": f"a task met a {type(error).__name__} ({where})",
                 "remedy": "see docs/spark.md; if it is not there, tell us",
             }
-            yield Row(FAULT, 0, 0, json.dumps(known).encode())
+            yield WireRow(FAULT, 0, 0, json.dumps(known).encode())
 
     return run
 
 
-def blocks_of(batches: Iterable[Any], faults: list[Row]) -> Iterator[Row]:
+def blocks_of(
+    batches: Iterable[Any], faults: list[WireRow]
+) -> Iterator[WireRow]:
     """The blocks among the rows; faults of earlier tasks are handed on, since people would
     be missing without a word."""
     for row in rows_of(batches):
@@ -143,7 +145,7 @@ def blocks_of(batches: Iterable[Any], faults: list[Row]) -> Iterator[Row]:
             faults.append(row)
 
 
-def raise_fault(row: Row) -> None:
+def raise_fault(row: WireRow) -> None:
     """On the driver: what a task could not do."""
     if row.kind == FAULT:
         known = json.loads(bytes(row.data))

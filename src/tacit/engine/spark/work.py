@@ -17,7 +17,7 @@ from tacit.engine.spark.wire import (
     BLOCK,
     FACTOR,
     SUM,
-    Row,
+    WireRow,
     batches_of,
     blocks_of,
     guarded,
@@ -73,7 +73,7 @@ class Partition(Threads):
 
 
 @dataclass(frozen=True)
-class Work:
+class PartitionWork:
     """Blocks in; out come sums over the partition, the bounded rows of Gram parts, and blocks
     whose people keep something new."""
 
@@ -88,11 +88,11 @@ class Work:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         from threadpoolctl import threadpool_limits
 
         totals: dict[str, RunningSum] = {}
-        faults: list[Row] = []
+        faults: list[WireRow] = []
         # Each core of an executor has a task of its own.
         with threadpool_limits(1):
             for row in blocks_of(batches, faults):
@@ -104,7 +104,7 @@ class Work:
 
     def _block(
         self, block: Crowded, totals: dict[str, RunningSum]
-    ) -> Iterator[Row]:
+    ) -> Iterator[WireRow]:
         """One block: added to the sums of its partition."""
         people = Partition(block, self.schema, self.keys)
         # A few people of each partition are computed once more, alone.
@@ -120,10 +120,10 @@ class Work:
         for at, part in enumerate(self.round_.parts):
             if part.name in factors:
                 for rows in factors[part.name].take():
-                    yield Row(FACTOR, at, 0, pack_arrays(rows._asdict()))
+                    yield WireRow(FACTOR, at, 0, pack_arrays(rows._asdict()))
         if self.round_.personal:
             kept = replace(block, personal=people.kept)
-            yield Row(BLOCK, 0, 0, kept.write(self.n_items))
+            yield WireRow(BLOCK, 0, 0, kept.write(self.n_items))
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,17 @@ class Limit:
         return batches_of(self._rows(batches))
 
     @guarded
-    def _rows(self, batches: Iterator[Any]) -> Iterator[Row]:
-        faults: list[Row] = []
+    def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
+        faults: list[WireRow] = []
         for row in blocks_of(batches, faults):
             block = Crowded.read(row.data).limited(self.most, self.key)
-            yield Row(BLOCK, 0, 0, block.write(self.n_items))
+            yield WireRow(BLOCK, 0, 0, block.write(self.n_items))
         yield from faults
 
 
-def pieces(part: int, whole: NDArray[np.int64]) -> Iterator[Row]:
+def pieces(part: int, whole: NDArray[np.int64]) -> Iterator[WireRow]:
     """A sum in rows of at most `CHUNK` numbers."""
     flat = whole.reshape(-1)
     for start in range(0, len(flat), CHUNK):
         piece = flat[start : start + CHUNK]
-        yield Row(SUM, part, start, piece.tobytes())
+        yield WireRow(SUM, part, start, piece.tobytes())

@@ -10,7 +10,7 @@ from tacit.page import escaped, paragraph
 
 if TYPE_CHECKING:
     from tacit.evaluation.arms import Arm
-    from tacit.evaluation.invented import Invented
+    from tacit.evaluation.invented import InventedPerson
     from tacit.evaluation.result import Evaluation
 
 
@@ -52,7 +52,7 @@ def _arms(found: Evaluation) -> list[Arm]:
 
 
 def _one(
-    found: Evaluation, person: Invented, place: int, arms: list[Arm]
+    found: Evaluation, person: InventedPerson, place: int, arms: list[Arm]
 ) -> str:
     lists = [found.swept.shown(arm)[place] for arm in arms]
     twin = set(lists[-1]) if arms[-1].epsilon is None else set()

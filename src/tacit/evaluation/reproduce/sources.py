@@ -20,7 +20,7 @@ SAMPLE_PEOPLE = 600
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownData:
     """A public data set."""
 
     title: str
@@ -35,23 +35,27 @@ class Known:
 
 MEGABYTE = 1_000_000
 SETS = {
-    "ml-100k": Known("MovieLens 100K", ("u.data",), "u.data", "ml-100k"),
-    "ml-1m": Known(
+    "ml-100k": KnownData("MovieLens 100K", ("u.data",), "u.data", "ml-100k"),
+    "ml-1m": KnownData(
         "MovieLens 1M", ("ratings.dat",), "ratings.dat", "ml-1m", 100 * MEGABYTE
     ),
-    "ml-10m": Known("MovieLens 10M", ("ratings.dat",), "ratings.dat", "ml-10m"),
-    "ml-20m": Known("MovieLens 20M", ("ratings.csv",), "ratings.csv", "ml-csv"),
-    "netflix-100": Known(
+    "ml-10m": KnownData(
+        "MovieLens 10M", ("ratings.dat",), "ratings.dat", "ml-10m"
+    ),
+    "ml-20m": KnownData(
+        "MovieLens 20M", ("ratings.csv",), "ratings.csv", "ml-csv"
+    ),
+    "netflix-100": KnownData(
         "100 films of the Netflix Prize",
         ("training_set",),
         "training_set/mv_*.txt",
     ),
-    "netflix": Known(
+    "netflix": KnownData(
         "Netflix Prize",
         ("training_set", "combined_data_1.txt"),
         "training_set/mv_*.txt of all films, or combined_data_*.txt",
     ),
-    "libimseti": Known(
+    "libimseti": KnownData(
         "LibimSeTi", ("ratings.dat",), "ratings.dat", "libimseti"
     ),
 }

@@ -57,7 +57,7 @@ def summed(
     own, with a noise of its own."""
     scheme = scheme_of_layouts(parts)
     place = {device: k for k, group in enumerate(groups) for device in group}
-    totals = [Total(parts) for _ in groups]
+    totals = [RoundTotal(parts) for _ in groups]
     for device, body in bodies_of(session, key):
         totals[place[device]].add(body)
     rows, payload = list[int](), list[bytes]()
@@ -97,7 +97,7 @@ def bodies_of(
         many = max(1, min(MOST_ROWS, AT_ONCE // longest))
 
 
-class Total:
+class RoundTotal:
     """Sums modulo 2^bits; of sparse parts only the rows that someone sent. Reports are
     listed, not summed."""
 

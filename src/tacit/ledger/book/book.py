@@ -30,7 +30,7 @@ from tacit.ledger.book.people import admit_people, listed, unsettled
 from tacit.ledger.book.receipts import (
     SHOWN_DELTA,
     Receipt,
-    Running,
+    RunningCost,
     Spent,
     Verified,
     running,
@@ -49,7 +49,7 @@ from tacit.ledger.book.store import Store, check_names, open_store
 from tacit.shown import one_line
 from tacit.units import UNITS, Unit
 
-__all__ = ["Book", "Receipt", "Running", "Spent", "Verified", "open_book"]
+__all__ = ["Book", "Receipt", "RunningCost", "Spent", "Verified", "open_book"]
 
 
 def open_book(
@@ -336,7 +336,9 @@ class Book:
                 write=False,
             )
 
-    def running(self, receipt: Receipt, unit: Unit, delta: float) -> Running:
+    def running(
+        self, receipt: Receipt, unit: Unit, delta: float
+    ) -> RunningCost:
         """What this population had spent at `unit` when a reservation was made, that one
         included. Later entries do not change it."""
         return running(self.entries()[: receipt.number], unit, delta)

@@ -45,7 +45,7 @@ class Verified:
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCost:
     """What the first reservations of a population cost together, at one unit."""
 
     entries: int
@@ -61,14 +61,14 @@ class Running:
     """What is spent at the delta of the cap."""
 
 
-def running(entries: Iterable[Entry], unit: Unit, delta: float) -> Running:
+def running(entries: Iterable[Entry], unit: Unit, delta: float) -> RunningCost:
     """The total after these entries. Where nothing is bounded at `delta` (0 after Gaussian
     noise) it is that at `SHOWN_DELTA`."""
     state = replay(entries)
     tally = state.tally(unit)
     cap = state.caps.get(unit)
     at = SHOWN_DELTA if isinf(epsilon_of(tally.cost, delta)) else delta
-    return Running(
+    return RunningCost(
         entries=len(state.charged),
         epsilon=epsilon_of(tally.cost, at),
         delta=at,

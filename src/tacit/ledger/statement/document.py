@@ -22,14 +22,14 @@ from tacit.ledger.statement.story import title, told_total
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextTable:
     """A table."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = str | tuple[str, ...] | Grid
+Block = str | tuple[str, ...] | TextTable
 """A paragraph, a list, or a table."""
 Section = tuple[str, tuple[Block, ...]]
 
@@ -87,14 +87,14 @@ def _liked(found: Document) -> Document:
     def block(each: Block) -> Block:
         if isinstance(each, str):
             return words.as_likes(each)
-        if isinstance(each, Grid):
+        if isinstance(each, TextTable):
             rows = (
                 row
                 if row[0] in KEPT
                 else tuple(words.as_likes(cell) for cell in row)
                 for row in each.rows
             )
-            return Grid(each.columns, tuple(rows))
+            return TextTable(each.columns, tuple(rows))
         return tuple(words.as_likes(item) for item in each)
 
     def changed(sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -168,7 +168,7 @@ def _cards(s: Statement) -> Iterable[tuple[str, str]]:
         )
 
 
-def _who(s: Statement, declared: Declared) -> Grid:
+def _who(s: Statement, declared: Declared) -> TextTable:
     rows = [
         ("Who promises", declared.by or UNSAID),
         ("To whom", declared.people or "everybody whose ratings were used"),
@@ -179,7 +179,7 @@ def _who(s: Statement, declared: Declared) -> Grid:
         ("Period", declared.period or UNSAID),
         ("Purpose", declared.use or s.purpose or UNSAID),
     ]
-    return Grid(("Question", "Answer"), tuple(rows))
+    return TextTable(("Question", "Answer"), tuple(rows))
 
 
 def _about(declared: Declared) -> str:
@@ -221,7 +221,7 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
             f"However much is known besides, the odds that one {_one(s)} was used grow by a "
             f"factor of {times:.3g} at most, {but}."
         ),
-        Grid(
+        TextTable(
             (
                 "Somebody believes beforehand that it was used",
                 "and may believe it afterwards, at most",
@@ -322,7 +322,7 @@ def _check(s: Statement) -> tuple[Block, ...]:
             "then run `tacit verify MODEL --key FILE`. It fails if a single number of the model or "
             "a word of its statement was changed."
         ),
-        Grid(("What", "Value"), rows),
+        TextTable(("What", "Value"), rows),
     )
 
 
@@ -343,7 +343,7 @@ def _attacks(audit: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
             "Fits like this one, on invented people. An attack can refute a promise and never "
             "prove one."
         ),
-        Grid(("Attack", "Claimed", "Measured at least", "Verdict"), rows),
+        TextTable(("Attack", "Claimed", "Measured at least", "Verdict"), rows),
     )
 
 

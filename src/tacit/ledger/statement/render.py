@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit import page
-from tacit.ledger.statement.document import Block, Document, Grid, Section
+from tacit.ledger.statement.document import Block, Document, Section, TextTable
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import _paragraphs, title
 from tacit.shown import one_line
@@ -71,7 +71,7 @@ def _html_blocks(blocks: tuple[Block, ...]) -> str:
 def _html(block: Block) -> str:
     if isinstance(block, str):
         return f"<p>{_coded(block)}</p>"
-    if isinstance(block, Grid):
+    if isinstance(block, TextTable):
         return page.table(block.columns, block.rows)
     items = "".join(f"<li>{_coded(item)}</li>" for item in block)
     return f"<ul>{items}</ul>"
@@ -106,7 +106,7 @@ def _markdown(section: Section, mark: str) -> list[str]:
     for block in blocks:
         if isinstance(block, str):
             lines.append(_plain(block))
-        elif isinstance(block, Grid):
+        elif isinstance(block, TextTable):
             lines.append(_row(block.columns))
             lines.append(_row(tuple("---" for _ in block.columns)))
             lines += [_row(row) for row in block.rows]

@@ -75,7 +75,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Training:
+class NoisyTraining:
     """One way to train, on the noisy ratings of one release.
 
     `width` factors by `epochs` passes, from random ones that the `seed` draws.
@@ -192,7 +192,7 @@ def factors_from_noisy(
     the last tenth clearly better than nothing does, trains once more on all of them.
     """
     # A noisy rating has the noise of its release beside its own: the ridge grows with both.
-    training = Training(public, state, trainer, width, epochs, seed)
+    training = NoisyTraining(public, state, trainer, width, epochs, seed)
     held = np.random.default_rng(seed).random(len(state.values.noisy)) < HELD
     plain = 1 + state.values.sd**2 / NOISE
     tried = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
 
 
-class Line(NamedTuple):
+class ListLine(NamedTuple):
     """One line of a list: `expected` is on the scale of ratings."""
 
     rank: int
@@ -44,7 +44,7 @@ class ListMaker:
 
     def lines(
         self, items: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> list[Line]:
+    ) -> list[ListLine]:
         """From the rows of her items and her ratings of them, best first."""
         schema = self.model.shared.schema
         own = Own(items, (values - schema.middle) / schema.unit_width)
@@ -56,7 +56,7 @@ class ListMaker:
         ids = self.model.shared.catalogue.ids
         best = top(found.scores, self.n, free).tolist()
         return [
-            Line(rank, ids[row], on_scale(schema, found.mean[row]))
+            ListLine(rank, ids[row], on_scale(schema, found.mean[row]))
             for rank, row in enumerate(best, 1)
         ]
 

@@ -59,7 +59,7 @@ MOST = ("own_most", "item_most", "enforce", "item_noise")
 """What a statement names of them."""
 
 
-class Added(NamedTuple):
+class SolveExtras(NamedTuple):
     """What a solve gets beside its ratings."""
 
     scale: Floats
@@ -68,7 +68,7 @@ class Added(NamedTuple):
     """More of it, to make room for the noise."""
 
 
-Scales = Callable[[bool, Ints], Added]
+Scales = Callable[[bool, Ints], SolveExtras]
 """From the side (whether it is the people's) and its counts to what is added."""
 
 
@@ -120,7 +120,7 @@ class NoisyObjective(NoisySolves):
         cells = sizes_of(public).cells
         over = cells if printed.over == "ratings" else sizes_of(public).people
 
-        def added(own: bool, counts: Ints) -> Added:
+        def added(own: bool, counts: Ints) -> SolveExtras:
             ratio = printed.slack / (cells * printed.ridge)
             left = epsilon - log(1 + 2 * ratio + ratio**2)
             # What the Jacobian of the perturbation costs; a larger ridge, if it costs too much.
@@ -130,7 +130,7 @@ class NoisyObjective(NoisySolves):
                 room = cells * (exp(epsilon / 4) - 1)
                 extra = printed.slack / room - printed.ridge
             scale = np.full(len(counts), OBJECTIVE_SPAN / left / over)
-            return Added(scale, extra)
+            return SolveExtras(scale, extra)
 
         biases = raw_biases(block, public.items, printed)
         return alternate(block, biases, printed, draws, added, inside=True)
@@ -189,13 +189,13 @@ def output_scales(
 ) -> Scales:
     """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
-    def added(own: bool, counts: Ints) -> Added:
+    def added(own: bool, counts: Ints) -> SolveExtras:
         most = printed.item_most if own else printed.own_most
         ridge = printed.ridge
         if not own and printed.item_noise == "lambda_1":
             ridge = printed.item_shrink
         per = 2 * most * span / (np.maximum(counts, 1) * ridge)
-        return Added(per * 2 * printed.epochs / epsilon)
+        return SolveExtras(per * 2 * printed.epochs / epsilon)
 
     return added
 
@@ -287,7 +287,7 @@ def _solve(
     side: Side,
     other: Floats,
     printed: PaperConstants,
-    added: Added,
+    added: SolveExtras,
     draws: Floats,
     out: Floats,
     *,

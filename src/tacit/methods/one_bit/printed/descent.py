@@ -129,7 +129,7 @@ class OneBitDescentForm(Form):
         )
 
 
-class Turn(NamedTuple):
+class DescentTurn(NamedTuple):
     """One round of the descent."""
 
     number: int
@@ -198,12 +198,13 @@ class PrintedDescent:
             )
         return Plan(self.public.unit, tuple(rounds), self._story())
 
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[DescentTurn]:
         """Who takes part in each round, and the name of its part."""
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
             return [
-                Turn(i, Everyone(), "bits") for i in range(rounds + self._more)
+                DescentTurn(i, Everyone(), "bits")
+                for i in range(rounds + self._more)
             ]
         each = self.settings.each or 1
         if rounds % each:
@@ -212,7 +213,7 @@ class PrintedDescent:
             )
         groups = rounds // each
         return [
-            Turn(
+            DescentTurn(
                 i,
                 Slice(i % groups, groups) if groups > 1 else Everyone(),
                 f"bits {i // groups + 1}",
