@@ -68,7 +68,9 @@ def test_no_neighbour_breaks_it_and_one_comes_close(bound, people, unit):
 
 def test_a_list_that_is_replaced_costs_more_than_one_that_goes():
     """And less than two rows of that norm, which would be 6: no number is negative."""
-    one, two = (ListedItems(9, 1).sensitivity(unit) for unit in ("user", "rating"))
+    one, two = (
+        ListedItems(9, 1).sensitivity(unit) for unit in ("user", "rating")
+    )
     assert (one.l2, one.l1) == (3, 9)
     assert (two.l2, two.l1) == (sqrt(18), 18)
 

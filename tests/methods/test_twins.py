@@ -21,6 +21,7 @@ from tacit.data.splits import Split
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
+from tacit.methods.factorization import likes as vectors
 from tacit.methods.noiseless import twin as gaussian
 
 ALLOWED = 0.001
@@ -108,7 +109,12 @@ def test_no_private_cell_beats_its_twin(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIKED)
-def test_no_private_list_beats_that_of_its_twin(name: str) -> None:
+def test_no_private_list_beats_that_of_its_twin(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors beside vectors: of so few likes `als` would publish popularity alone, which is
+    better than either here."""
+    monkeypatch.setattr(vectors, "LEAST_TOLD", 0.0)
     unit = find(name).units[-1]
     assert liked().gap(name, unit) <= FEW_LISTS
 

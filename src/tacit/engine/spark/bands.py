@@ -25,6 +25,7 @@ from tacit.engine.spark.wire import (
     rows_of,
     unpack_arrays,
 )
+from tacit.hidden import shapes
 from tacit.rounds.round import Part
 
 BAND_BYTES = 1 << 24
@@ -45,6 +46,8 @@ def upper(sums: NDArray[np.int64], first: int) -> NDArray[np.int64]:
 @dataclass(frozen=True)
 class Products:
     """Bounded rows of one Gram part in; out come the bands of their sum of products."""
+
+    __repr__ = shapes
 
     part: Part
     place: int
@@ -76,6 +79,8 @@ class Products:
 @dataclass(frozen=True)
 class AddBands:
     """Bands of several tasks in; out comes each band once."""
+
+    __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `wire.ROW`."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.data.ids import BLANKS, number_key
 from tacit.data.ratings import LATEST
+from tacit.hidden import shapes
 
 UNLISTED = -1
 """In place of an item: rows of items that the catalogue does not list, and how many."""
@@ -39,6 +40,8 @@ REMEDIES = {
 class Code:
     """Rows of `user`, `item` and where they are there `value` and `time`, as
     `tacit.engine.spark.table` selects them."""
+
+    __repr__ = shapes
 
     items: Sequence[str]
     low: float
@@ -114,6 +117,8 @@ class Code:
 class ListedIds:
     """The items of a catalogue as a column of ids can be looked up in it."""
 
+    __repr__ = shapes
+
     ids: Any
     place: NDArray[np.int32]
 
@@ -182,6 +187,8 @@ class NumberRows:
     """Rows of people's ids: the number that each denotes, and a hash of how it is written.
     They stay on the cluster, where two ways of writing one number are looked for."""
 
+    __repr__ = shapes
+
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `number` and `written`."""
         import pyarrow as pa
@@ -208,6 +215,8 @@ class NumberRows:
 class IdRows:
     """Rows of one column of ids: those of each partition, as they are compared, once each;
     and, without a name, how many rows there are. Of items alone, whose ids are public."""
+
+    __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `name` and `count`."""

@@ -13,6 +13,7 @@ from tacit.engine.spark.pack import Pack, PartitionFacts
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import Failure
+from tacit.hidden import shapes
 from tacit.model.person.lists import ListMaker
 
 COLUMNS = (
@@ -25,6 +26,8 @@ CELLS = 1 << 14
 @dataclass(frozen=True)
 class Listing:
     """Rows sorted by person in; out come the lines of their lists."""
+
+    __repr__ = shapes
 
     pack: Pack
     maker: ListMaker = field(repr=False)

@@ -35,6 +35,8 @@ NOBODY = np.zeros(0, np.uint32)
 class Pack:
     """Rows of `user`, `item`, `value` and `time`, sorted by `user`."""
 
+    __repr__ = shapes
+
     schema: Schema
     n_items: int
     key: bytes = field(repr=False)

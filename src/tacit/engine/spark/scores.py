@@ -26,12 +26,15 @@ from tacit.engine.spark.wire import (
     rows_of,
     told,
 )
+from tacit.hidden import shapes
 from tacit.model.person.base import Cells, PersonalModel
 
 
 @dataclass(frozen=True)
 class Judge:
     """Blocks in; out comes one row of sums of errors for each partition."""
+
+    __repr__ = shapes
 
     personal: PersonalModel = field(repr=False)
     schema: Schema

@@ -24,6 +24,7 @@ from tacit.engine.spark.wire import (
     pack_arrays,
 )
 from tacit.engine.threads import RunningSum, Threads, factors_of
+from tacit.hidden import shapes
 from tacit.rounds.round import AnyState, Round
 
 NEEDED = ("pyarrow.compute", "tacit.engine.spark.pack", "tacit.kernels.rows")
@@ -35,6 +36,8 @@ CHUNK = 1 << 19
 @dataclass(frozen=True)
 class Keys:
     """The secrets of one round: whose coin comes up, and who is in which slice."""
+
+    __repr__ = shapes
 
     coin: bytes = field(repr=False)
     place: bytes = field(repr=False)
@@ -76,6 +79,8 @@ class Partition(Threads):
 class PartitionWork:
     """Blocks in; out come sums over the partition, the bounded rows of Gram parts, and blocks
     whose people keep something new."""
+
+    __repr__ = shapes
 
     round_: Round
     state: AnyState
@@ -130,6 +135,8 @@ class PartitionWork:
 class Awake:
     """Makes a worker load what it will need: part of the start of a session."""
 
+    __repr__ = shapes
+
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The same rows."""
         from importlib import import_module
@@ -142,6 +149,8 @@ class Awake:
 @dataclass(frozen=True)
 class Limit:
     """Blocks with at most so many ratings of a person."""
+
+    __repr__ = shapes
 
     most: int
     key: bytes = field(repr=False)
