@@ -4,6 +4,9 @@ store and a training that was ended, one training's trouble and another's, clock
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
+import sys
 import time
 
 import pytest
@@ -17,6 +20,7 @@ from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import new_exchange, public_of
 from tacit.federation.server import control, training
+from tacit.serving.http.watch import Lines
 
 FOREVER = 3600.0
 
@@ -195,3 +199,23 @@ def test_a_recommender_that_restarts_after_the_last_round_is_asked_again(
     monkeypatch.setattr(person, "MODEL_TRIES", 3)
     with pytest.raises(Failure, match="cannot be had"):
         asked(0, 404, 0)
+
+
+def test_a_fault_is_logged_with_its_places_and_without_a_value() -> None:
+    def told() -> None:
+        secret = "five stars for Alien"
+        raise ValueError(secret)
+
+    try:
+        told()
+    except ValueError:
+        record = logging.LogRecord(
+            "x", logging.ERROR, __file__, 1, "failed", (), sys.exc_info()
+        )
+    text = Lines().format(record)
+    assert "Alien" not in text
+    assert "/" not in text
+    facts = json.loads(text)
+    assert facts["fault"] == "ValueError"
+    assert len(facts["places"]) == 2
+    assert all(each.startswith(__name__ + ":") for each in facts["places"])
