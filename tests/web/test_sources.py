@@ -58,7 +58,9 @@ def test_a_first_view_takes_few_files() -> None:
     assert sorted(named) == ["js/app.js", "js/helper.js", "style/page.css"]
     assert "@import" not in files()["style/page.css"].decode()
     for name, body in files().items():
-        for path in re.findall(r"\b(?:from |import\()'(\.[^']+)'", body.decode("latin-1")):
+        for path in re.findall(
+            r"\b(?:from |import\()'(\.[^']+)'", body.decode("latin-1")
+        ):
             folder = posixpath.dirname(name)
             assert posixpath.normpath(posixpath.join(folder, path)) in files()
     for name in ("js/worker.js", "js/device/desk.js", "sw.js"):
@@ -82,9 +84,7 @@ PARTS = {
 
 def test_joined_modules_exist_once_and_keep_their_places() -> None:
     made = scripts(PARTS)
-    assert sorted(made) == sorted(
-        set(PARTS) - {"js/base.js", "js/deep/one.js"}
-    )
+    assert sorted(made) == sorted(set(PARTS) - {"js/base.js", "js/deep/one.js"})
     assert made["js/app.js"] == (
         "import { $base } from './helper.js';\n"
         "import * as $helper from './helper.js';\n"
@@ -111,7 +111,7 @@ def test_joined_modules_exist_once_and_keep_their_places() -> None:
     ],
 )
 def test_forms_that_cannot_be_joined_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="deep/one|app"):
+    with pytest.raises(ValueError, match=r"deep/one|app"):
         scripts({**PARTS, "js/deep/one.js": text})
 
 

@@ -41,6 +41,7 @@ def sent(root: Path) -> dict[str, bytes]:
         made |= {name: text.encode() for name, text in join(texts).items()}
     return made
 
+
 def _scripts(sources: Mapping[str, str]) -> dict[str, str]:
     return {name: slim(text) for name, text in scripts(sources).items()}
 

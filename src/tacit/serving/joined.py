@@ -24,7 +24,8 @@ ALONE = ("js/worker.js", "js/device/desk.js", "sw.js")
 """Scripts of threads of their own: each has all that it needs."""
 
 _IMPORT = re.compile(
-    r"^import (?:\{(?P<names>[^}]*)\} from )?'(?P<path>\.[^']+)';\n", re.MULTILINE
+    r"^import (?:\{(?P<names>[^}]*)\} from )?'(?P<path>\.[^']+)';\n",
+    re.MULTILINE,
 )
 _LATER = re.compile(r"\bimport\('(\.[^']+)'\)")
 _EXPORT = re.compile(
@@ -126,10 +127,14 @@ def _joined(
     beyond = dict[str, None]()
     for name in inside:
         beyond.update(
-            dict.fromkeys(need for need in modules[name].needs if homes[need] != start)
+            dict.fromkeys(
+                need for need in modules[name].needs if homes[need] != start
+            )
         )
     taken = "".join(_taken(start, need, homes[need]) for need in beyond)
-    bodies = [_wrapped(modules[name], start) for name in inside if name != start]
+    bodies = [
+        _wrapped(modules[name], start) for name in inside if name != start
+    ]
     shown = [_name(name) for name in inside if name in set(wanted) - {start}]
     shows = f"export {{ {', '.join(shown)} }};\n" if shown else ""
     last = _placed(modules[start], start)
@@ -172,14 +177,18 @@ def _wrapped(module: _Module, start: str) -> str:
     body = _LISTED.sub("", _EXPORT.sub("", text))
     odd = any(" as " in listed for listed in _LISTED.findall(text))
     if odd or re.search(r"^(?:import|export)\b(?!\()", body, re.MULTILINE):
-        raise ValueError(f"{module.name} imports or exports in a form that is not known")
+        raise ValueError(
+            f"{module.name} imports or exports in a form that is not known"
+        )
     given = ", ".join(names)
     return f"const {_name(module.name)} = (() => {{\n{body}\nreturn {{ {given} }};\n}})();\n"
 
 
 def _name(path: str) -> str:
     """Of a module, as a name of the script."""
-    return "$" + re.sub(r"\W", "_", path.removeprefix("js/").removesuffix(".js"))
+    return "$" + re.sub(
+        r"\W", "_", path.removeprefix("js/").removesuffix(".js")
+    )
 
 
 def _resolved(name: str, path: str) -> str:
