@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '333480d677c5';
+const VERSION = 'faaef81756c3';
 
 serve(VERSION);

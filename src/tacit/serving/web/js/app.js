@@ -5,7 +5,7 @@ import { Engine, TooLong } from './engine.js';
 import { Home } from './home.js';
 import { folderOf, forget, published } from './data.js';
 import { entries, ofRatings, onLedger } from './ledger.js';
-import { Cut } from './net.js';
+import { Cut, isCut, onCut } from './net.js';
 import { keepOffline, ownLoads } from './offline.js';
 import { keep, setting } from './person/database.js';
 import { Store } from './person/store.js';
@@ -75,14 +75,16 @@ go();
 
 /** The first words of the page, and the figure that matters. */
 function hero() {
-  const figure = h('span', null, texts.hero.sent(bytes(0)));
+  const figure = h('span', null, texts.hero.sent(bytes(0), false));
   const sent = h('a', { class: 'sent', href: '#ledger' }, figure);
   let timer = 0;
   const look = async () => {
     timer = 0;
-    write(figure, texts.hero.sent(bytes(ofRatings(await entries()))));
+    write(figure, texts.hero.sent(bytes(ofRatings(await entries())), await isCut()));
   };
   onLedger(() => (timer ||= window.setTimeout(look, LOOK)));
+  onCut(look);
+  void isCut().then((cut) => (cut ? look() : undefined));
   return h(
     'div',
     { class: 'hero' },

@@ -54,7 +54,7 @@ export function signed(value) {
 
 /** A share as per cent. @param {number} share @param {number} digits */
 export function percent(share, digits = 0) {
-  return `${number(100 * share, digits)} %`;
+  return `${number(100 * share, digits)}\u00a0%`;
 }
 
 /** A count of bytes for a table. @param {number} count */

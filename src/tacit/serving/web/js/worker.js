@@ -90,9 +90,10 @@ async function fetchModel() {
 async function load() {
   const folder = await fetched;
   const { name, method, kind, digest, scale, positive, items } = model;
+  const taste = Boolean(model.kindOf.lean);
   postMessage({
     event: 'model',
-    about: { name, method, kind, digest, scale, positive, count: items.length, folder },
+    about: { name, method, kind, digest, scale, positive, count: items.length, folder, taste },
   });
   for (let from = 0; from < items.length; from += CHUNK) {
     postMessage({ event: 'items', items: items.slice(from, from + CHUNK) });

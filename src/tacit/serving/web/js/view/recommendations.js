@@ -85,7 +85,7 @@ export function recommendations(home) {
     more.hidden = ranked.length < home.shown || home.shown >= MOST;
     const count = home.rated().length;
     write(heading, count ? texts.list.forYou : texts.list.forAnyone);
-    write(lead, texts.list.lead(count));
+    write(lead, texts.list.lead(count, home.about.taste));
     performance.mark('tacit list'); // for whoever measures: the list is new from here on
     void explain(home, ranked, lines);
   };
