@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forked import Forked
+from patience import PATIENCE
 
 from tacit.data.sample import sample
 from tacit.errors import Failure
@@ -105,13 +106,13 @@ def test_training_over_tls_believes_certificates_and_pins_alone(
     f.context = ssl.create_default_context(cafile=ca)
     f.start()
     with pytest.raises((Failure, OSError)):  # a certificate by someone else
-        asyncio.run(asyncio.wait_for(f.fleet(ca=str(other)), 60))
+        asyncio.run(asyncio.wait_for(f.fleet(ca=str(other)), PATIENCE))
     pinned = dict(f.pin)
     f.pin["recommender"] = f.pin[
         "aggregator"
     ]  # the certificate is right, the identity is not
     with pytest.raises(Failure, match="pinned"):
-        asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), 60))
+        asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), PATIENCE))
     f.pin = pinned
     f.train_through(ca=str(ca))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
@@ -189,7 +190,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         return Forked([*map(str, command)], device_log)
 
     def reach(number: int) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while f.get("recommender", "/v1/status")["round"] < number:
             assert time.monotonic() < until, f.log("recommender")[-2000:]
             time.sleep(0.01)
@@ -203,7 +204,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
     )
     shaky = device(1, "--rotate-key")
     for process in (steady, shaky):
-        assert process.wait(90) == 0, device_log.read_text()[-2000:]
+        assert process.wait(PATIENCE) == 0, device_log.read_text()[-2000:]
     after = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
     assert [row[0] for row in before] == [row[0] for row in after]
     assert sum(one != two for one, two in zip(before, after, strict=True)) == 1
@@ -234,7 +235,7 @@ def test_a_device_wants_the_aggregator_that_it_pinned(
         f.home["aggregator"] = f.home["recommender"]
     f.start()
     with pytest.raises(Failure, match="aggregator"):
-        asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), 60))
+        asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), PATIENCE))
 
 
 def test_new_exchange_keys_need_no_restart_and_no_enrolment(
@@ -252,7 +253,7 @@ def test_new_exchange_keys_need_no_restart_and_no_enrolment(
             "--rotate",
         ]
         told = f.folder / f"rotated-{role}"
-        assert Forked(command, told).wait(60) == 0, told.read_text()
+        assert Forked(command, told).wait(PATIENCE) == 0, told.read_text()
         assert told.read_text().strip() == f.pin[role]  # the identity stays
         before = json.loads((f.home[role] / "identity.json").read_text())[
             "exchange"

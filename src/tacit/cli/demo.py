@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 from tacit.cli.show import print_json, progress, reason, say, stars, table
 
@@ -72,7 +73,7 @@ PEOPLE = (
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--epsilon",
     type=float,

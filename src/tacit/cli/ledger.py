@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Group
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write
 from tacit.cli.show import say
 
 
-@click.group()
+@click.group(cls=Group)
 def ledger() -> None:
     """The book: what was spent on whom, for what, and what is left."""
 

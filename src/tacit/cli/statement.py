@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, may_write, note
 from tacit.cli.parse import parse_texts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ENDINGS = (".html", ".md")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option(
     "--out",

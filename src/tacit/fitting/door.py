@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
@@ -44,6 +45,7 @@ def fit_given(
     if users is not None:
         count("users", users)
     catalogue = as_catalogue(items, reading.get("columns"))
+    reading = reading | {"columns": of_ratings(reading.get("columns"))}
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,

@@ -173,6 +173,12 @@ def world_of(
         + ": what people choose to rate is not released"
     )
     steps = _step(shared.schema) if step is None else float(step)
+    width = shared.schema.high - shared.schema.low
+    if steps > width:
+        raise SettingError(
+            f"steps of {steps:g} do not fit a scale that is {width:g} wide",
+            remedy="give --step a smaller number, or leave it out",
+        )
     told["steps"] = (
         f"of {steps:g}" if steps else "none: any number on the scale"
     ) + (", a default" if step is None else ", as declared")
