@@ -15,7 +15,7 @@ NAMED = re.compile(r"`(test_[a-z0-9_]+)(?:…|`)")
 
 
 @cache
-def tests() -> str:
+def sources() -> str:
     """All sources of tests, and the names of their files."""
     files = sorted((ROOT / "tests").rglob("*.py"))
     return "\n".join(f"def {each.stem}\n{each.read_text()}" for each in files)
@@ -25,4 +25,4 @@ def tests() -> str:
 def test_every_guard_that_a_page_names_exists(page: str) -> None:
     named = set(NAMED.findall((ROOT / page).read_text()))
     assert len(named) > 5
-    assert {name for name in named if f"def {name}" not in tests()} == set()
+    assert {name for name in named if f"def {name}" not in sources()} == set()
