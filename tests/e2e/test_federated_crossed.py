@@ -28,6 +28,7 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
+from tacit.federation.protocol.packing import packed_size
 from tacit.federation.protocol.wire import (
     Announcement,
     Join,
@@ -381,3 +382,55 @@ def test_a_pause_of_one_training_outlives_a_death_and_hinders_no_other(
     expected = twin.fit(ratings, users=12).model_.shared.arrays
     found = load(tmp_path / "bias").shared.arrays
     assert all(np.array_equal(found[n], expected[n]) for n in expected)
+
+
+async def odd_rows(f: Any) -> int:
+    """A device of a printed round joins, and counts its rows in words; what it is told."""
+    async with Web() as web:
+        recommender = KnownServer(f.url["recommender"], f.pin["recommender"])
+        await recommender.learn(web)
+        made, aggregator = await fetch_task(web, recommender)
+        await aggregator.learn(web)
+        link = Conversation(web, recommender, aggregator, new_exchange()[0])
+        await link.enrol()
+        rows = np.arange(2, dtype="<u4").tobytes()
+        join = Join(task=made.task.name, stamp=link.stamp(), items=True)
+        found = await link.call(recommender, "/v1/join", pack(join, rows))
+        told = unpack(Announcement, found)[0]
+        layouts = made.layouts(told.round)
+        upload = Upload(
+            task=told.task,
+            round=told.round,
+            attempt=told.attempt,
+            least=told.least,
+            ticket=told.ticket,
+            rows=(2,) * len(layouts),
+            layouts=made.agreed(told.round),
+        ).model_dump(mode="json")
+        upload["rows"] = ["2"] * len(layouts)
+        words = b"".join(
+            rows + bytes(packed_size(2 * each.width, each.bits))
+            for each in layouts
+        )
+        try:
+            await link.call(aggregator, "/v1/upload", pack(upload, words))
+        except TurnedDown as refused:
+            return refused.status
+        return 200
+
+
+def test_a_count_that_is_no_number_stops_no_round(federation, small) -> None:
+    """Seen: it passed as one when it came and not when it was summed, so that no round of a
+    printed scheme was ever revealed again."""
+    odd = small.faultless | {"cohort": 13, "least": 12, "seconds": 2}
+    f = federation(small.ratings, **odd)
+    f.start()
+
+    async def run() -> tuple[int, Any]:
+        fleet = asyncio.create_task(f.fleet())
+        return await odd_rows(f), await fleet
+
+    status, report = asyncio.run(asyncio.wait_for(run(), 60))
+    assert status == 400
+    assert not report.failed
+    f.published()
