@@ -115,7 +115,8 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     )
     say(
         "3. Three people whom it has never seen. Each list is computed on its owner's side, "
-        "from the published model and her or his own ratings, and costs no budget."
+        "from the published model and her or his own ratings, and costs no budget. What "
+        "suits one's own taste comes before what everybody likes."
     )
     for each in PEOPLE:
         _show(model, each, lists[each.name])

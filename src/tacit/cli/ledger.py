@@ -11,6 +11,11 @@ from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write
 from tacit.cli.show import say
 
+LESS = (
+    "; together with what was spent it adds up to the cap, because several releases cost "
+    "less than the sum of their epsilons"
+)
+
 
 @click.group(cls=Group)
 def ledger() -> None:
@@ -139,7 +144,7 @@ def cap(
     )
     if left is not None:
         say(
-            f"left under it: epsilon {left:.4g}"
+            f"left under it: epsilon {left:.4g}{LESS if left < epsilon else ''}"
             if left > 0
             else "nothing is left under it: no fit will pass"
         )

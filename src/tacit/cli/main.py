@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from tacit.cli.lines import fitted
 from tacit.shown import one_line, several_lines
 
 SECTIONS = {
@@ -134,11 +135,11 @@ def _main() -> None:
     except click.UsageError as error:
         from tacit.cli.usage import as_ours
 
-        click.echo(f"error: {several_lines(as_ours(error))}", err=True)
+        _fail(as_ours(error))
         sys.exit(error.exit_code)
     except click.ClickException as error:
         told = f"{error.format_message()}\n  remedy: `tacit --help`, or --help after the command"
-        click.echo(f"error: {several_lines(told)}", err=True)
+        _fail(told)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
@@ -147,7 +148,7 @@ def _main() -> None:
         )
         sys.exit(130)
     except TacitError as error:
-        click.echo(f"error: {several_lines(str(error))}", err=True)
+        _fail(str(error))
         sys.exit(error.exit_status)
     except BrokenPipeError:  # the reader of a pipe went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -169,4 +170,10 @@ def _say(
     """Tacit's own warnings as notes, without a line of source; those of libraries are not
     for users."""
     if category is UserWarning:
-        click.echo(f"note: {one_line(str(message))}", err=True)
+        told = fitted(f"note: {one_line(str(message))}", sys.stderr)
+        click.echo(told, err=True)
+
+
+def _fail(told: str) -> None:
+    """What is wrong, and the remedy."""
+    click.echo(fitted(f"error: {several_lines(told)}", sys.stderr), err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tacit.cli.lines import fitted
 from tacit.cli.parse import parse_columns, parse_scale, parse_settings
 from tacit.rounds.options import NAMES, How, What, said
 from tacit.shown import one_line
@@ -366,4 +367,4 @@ def asked_to_replace(model: str) -> bool:
 
 def note(text: str) -> None:
     """One line for the person at the terminal, kept out of what a pipe reads."""
-    click.echo(f"note: {one_line(text)}", err=True)
+    click.echo(fitted(f"note: {one_line(text)}", sys.stderr), err=True)

@@ -72,6 +72,13 @@ def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
 
     if isinstance(given, str | Path):
         return read_budgets(given)
+    if not isinstance(given, Mapping):
+        raise SettingError(
+            f"budgets are of type {type(given).__name__}, not by person",
+            remedy='give a mapping such as {"ann": 0.5}, or a file',
+        )
+    for asked in given.values():
+        number("budgets", asked, "give each person's epsilon as a number")
     return Budgets({str(who): float(asked) for who, asked in given.items()})
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from tacit.asked import count, number
+from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
@@ -110,7 +111,7 @@ def synthesize(
     the steps of the scale; `period` the first and last second of their times, without which
     there are none. The seed is that of an ordinary generator: nothing here needs to be secret.
     """
-    released = cast("Model", getattr(model, "fitted", model))
+    released = cast("Model", asked_model(model))
     count("people", people)
     count("seed", seed, least=0)
     _check_numbers(each=each, spread=spread, lean=lean, step=step)

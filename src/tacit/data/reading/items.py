@@ -17,6 +17,7 @@ from tacit.data.reading.dialect import Dialect, is_number
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.item_roles import (
+    AND,
     ROLES,
     Said,
     asked_for,
@@ -55,7 +56,7 @@ def read_items(
     item: str | None = None,
     *,
     title: str | None = None,
-    tags: str | None = None,
+    tags: str | Sequence[str] | None = None,
 ) -> Catalogue:
     """The catalogue in `source`, a path or a data frame: ids, titles, years, tags, and
     other numeric columns.
@@ -63,10 +64,11 @@ def read_items(
     Known layouts: MovieLens `u.item`, `movies.dat`, `movies.csv` and Netflix
     `movie_titles`; anything else needs a header with a column `id`, `item` or the like, or
     one that `item` names. `title` and `tags` name columns of other names than the usual:
-    `tags="style+region"` takes both. A year may also end the title, as in `Heat (1995)`, and
+    `tags=["style", "region"]` takes both. A year may also end the title, as in `Heat (1995)`, and
     a cell may hold several tags, as in `Crime|Noir`.
     """
-    said = {"id": item, "title": title, "tags": tags}
+    joined = tags if tags is None or isinstance(tags, str) else AND.join(tags)
+    said = {"id": item, "title": title, "tags": joined}
     if layout is not None and layout not in LAYOUTS:
         raise SettingError(
             f"there is no catalogue layout {layout}",
