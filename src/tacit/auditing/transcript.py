@@ -266,7 +266,7 @@ def _products(
     persons, columns, values = [], [], []
     for person in range(people):
         cells = np.arange(rows.ptr[person], rows.ptr[person + 1])
-        cells = cells[index[cells] < part.size]
+        cells = cells[(index[cells] < part.size) & (q[cells] != 0)]
         cells = cells[np.argsort(index[cells], kind="stable")]
         a, b = np.triu_indices(len(cells), 0 if bound.diagonal else 1)
         if alone is not None:
