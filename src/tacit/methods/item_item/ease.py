@@ -57,9 +57,10 @@ POPULARITY_SHARE, FAINT_SHARE = 0.06, 0.05
 lists of people with few likes are popularity above all."""
 FAINT = 0.3
 """The strength (mu) up to which noise is strong."""
-LEAST_TOLD = 24.0
+LEAST_TOLD = 16.0
 """Below so much that pairs would tell (`told_by_pairs`), popularity is measured once more in
-the place of the Gram: it was 50 where ML-1M gains and 18 where six likes a person gain nothing."""
+the place of the Gram: at 13 to 26 sets of many likes gain much, at 15 to 26 people of six and
+twelve likes neither gain nor lose, below 11 they lose (docs/results/covariance.md)."""
 CHANCE_LIKES = 60.0
 """Likes of a person at which as much of her row is taste as is chance, by that rule."""
 ALONG_SHARE = 0.01
