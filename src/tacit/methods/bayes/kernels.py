@@ -221,12 +221,12 @@ def _less(out: Any, rows: Any, count: int, factors: Any, column: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def weigh_tastes(weight: Any, level: float, factors: Any, values: Any) -> None:
-    """Each cell's row (weight x level, weight x factor x taste ...), in the place of its
-    tastes, which stand in `values` from column 1 on."""
+def weigh_tastes(level: Any, weight: Any, factors: Any, values: Any) -> None:
+    """Each cell's row (level, weight x factor x taste ...), in the place of its tastes, which
+    stand in `values` from column 1 on."""
     for cell in range(weight.size):
         line = values[cell]
-        line[0] = level * weight[cell]
+        line[0] = level[cell]
         for j in range(factors.size):
             line[1 + j] *= weight[cell] * factors[j]
 
