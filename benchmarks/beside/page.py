@@ -42,7 +42,9 @@ def page(told: dict[str, Any]) -> str:
     ]
     for row in rows:
         ratio = seconds(row["ratio"]) or row["said"] or "no peer"
-        if row["busy"]:
+        if row.get("of"):
+            ratio += f" ({row['of']})"
+        elif row["busy"]:
             ratio += " *busy*"
         lines.append(
             f"| {row['job']} | {row['threads']} | {seconds(row['ours'])} | {row['peer']} | "
@@ -64,7 +66,8 @@ def page(told: dict[str, Any]) -> str:
         lines += [
             (
                 "One thread, processor seconds, five sizes each twice the last; the exponent is "
-                "that of the power that fits best."
+                "that of the power that fits best. Where a fit is small, what every fit costs is "
+                "most of it, and exponents are low."
             ),
             "",
             "| what grows | job | from | to | s | exponent of time | of memory |",

@@ -46,10 +46,23 @@ def _gather(
     padded = (width + 1 + TILE - 1) // TILE * TILE
     out = space[: padded * count].reshape((padded, count))
     out[width + 1 :] = 0.0
-    for cell in range(count):
+    cell = 0
+    while cell + 8 <= count:  # so that neighbours are written together
+        at = first + cell
+        r0, r1 = other[index[at]], other[index[at + 1]]
+        r2, r3 = other[index[at + 2]], other[index[at + 3]]
+        r4, r5 = other[index[at + 4]], other[index[at + 5]]
+        r6, r7 = other[index[at + 6]], other[index[at + 7]]
+        for a in range(width):
+            line = out[a, cell : cell + 8]
+            line[0], line[1], line[2], line[3] = r0[a], r1[a], r2[a], r3[a]
+            line[4], line[5], line[6], line[7] = r4[a], r5[a], r6[a], r7[a]
+        cell += 8
+    while cell < count:
         source = other[index[first + cell]]
         for a in range(width):
             out[a, cell] = source[a]
+        cell += 1
     out[width] = value[first : first + count]
     return out
 
