@@ -274,7 +274,9 @@ def centred_gram_round(
         found = cleaned(released["gram"], settings.rank - 1)
         return replace(state, loadings=found)
 
-    part = Part("gram", size, FactorGram(), share=share, form="gram")
+    part = Part(
+        "gram", size, FactorGram(), share=share, form="gram", centred=True
+    )
     return Round("gram", (part,), contribute, absorb)
 
 
