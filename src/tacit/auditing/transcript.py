@@ -263,7 +263,9 @@ def _products(
     q = bound.apply(rows)[:, 0]
     weights = bound.weights(rows, bound.apply(rows))
     index = rows.index.astype(np.int64)
-    persons, columns, values = [], [], []
+    persons = []
+    columns = []
+    values = []
     for person in range(people):
         cells = np.arange(rows.ptr[person], rows.ptr[person + 1])
         cells = cells[(index[cells] < part.size) & (q[cells] != 0)]
@@ -327,11 +329,9 @@ class _Sides:
         kept = np.isin(row, rows[owners == 1])
         if not kept.any():
             return None
-        person, column, move = (
-            self.person[kept],
-            self.column[kept],
-            self.move[kept],
-        )
+        person = self.person[kept]
+        column = self.column[kept]
+        move = self.move[kept]
         value = np.asarray(released.value, np.float64).ravel()[column]
         known = others.ravel()[column] + self.middle[column]
         rest = value * self.steps - known
