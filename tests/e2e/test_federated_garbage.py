@@ -147,7 +147,7 @@ def test_garbage_stops_no_training(
     local = case.startswith("one-bit")
     if alone and not local:
         pytest.skip("nobody is summed alone")
-    if not full and (alone or case != "mf-federated S2"):
+    if not full:
         pytest.skip("only with scripts/test --full")
     more, settings = CASES[case]
     f = federation(
