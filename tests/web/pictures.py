@@ -82,7 +82,9 @@ def long_titles(catalogue: bytes) -> bytes:
     facts = json.loads(catalogue)
     words = "Or How I Learned to Stop Worrying and Love the Extraordinary "
     facts["titles"] = [
-        f"{title} {words * 2}" if row % 2 else f"{title.replace(' ', '')}{'x' * 90}"
+        f"{title} {words * 2}"
+        if row % 2
+        else f"{title.replace(' ', '')}{'x' * 90}"
         for row, title in enumerate(facts["titles"])
     ]
     return json.dumps(facts).encode()

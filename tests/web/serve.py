@@ -63,7 +63,7 @@ class Place:
     def paths(self) -> list[str]:
         return [each.path for each in self.seen]
 
-    def wait_for(self, path: str, times: int, seconds: float = 20.0) -> None:
+    def wait_for(self, path: str, times: int, seconds: float = 60.0) -> None:
         """Until it was asked for so often, and no more requests follow at once."""
         end = time.monotonic() + seconds
         while self.paths().count(path) < times:

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'a91bd8ecd680';
+const VERSION = '79acd3c4ca31';
 
 serve(VERSION);
