@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from . import models
 from .conftest import Meet, Visitor
@@ -114,6 +114,24 @@ def test_a_damaged_model_is_refused_in_words(
     expect(visitor.page.get_by_role("alert")).to_contain_text(
         "Your ratings are safe"
     )
+
+
+def test_a_model_that_changes_between_two_answers_is_fetched_again(
+    meet: Meet, place: Place
+) -> None:
+    """Its catalogue came from the model before it, and a copy of that was kept."""
+    visitor = meet()
+    old = place.data["catalogue"].replace(models.DIGEST.encode(), b"6a" * 32)
+    answers = [old]
+
+    def answer(route: Route) -> None:
+        body = answers.pop() if answers else place.data["catalogue"]
+        route.fulfill(body=body, content_type="application/json")
+
+    visitor.context.route("**/catalogue", answer)
+    page = visitor.visit(place.address)
+    assert answers == []
+    expect(page.locator(".rec")).to_have_count(12)
 
 
 def test_a_hostile_statement_is_text(visitor: Visitor, place: Place) -> None:

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '79acd3c4ca31';
+const VERSION = '8426f2543c8e';
 
 serve(VERSION);
