@@ -30,7 +30,7 @@ FLAGS = [
     "--host-resolver-rules=MAP films.test 127.0.0.1",
 ]
 """`films.test` is a name of this machine that no browser takes for secure."""
-PATIENCE = 30_000.0
+PATIENCE = 60_000.0
 """Milliseconds that a condition may take on a busy machine."""
 expect.set_options(timeout=PATIENCE)
 
