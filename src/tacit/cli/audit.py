@@ -87,9 +87,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--fresh",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(0, 1000),
     metavar="N",
-    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick.",
+    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick. 0 where a "
+    "matrix over all items is audited.",
 )
 @click.option(
     "--planted",

@@ -176,7 +176,8 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
         rows,
     )
     say()
-    say(f"about one {told.unit}, but for a chance of {rarely(told.delta)}:")
+    unit = "person" if told.unit == "user" else told.unit
+    say(f"about one {unit}, but for a chance of {rarely(told.delta)}:")
     for one in found.candidates:
         say(f"- {one.name}: {one.words}")
     if in_letters:
