@@ -123,3 +123,16 @@ def test_nothing_known_takes_nothing_off() -> None:
     count = likes.sum(axis=1)
     rows = likes / np.sqrt(count + OFFSET)[:, None]
     np.testing.assert_allclose(dense(made.rest, SIZE), rows)
+
+
+def test_who_likes_nothing_of_the_matrix_adds_the_same_alone() -> None:
+    """To the last bit, the sign of 0 included: a fit stops where somebody does not."""
+    likes = np.zeros((3, SIZE), bool)
+    likes[1, :4] = True
+    common = common_part(np.arange(1.0, SIZE + 1), 3.0)
+    together = centred_likes(*block(likes), common)
+    for person in (0, 2):
+        alone = centred_likes(*block(likes[person : person + 1]), common)
+        mine = together.rest.values[together.rest.ptr[person] :][:SIZE]
+        assert alone.rest.values.tobytes() == mine.tobytes()
+        assert alone.along.tobytes() == together.along[person].tobytes()

@@ -292,8 +292,8 @@ def data_digest(ratings: Ratings, items: Catalogue | None) -> str:
     if items is not None:
         words = (items.ids, items.titles, items.tags, items.numbers)
         found.update(repr([each and list(each) for each in words]).encode())
-        for array in (items.years, items.tagged, items.numeric):
-            found.update(b"-" if array is None else array.tobytes())
+        for fact in (items.years, items.tagged, items.numeric):
+            found.update(b"-" if fact is None else fact.tobytes())
     return found.hexdigest()[:16]
 
 

@@ -180,13 +180,14 @@ def predict_block(
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     typical: float,
+    unsure: float,
     start: int,
     stop: int,
     mean: NDArray[np.float64],
     variance: NDArray[np.float64],
 ) -> None:
     """Write x_i'E[z_u] and the variance of a rating around it for the queries of people
-    `start` to `stop`, each person alone. `typical`: see `tacit.model.person.gaussian`."""
+    `start` to `stop`, each person alone. `typical`, `unsure`: `tacit.model.person.gaussian`."""
     width = loadings.shape[1]
     root = np.sqrt(precision)
     space, products = column_space(ptr, start, stop, loadings)
@@ -211,7 +212,8 @@ def predict_block(
         )
         first, last = ptr[person], ptr[person + 1]
         misfit = misfit_of(first, last, item, residual, precision, right)
-        scale = 1.0 + (misfit - (last - first)) / (typical + (last - first))
+        over = misfit + unsure - (last - first)
+        scale = 1.0 + over / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             asked = query_item[cell]
             mean[cell], spread = project(loadings[asked], system, right, work)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 from tacit.methods.refine.choose import (
-    COVER_SLOPE,
     COVER_WEIGHT,
     NOISE_FLOOR,
     candidates,
@@ -69,9 +70,19 @@ def test_the_level_is_never_taken_out() -> None:
 
 def test_the_noise_follows_what_people_report() -> None:
     choice = choose(released(covered=-0.05), 1e-9, PEOPLE, GROUPS, 0.75)
-    wider = np.exp(0.1 / COVER_SLOPE)
-    assert choice.noise == pytest.approx(0.75 * wider)
-    np.testing.assert_allclose(choice.scales, np.sqrt(wider))
+    wider = (1.2816 / 1.1503) ** 2  # 75 % of a normal lie within 1.1503
+    assert choice.noise == pytest.approx(0.75 * wider, rel=1e-3)
+    np.testing.assert_allclose(choice.scales, np.sqrt(wider), rtol=1e-3)
+
+
+@pytest.mark.parametrize("sd", [0.45, 0.6, 1.0, 1.3])
+def test_the_noise_is_found_however_far_off_it_was(sd: float) -> None:
+    """Errors of any size, reported against intervals for a variance of .75."""
+    reach = 1.2816 * np.sqrt(0.75) / sd
+    covered = 2 * NormalDist().cdf(reach) - 1
+    told = released(covered=covered - 0.8)
+    found = choose(told, 1e-9, PEOPLE, GROUPS, 0.75).noise
+    assert found == pytest.approx(sd**2, rel=0.01)
 
 
 def test_the_noise_stays_where_reports_are_noise() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tacit.model.person.gaussian import (
     TYPICAL,
+    UNSURE,
     GaussianModel,
     fold_in,
     own_scale,
@@ -43,7 +44,7 @@ def ratings(
 def test_nobody_and_somebody_like_everybody_have_everybodys_noise() -> None:
     given = model()
     nobody = fold_in(given, np.zeros(0, np.int64), np.zeros(0))
-    assert nobody.scale == 1.0
+    assert nobody.scale == 1.0 + UNSURE / TYPICAL
     rng = np.random.default_rng(1)
     scales = []
     for _ in range(200):
@@ -51,7 +52,8 @@ def test_nobody_and_somebody_like_everybody_have_everybodys_noise() -> None:
         items = rng.choice(ITEMS, 60, replace=False)
         scales.append(fold_in(given, items, rated[items]).scale)
     # Each has a standard deviation of about sqrt(2 60)/80.
-    assert np.mean(scales) == pytest.approx(1.0, abs=0.04)
+    usual = 1.0 + UNSURE / (TYPICAL + 60)
+    assert np.mean(scales) == pytest.approx(usual, abs=0.03)
 
 
 def test_it_is_the_misfit_of_the_whole_row() -> None:
@@ -65,7 +67,7 @@ def test_it_is_the_misfit_of_the_whole_row() -> None:
     rest = rated - given.baseline[items]
     misfit = rest @ np.linalg.solve(whole, rest)
     found = fold_in(given, items, rated).scale
-    assert found == pytest.approx((TYPICAL + misfit) / (TYPICAL + 25))
+    assert found == pytest.approx((TYPICAL + UNSURE + misfit) / (TYPICAL + 25))
 
 
 def test_intervals_hold_for_steady_and_for_fickle_people() -> None:
@@ -92,7 +94,7 @@ def test_intervals_hold_for_steady_and_for_fickle_people() -> None:
 def test_no_ratings_whatever_make_a_variance_below_zero() -> None:
     for count in (1, 10, 10_000):
         assert own_scale(0.0, count) == pytest.approx(
-            TYPICAL / (TYPICAL + count)
+            (TYPICAL + UNSURE) / (TYPICAL + count)
         )
 
 

@@ -4,8 +4,8 @@ release can buy.
 Popularity first (a share of the budget, or all of it where people x noise is too little for
 any pair to stand out); then the Gram of likes over the most popular items, each person's
 products divided by the length of that person's row, at `user` without what popularity says
-of it already; then, free: the spectrum that clears the noise, and a ridge of every item on
-all others (Steck 2019) in low rank.
+of it already; then, free: what its spectrum says in spite of the noise, and a ridge of every
+item on all others (Steck 2019) in low rank.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tacit.methods.item_item.plan import people_by_noise
 from tacit.methods.item_item.rows import FINE, head_of, places
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import LowRankEase, ease
-from tacit.methods.refine.spectrum import shrink_spectrum
+from tacit.methods.refine.spectrum_whole import shrink_whole_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.options import Calibration
@@ -57,9 +57,10 @@ POPULARITY_SHARE, FAINT_SHARE = 0.06, 0.05
 lists of people with few likes are popularity above all."""
 FAINT = 0.3
 """The strength (mu) up to which noise is strong."""
-LEAST_TOLD = 24.0
+LEAST_TOLD = 16.0
 """Below so much that pairs would tell (`told_by_pairs`), popularity is measured once more in
-the place of the Gram: it was 50 where ML-1M gains and 18 where six likes a person gain nothing."""
+the place of the Gram: at 13 to 26 sets of many likes gain much, at 15 to 26 people of six and
+twelve likes neither gain nor lose, below 11 they lose (docs/results/covariance.md)."""
 CHANCE_LIKES = 60.0
 """Likes of a person at which as much of her row is taste as is chance, by that rule."""
 ALONG_SHARE = 0.01
@@ -67,8 +68,8 @@ ALONG_SHARE = 0.01
 LEAST = {"user": 400.0, "rating": 60.0}
 """People x mu below which popularity takes all."""
 MARGIN = 0.3
-"""How far below the noise edge an eigenvalue may lie and still count: lists forgive noise
-more than ratings do."""
+"""How far above the noise edge the largest eigenvalue must lie, in widths of the edge, if
+the Gram says anything: lists forgive noise more than ratings do."""
 BUSY = 1.5
 """Those who like an item like so many times more than the average person."""
 OWN_RIDGE, MEAN_RIDGE = 0.5, 0.6
@@ -305,7 +306,7 @@ def along_round(size: int, share: float) -> Round:
 
 def cleaned(noisy: Released, rank: int) -> Floats:
     """Loadings of what a noisy Gram still says."""
-    found = shrink_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
+    found = shrink_whole_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
     return np.asarray(found.loadings, np.float64)
 
 

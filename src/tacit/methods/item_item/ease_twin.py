@@ -153,7 +153,7 @@ def _weights(gram: _Gram, way: Way) -> LowRankEase:
         return made
     likes = np.maximum(gram.likes, LEAST_LIKED)
     less = (likes / likes.mean()) ** -way.less
-    return LowRankEase(made.left, made.right * np.float32(less)[:, None])
+    return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
 
 
 def _best(likes: Any) -> list[Way]:

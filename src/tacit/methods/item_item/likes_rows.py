@@ -81,9 +81,10 @@ def centred_likes(
     place = slot[liked]
     shared = place >= 0
     # |x - c p|^2 = |x|^2 - c^2, as p has length 1 and c = x.p.
+    # Of no cells at all numpy counts in integers, which have no -0.
     length = np.bincount(
         person[shared], common.along[place[shared]], minlength=people
-    )
+    ).astype(np.float64)
     count = np.bincount(person, minlength=people)
     scale = 1.0 / np.sqrt(np.maximum(count - length**2, 0.0) + OFFSET)
     dense = -length[:, None] * common.along

@@ -16,6 +16,7 @@ it is post-processing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,10 @@ NOMINAL, REACH = 0.8, 1.2816
 """The share of errors that should lie within so many standard deviations."""
 COVER_WEIGHT = 0.3
 """Weight of the last coordinate, a person's share of covered errors less `NOMINAL`."""
-COVER_SLOPE = 0.45
-"""Change of the covered share for a unit of log standard deviation: 2 REACH phi(REACH)."""
-COVER_SD = 0.04
-"""Prior spread of the covered share around nominal."""
+COVER_SDS = ((0.7, 0.04), (0.3, 0.12))
+"""Prior of the covered share around nominal: how likely, and how far. Most data sets have about
+as much chance in a rating as the default says; some have far more or less
+(docs/results/bayes.md, Intervals)."""
 LEFT_OUT = 16
 """At most this many of a person's ratings are left out in turn."""
 LEVEL_STEPS = (0.45, 2.2)
@@ -43,7 +44,7 @@ TOO_NOISY = 0.03
 this size at most."""
 NOISE_FLOOR = 0.1
 """The least variance of a rating around the personal model: nobody is that predictable."""
-COVER_BELOW, COVER_ABOVE = -0.4, 0.15
+COVER_BELOW, COVER_ABOVE = -0.4, 0.19
 """Bounds of how far the covered share is believed to be from nominal."""
 
 
@@ -84,14 +85,43 @@ def choose(
         ):
             best[group] = float(value)
             scales[groups == group] = step
-    kept = COVER_SD**2 / (COVER_SD**2 + (sd / COVER_WEIGHT) ** 2)
     off = float(
-        np.clip(kept * gains[-1] / COVER_WEIGHT, COVER_BELOW, COVER_ABOVE)
+        np.clip(
+            _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT),
+            COVER_BELOW,
+            COVER_ABOVE,
+        )
     )
-    found = max(noise * float(np.exp(-2 * off / COVER_SLOPE)), NOISE_FLOOR)
+    found = max(noise * _times(NOMINAL + off), NOISE_FLOOR)
     return Choice(
         scales * np.sqrt(found / noise), found
     )  # the ratio of prior to noise is what was compared
+
+
+def _beyond(told: float, sd: float) -> float:
+    """How far the covered share is from nominal, expected from a noisy report of it."""
+    whole = [prior**2 + sd**2 for _, prior in COVER_SDS]
+    # Logarithms, as a report may be thousands of standard deviations away.
+    weight = np.array(
+        [
+            np.log(share) - 0.5 * (np.log(each) + told**2 / each)
+            for (share, _), each in zip(COVER_SDS, whole, strict=True)
+        ]
+    )
+    weight = np.exp(weight - weight.max())
+    kept = [
+        prior**2 / each
+        for (_, prior), each in zip(COVER_SDS, whole, strict=True)
+    ]
+    return told * float(weight @ kept / weight.sum())
+
+
+def _times(covered: float) -> float:
+    """How many times too small a variance is whose 80 % intervals cover this share of errors,
+    errors being Gaussian."""
+    normal = NormalDist()
+    wanted = normal.inv_cdf((1 + NOMINAL) / 2)
+    return (wanted / normal.inv_cdf((1 + covered) / 2)) ** 2
 
 
 def _trials(groups: NDArray[np.int64]) -> list[tuple[int, float]]:

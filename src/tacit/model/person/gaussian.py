@@ -29,6 +29,10 @@ TYPICAL = 20.0
 """Ratings for which everybody's noise counts when a person's own is told from her ratings:
 some people rate with more chance than others. Chosen on splits that are not reported:
 docs/results/bayes.md."""
+UNSURE = 1.3
+"""What is added to a person's misfit because her own noise is not known exactly: with as many
+degrees of freedom as `TYPICAL` and her ratings, Student's 80 % interval is wider than the
+normal one by a share of (z^2 + 1)/4 over their number, z = 1.28; squared, 1.3 over it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +81,13 @@ class Posterior:
 
 
 def own_scale(misfit: float, ratings: int) -> float:
-    """A person's own variance around the model in units of everybody's, shrunk to 1.
+    """A person's own variance around the model in units of everybody's, shrunk to 1, and
+    somewhat wider for not being known exactly.
 
     `misfit` is y'V^-1 y, y her ratings less the baseline and V their covariance under the
     model: as large as the number of her ratings, if she is like everybody.
     """
-    return 1.0 + (misfit - ratings) / (TYPICAL + ratings)
+    return 1.0 + (misfit + UNSURE - ratings) / (TYPICAL + ratings)
 
 
 def fold_in(
@@ -159,6 +164,7 @@ def predict_cells(
         query_ptr,
         query_item,
         TYPICAL,
+        UNSURE,
         0,
         len(ptr) - 1,
         mean,
@@ -194,6 +200,7 @@ def predict_cells_by_day(
         model.each,
         DAY,
         TYPICAL,
+        UNSURE,
         query_ptr,
         query_item,
         day_of(query_time),

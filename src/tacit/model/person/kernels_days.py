@@ -47,6 +47,7 @@ def predict_days(
     per_rating: NDArray[np.float64],
     day: float,
     typical: float,
+    unsure: float,
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     query_when: NDArray[np.int64],
@@ -95,7 +96,7 @@ def predict_days(
             system[a, a] += 1.0 + (last - first) * per_rating[a]
         factorize(system, right)
         misfit = misfit_of(first, last, item, residual, precision, right)
-        over = misfit - shifted - (last - first)
+        over = misfit + unsure - shifted - (last - first)
         scale = 1.0 + over / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             one = np.searchsorted(moment, query_when[cell])

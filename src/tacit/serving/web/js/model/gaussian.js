@@ -32,6 +32,9 @@ const STEADY = 1e-6;
 /** Ratings for which everybody's noise counts beside one's own. */
 const TYPICAL = 20;
 
+/** What is added to a misfit because one's own noise is not known exactly. */
+const UNSURE = 1.3;
+
 /** @implements {Kind} */
 export class Gaussian {
   /** @param {Tables} tables @param {Record<string, number>} numbers @param {number} items */
@@ -86,7 +89,7 @@ export class Gaussian {
     const point = times(covariance, pulled, width, width);
     const mean = this.swept(posterior, point);
     // How far the ratings lie from the model, beside how far everybody's do.
-    let over = -dot(pulled, 0, point, 0, width);
+    let over = UNSURE - dot(pulled, 0, point, 0, width);
     own.items.forEach((item, j) => {
       over += this.precision[item] * (own.values[j] - this.baseline[item]) ** 2 - 1;
     });
