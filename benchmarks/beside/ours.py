@@ -133,18 +133,14 @@ def lists(data: Data, threads: int) -> Run:
     own, factors = drawn(people, TASTES), drawn(items, TASTES)
 
     def run() -> None:
-        def work(a: int, b: int) -> None:
-            ptr = data["ptr"][a : b + 1]
-            cells = data["item"][ptr[0] : ptr[-1]]
-            top_n_all(
-                lambda first, last: own[a + first : a + last] @ factors.T,
-                b - a,
-                LISTS,
-                ptr - ptr[0],
-                cells,
-            )
-
-        shared_out(people, threads, work)
+        top_n_all(
+            lambda first, last: own[first:last] @ factors.T,
+            people,
+            LISTS,
+            data["ptr"],
+            data["item"],
+            threads=threads,
+        )
 
     return run
 

@@ -20,7 +20,10 @@ def seconds(value: float | None) -> str:
 
 def page(told: dict[str, Any]) -> str:
     """The whole page."""
-    busy = ", while others computed on it" if told["busy"] else ""
+    rows = [{"busy": told["busy"], **row} for row in told["rows"]]
+    busy = ""
+    if any(row["busy"] for row in rows):
+        busy = " (*busy*: others computed on it at the same time)"
     lines = [
         HEAD,
         (
@@ -34,8 +37,10 @@ def page(told: dict[str, Any]) -> str:
         "| job | threads | here, s | peer | peer, s | here / peer | at most |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in told["rows"]:
+    for row in rows:
         ratio = seconds(row["ratio"]) or row["said"] or "no peer"
+        if row["busy"]:
+            ratio += " *busy*"
         lines.append(
             f"| {row['job']} | {row['threads']} | {seconds(row['ours'])} | {row['peer']} | "
             f"{seconds(row['theirs'])} | {ratio} | {seconds(row['wanted'])} |"

@@ -40,6 +40,17 @@ def text(name: str, value: object, remedy: str = "give a text") -> str:
     return value
 
 
+def model(given: Any) -> Any:
+    """A model, or that of a fitted estimator."""
+    found = getattr(given, "fitted", given)
+    if not hasattr(found, "shared") or not hasattr(found, "statement"):
+        raise SettingError(
+            f"this is a {type(given).__name__} and not a model",
+            remedy="give a fitted estimator, or tacit.load(path)",
+        )
+    return found
+
+
 def path(name: str, value: object) -> Path:
     """A place in the file system."""
     if not isinstance(value, str | Path):

@@ -79,7 +79,8 @@ def _argument(found: re.Match[str]) -> str:
         return value
     if name == "columns" and "=" in value:
         role, column = value.split("=", 1)
-        return f'columns={{"{role}": "{column}"}}'
+        named = "None" if column == "none" else f'"{column}"'
+        return f'columns={{"{role}": {named}}}'
     if "," in value:
         low, high = value.lower().split(",")
         return f"{known}=({low}, {high})"

@@ -14,6 +14,8 @@ from tacit.auditing.alone import not_alone
 from tacit.auditing.neighbours import CrowdShape, broken
 from tacit.bound import Box, Sensitivity
 from tacit.bound.box import ListedItems
+from tacit.data import apart
+from tacit.data.apart import Apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.evaluation.release import doubled
@@ -24,9 +26,14 @@ from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma
 from tacit.ledger.account.event import Gaussian
 from tacit.noise.release import Charge, release
 from tacit.rounds.plan import Budget
+from tacit.testing import inject_bits
 
 PEOPLE = 200
 FEW = 60
+SEED = 12
+"""Of the noise in the models."""
+SALT = "07" * 16
+"""Chooses what is kept apart."""
 CROWDS = (
     CrowdShape(12, 2, 1, 5, 80),
     CrowdShape(2, 60, 1, 9, 25),
@@ -46,13 +53,21 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def fitted(ratings, tmp_path_factory):
-    """A model of ratings and one of likes, each with ratings kept apart."""
+    """A model for each unit, with ratings kept apart; the same in every run, because what lists
+    hold decides which figures a neighbour can move."""
     ledger = str(tmp_path_factory.mktemp("book") / "book.db")
     both = {}
-    for unit in ("user", "rating"):
-        rated = tacit.Bayes(epsilon=6.0, unit=unit, ledger=ledger)
-        rated.fit(ratings, users=PEOPLE, keep_apart=0.4)
-        both[unit] = rated.model_
+    with pytest.MonkeyPatch.context() as fixed:
+        fixed.setattr(
+            apart, "keep_apart", lambda share: Apart(share=share, salt=SALT)
+        )
+        for unit in ("user", "rating"):
+            rated = tacit.Bayes(
+                epsilon=6.0, unit=unit, ledger=ledger, threads=1
+            )
+            with inject_bits(np.random.default_rng(SEED).bytes):
+                rated.fit(ratings, users=PEOPLE, keep_apart=0.4)
+            both[unit] = rated.model_
     return both
 
 

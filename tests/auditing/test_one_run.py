@@ -116,6 +116,37 @@ def test_two_signatures_have_at_most_one_item_in_common(people):
     assert all(len(a & b) <= 1 for k, a in enumerate(items) for b in items[:k])
 
 
+def centred(people, monkeypatch):
+    """Coins through a Gram of likes from which popularity was taken off, in 40 of its rows."""
+    from tacit.methods.item_item import ease, likes_rows
+
+    monkeypatch.setattr(ease, "LEAST_TOLD", 0.0)
+    monkeypatch.setattr(likes_rows, "WORK", 320 * 40.0**2)
+    method = find("ease")(
+        epsilon=20.0, delta=DELTA, unit="user", threads=1, items=180
+    )
+    return one_run.run_once(method, people, CanaryShape(120, 0), "user")
+
+
+def test_a_matrix_is_read_where_one_coin_moves_it_alone(people, monkeypatch):
+    """What is not looked at would have been left out all the same."""
+    from tacit.auditing import transcript
+
+    one = centred(people, monkeypatch)
+    assert "gram/gram" not in one.transcript.shared
+    monkeypatch.setattr(transcript, "_alone", lambda step, canaries: {})
+    whole = transcript.read(one.walked, one.canaries)
+    assert whole.scores == pytest.approx(one.transcript.scores)
+    assert whole.moves == pytest.approx(one.transcript.moves)
+    assert whole.moves.max() > 0
+
+
+def test_canaries_without_items_are_refused(people):
+    method = find("bias")(epsilon=4.0, delta=DELTA, unit="user", threads=1)
+    with pytest.raises(tacit.errors.SettingError, match="no items"):
+        one_run.run_once(method, people, CanaryShape(30, 0), "user")
+
+
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
 def test_canaries_differ_in_one_unit(unit, people):
     canaries = plant(people, unit, CanaryShape(5, 3))

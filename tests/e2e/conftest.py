@@ -22,6 +22,7 @@ from tacit.data.ratings import Ratings
 
 sys.path.insert(0, str(Path(__file__).parent))
 from forked import MAIN, ONE_THREAD, Forked
+from patience import PATIENCE
 from ports import free_port
 
 
@@ -168,7 +169,7 @@ class Federation:
             str(self.out),
         ]
 
-    def ready(self, role: str, seconds: float = 40) -> None:
+    def ready(self, role: str, seconds: float = PATIENCE) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.processes[role].poll() is not None:
@@ -189,7 +190,7 @@ class Federation:
         if path == "/metrics":
             url = f"{url.split(':')[0]}://127.0.0.1:{self.watch[role]}"
         with urllib.request.urlopen(
-            url + path, timeout=10, context=self.context
+            url + path, timeout=60, context=self.context
         ) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
@@ -218,7 +219,7 @@ class Federation:
         url, pin = self.url["recommender"], self.pin["recommender"]
         return run_fleet(url, self.ratings, pin=pin, policy=policy, **options)
 
-    def train(self, seconds: float = 60, **options: Any) -> Any:
+    def train(self, seconds: float = PATIENCE, **options: Any) -> Any:
         """All devices until the model is published."""
         report = asyncio.run(asyncio.wait_for(self.fleet(**options), seconds))
         assert not report.failed, report.failed[:3]
@@ -232,21 +233,24 @@ class Federation:
         async def run() -> None:
             fleet = asyncio.create_task(self.fleet(**options))
             for number, fault in enumerate(faults, 1):
-                while (
-                    await asyncio.to_thread(
-                        self.get, "recommender", "/v1/status"
-                    )
-                )["round"] < number:
-                    assert not fleet.done(), fleet.result()
-                    await asyncio.sleep(0.01)
+                await self.reached(number, fleet)
                 await asyncio.to_thread(fault)
-            report = await asyncio.wait_for(fleet, 90)
+            report = await asyncio.wait_for(fleet, PATIENCE)
             assert not report.failed, report.failed[:3]
 
         asyncio.run(run())
         self.published()
 
-    def published(self, seconds: float = 60, task: str = "") -> None:
+    async def reached(self, number: int, fleet: asyncio.Task[Any]) -> None:
+        """Until this round has begun. Where other work holds this process up the fleet may be
+        done before it looks; one that has failed is not waited for."""
+        while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))[
+            "round"
+        ] < number:
+            assert not (fleet.done() and fleet.result().failed), fleet.result()
+            await asyncio.sleep(0.01)
+
+    def published(self, seconds: float = PATIENCE, task: str = "") -> None:
         until = time.monotonic() + seconds
         path = "/v1/status" + (f"/{task}" if task else "")
         while not self.get("recommender", path)["published"]:

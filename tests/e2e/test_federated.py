@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from forked import Forked
+from patience import PATIENCE
 
 from tacit.data.sample import sample
 from tacit.fitting.run import trial
@@ -172,7 +173,7 @@ def test_one_device_takes_part_and_recommends_for_itself(
         errors = tmp_path / f"{home.name}.log"
         devices.append((Forked(words, told, errors=errors), told, errors))
     for device, told, errors in devices:
-        assert device.wait(60) == 0, errors.read_text()[-2000:]
+        assert device.wait(PATIENCE) == 0, errors.read_text()[-2000:]
         assert len(json.loads(told.read_text())["recommendations"]) == 3
     assert all(
         (home / "device.json").stat().st_mode & 0o777 == 0o600

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from tacit.errors import Failure
 from tacit.federation.device.client import (
@@ -125,7 +126,7 @@ def test_one_device_cannot_end_a_training(federation, small) -> None:
             assert not (await fleet).failed
             return got
 
-    got = asyncio.run(asyncio.wait_for(run(), 120))
+    got = asyncio.run(asyncio.wait_for(run(), PATIENCE))
     assert 403 in got
     assert not got & {200, 500}
     f.published()
@@ -182,7 +183,7 @@ def test_devices_that_wait_are_told_of_an_end_and_why(
     f.start("recommender", wait=False)
 
     async def run():
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 return await f.fleet()
@@ -190,7 +191,7 @@ def test_devices_that_wait_are_told_of_an_end_and_why(
                 assert time.monotonic() < until
                 await asyncio.sleep(0.2)
 
-    report = asyncio.run(asyncio.wait_for(run(), 60))
+    report = asyncio.run(asyncio.wait_for(run(), PATIENCE))
     assert len(report.failed) == small.ratings.n_users
     assert all(
         "stopped" in each and "refused to open" in each

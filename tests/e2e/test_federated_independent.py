@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from patience import PATIENCE
 
 from tacit.data.sample import sample
 from tacit.methods import find
@@ -39,7 +40,7 @@ def test_it_interoperates(federation) -> None:
         await asyncio.gather(*parts)
         assert not (await fleet).failed
 
-    asyncio.run(asyncio.wait_for(run(), 60))
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
     f.published()
     twin = find("popularity")(calibration="none", engine="federated")
     expected = twin.fit(ratings, users=PEOPLE).model_.shared

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from tacit.federation.server.conductor import Stage
 
@@ -115,7 +116,7 @@ def test_a_kill_at_every_transition_changes_nothing(
     f.start("aggregator")
     for _ in range(BEFORE_ANYBODY):
         f.start("recommender", wait=False)
-        f.processes["recommender"].wait(60)
+        f.processes["recommender"].wait(PATIENCE)
     f.start("recommender")
     restarts = train_and_restart(f, points)
     assert restarts == len(kills) - BEFORE_ANYBODY

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
@@ -114,7 +115,7 @@ def changing(federation):
         Visitors(),
     )
     f.start()
-    asyncio.run(asyncio.wait_for(come_and_go(f, visitors), 90))
+    asyncio.run(asyncio.wait_for(come_and_go(f, visitors), PATIENCE))
     f.published()
     return (
         f.model().shared.arrays["loadings"],

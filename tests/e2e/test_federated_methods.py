@@ -7,6 +7,7 @@ import asyncio
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from tacit.data.sample import sample
 from tacit.federation.device.device import Device
@@ -94,14 +95,10 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
-            "round"
-        ] < rounds - 3:  # amid the sweeps
-            assert not fleet.done(), fleet.result().failed[:3]
-            await asyncio.sleep(0.01)
+        await f.reached(rounds - 3, fleet)  # amid the sweeps
         f.kill("recommender")
         await asyncio.to_thread(f.start, "recommender")
-        assert not (await asyncio.wait_for(fleet, 60)).failed
+        assert not (await asyncio.wait_for(fleet, PATIENCE)).failed
 
     asyncio.run(run())
     f.published()
@@ -135,8 +132,8 @@ def test_reports_over_http_equal_simulate(
         epsilon=4,
         cohort=PEOPLE,
         least=1,
-        seconds=2,
-        gather=2,
+        seconds=8,  # for who is in a slice to answer; and where nobody is
+        gather=3,  # for all to come
         set=settings,
         aggregator=["--least", "1"],
     )
@@ -231,7 +228,7 @@ def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
         set={"sweeps": 2},
     )
     f.start()
-    report = asyncio.run(asyncio.wait_for(f.fleet(), 60))
+    report = asyncio.run(asyncio.wait_for(f.fleet(), PATIENCE))
     f.published()
     assert set(report.failed) == {
         "this device sits out the rest of the training: a sum that it was in was out of range"

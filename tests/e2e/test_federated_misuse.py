@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from tests.e2e.conftest import Federation
 
 from tacit.data.sample import sample
@@ -60,6 +61,8 @@ WANTED = {
     "twenty joins at a time": {200, 425, 409},
 }
 """What the servers say to each behaviour."""
+OVER = {404, 410}
+"""And what they say where the round was over before the message came."""
 
 
 class Misuse:
@@ -196,7 +199,7 @@ class Misuse:
         await asyncio.gather(*many)
 
     async def wait_for_the_end(self, index: int) -> None:
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             found = await asyncio.to_thread(
                 self.f.get, "recommender", "/v1/status"
@@ -228,8 +231,8 @@ def misused(
             await misuse.enter()
             fleet = asyncio.create_task(f.fleet())
             hostile = asyncio.create_task(misuse.training())
-            assert not (await asyncio.wait_for(fleet, 120)).failed
-            await asyncio.wait_for(hostile, 60)
+            assert not (await asyncio.wait_for(fleet, PATIENCE)).failed
+            await asyncio.wait_for(hostile, PATIENCE)
             return misuse.said
 
     try:
@@ -244,7 +247,7 @@ def misused(
 @pytest.mark.parametrize("what", WANTED)
 def test_it_is_refused_by_itself(misused, what: str) -> None:
     _, said, _ = misused
-    assert said[what] <= WANTED[what], said[what]
+    assert said[what] <= WANTED[what] | OVER, said[what]
     assert said[what] & WANTED[what]
 
 

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 from forked import Forked
+from patience import PATIENCE
 from ports import free_port
 
 from tacit.errors import Failure, StorageError
@@ -216,7 +217,7 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(
 
     def upgrade() -> None:
         f.processes[role].terminate()
-        assert f.processes[role].wait(20) in (0, -15)
+        assert f.processes[role].wait(PATIENCE) in (0, -15)
         f.main[role] = NEWER.format(role=role)
         f.start(role)
 
@@ -225,7 +226,7 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(
     f.kill(role)
     del f.main[role]
     f.start(role, wait=False)  # there is no way back, and it says so
-    assert f.processes[role].wait(30) == 2
+    assert f.processes[role].wait(PATIENCE) == 2
     assert "made by a newer version" in f.log(role)
 
 
@@ -280,7 +281,7 @@ from tacit.cli.main import main; main()
 """
     f.start("aggregator")
     f.start("recommender", wait=False)
-    until = time.monotonic() + 40
+    until = time.monotonic() + PATIENCE
     while "training stopped" not in f.log("recommender"):
         assert time.monotonic() < until
         time.sleep(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import numpy as np
+from patience import PATIENCE
 
 from tacit.data.sample import sample
 from tacit.methods import find
@@ -31,13 +32,9 @@ def test_a_database_that_restarts_mid_round_changes_nothing(
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
-            "round"
-        ] < 2:
-            assert not fleet.done(), fleet.result()
-            await asyncio.sleep(0.01)
+        await f.reached(2, fleet)
         await asyncio.to_thread(postgres.restart)
-        report = await asyncio.wait_for(fleet, 60)
+        report = await asyncio.wait_for(fleet, PATIENCE)
         assert not report.failed, report.failed[:3]
 
     asyncio.run(run())

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from patience import PATIENCE
 
 from tacit.cli.federate.admin import admin
 from tacit.cli.federate.further import further
@@ -67,7 +68,7 @@ def test_the_same_devices_train_two_models_at_once_through_a_death(
         first = asyncio.create_task(
             f.fleet(task=f.names["bias"], privates=keys, rounds=1)
         )
-        await asyncio.wait_for(first, 60)
+        await asyncio.wait_for(first, PATIENCE)
         await asyncio.to_thread(f.kill, "recommender")
         await asyncio.to_thread(f.start, "recommender")
         reports = await asyncio.gather(
@@ -76,7 +77,7 @@ def test_the_same_devices_train_two_models_at_once_through_a_death(
         )
         assert not any(report.failed for report in reports)
 
-    asyncio.run(asyncio.wait_for(both(), 90))
+    asyncio.run(asyncio.wait_for(both(), PATIENCE))
     f.published()
     f.published(task=f.names["bias"])
     for method, out in (("popularity", f.out), ("bias", tmp_path / "bias")):
@@ -90,7 +91,7 @@ def test_the_same_devices_train_two_models_at_once_through_a_death(
 def test_one_training_is_ended_and_the_others_go_on(several) -> None:
     f = several
     where = ["--server", "recommender", "--home", str(f.home["recommender"])]
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while not all(name in listed(where) for name in f.names.values()):
         assert time.monotonic() < until  # they enter the store one by one
     ended = f.names["mf-federated"]
@@ -98,7 +99,7 @@ def test_one_training_is_ended_and_the_others_go_on(several) -> None:
     assert CliRunner().invoke(admin, order).exit_code == 0
     while f.get("recommender", f"/v1/status/{ended}")["stopped"] is None:
         assert time.monotonic() < until  # obeyed within a second or two
-    refused = asyncio.run(asyncio.wait_for(f.fleet(task=ended), 30))
+    refused = asyncio.run(asyncio.wait_for(f.fleet(task=ended), PATIENCE))
     assert len(refused.failed) == PEOPLE
     assert "not needed" in refused.failed[0]
     f.train()

@@ -54,7 +54,7 @@ class Device:
         }
 
     def _get(self, url: str, path: str) -> tuple[bytes, str]:
-        with urllib.request.urlopen(url + path, timeout=10) as answer:
+        with urllib.request.urlopen(url + path, timeout=60) as answer:
             return answer.read(), answer.headers.get("tacit-signature", "")
 
     def _card(self, url: str, pin: str) -> bytes:

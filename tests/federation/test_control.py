@@ -108,7 +108,7 @@ def server(tmp_path, monkeypatch):
     made.store.close()
 
 
-async def until(true, seconds: float = 5.0) -> None:
+async def until(true, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
@@ -154,13 +154,13 @@ def test_an_aborted_training_tells_everybody_why_and_stays_aborted(
         await until(lambda: conductor.active is not None)
         server.order("aborted", "the catalogue was wrong")
         await until(lambda: conductor.stopped is not None)
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, 60)
         assert conductor.stopped == "the catalogue was wrong"
         assert server.aggregator.closed[-1].give_up
         assert all(each.done() for each in waiting)
         assert server.gate.ready  # no fault of the server
         again, training = server.begin()  # a restart
-        await asyncio.wait_for(training.conduct(), 5)
+        await asyncio.wait_for(training.conduct(), 60)
         assert again.stopped == "the catalogue was wrong"
         assert len(server.aggregator.opened) == 1
 
@@ -171,7 +171,7 @@ def test_a_training_expires(server) -> None:
     async def run() -> None:
         server.order("expires", str(time.time() + 0.2))
         conductor, training = server.begin()
-        await asyncio.wait_for(training.conduct(), 5)
+        await asyncio.wait_for(training.conduct(), 60)
         assert conductor.stopped == "its time is over"
 
     asyncio.run(run())

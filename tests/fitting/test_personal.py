@@ -37,12 +37,12 @@ def few() -> Ratings:
     return sample(PEOPLE)
 
 
-def moved(name: str, weight: int) -> dict[str, float]:
+def moved(name: str, weight: int, declared: int = PEOPLE) -> dict[str, float]:
     """How far the busiest person moves each sum, as a share of what its event allows, with
     the same public state in both worlds."""
     ratings = few()
-    order = check(find(name)(epsilon=2.0), people=PEOPLE)
-    schema = ratings.schema.declare(PEOPLE)
+    order = check(find(name)(epsilon=2.0), people=declared)
+    schema = ratings.schema.declare(declared)
     catalogue = Catalogue(list(ratings.items))
     public = facts(order, schema, catalogue, None)
     plan = order.method.plan(public)
@@ -84,6 +84,22 @@ def test_nobody_moves_more_than_she_asked_for(name: str) -> None:
     # The hunt would see it if the weight were left out.
     assert max(found.values()) > 0.9 * weight / WHOLE
     assert max(moved(name, WHOLE).values()) > 4 * weight / WHOLE
+
+
+def test_nobody_moves_a_matrix_by_more_than_she_asked_for() -> None:
+    """With so many declared the plan has products, which are weighed by a root."""
+    weight = WHOLE // 5
+    found = moved("ease", weight, 20_000)
+    assert found["gram/gram"] <= weight / WHOLE
+    assert found["gram/gram"] > 0.8 * weight / WHOLE
+
+
+def test_a_weight_is_priced_by_all_that_is_charged() -> None:
+    one = Gaussian(name="a", sensitivity=100.0, sigma=500.0, draws=9)
+    asked = Budgets({"a": 0.1})
+    alone = weights_of(asked, (one,), 1e-6)["a"]
+    four = tuple(one.model_copy(update={"name": n}) for n in "abcd")
+    assert weights_of(asked, four, 1e-6)["a"] == pytest.approx(alone / 2, abs=2)
 
 
 def test_budgets_become_weights_by_what_is_charged() -> None:

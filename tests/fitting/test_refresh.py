@@ -20,6 +20,8 @@ from tests.fitting.calendars import (
 )
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.packed import open_pack
+from tacit.data.packed.packed import write_pack
 from tacit.data.ratings import Notes
 from tacit.errors import (
     BookError,
@@ -174,6 +176,17 @@ def test_people_without_ids_are_refused(owner: Owner) -> None:
     bare = replace(EVERYBODY, notes=Notes(numbered=True))
     with pytest.raises(DataError, match="no ids of their own"):
         owner.next(bare)
+    assert owner.charges() == 0
+
+
+def test_ratings_that_stay_in_their_file_are_refused_before_the_charge(
+    owner: Owner,
+) -> None:
+    place = owner.folder / "everybody.tacit"
+    write_pack(EVERYBODY, place)
+    with pytest.raises(SettingError, match="all of them at once"):
+        owner.next(open_pack(place))
+    assert owner.charges() == 0
 
 
 def test_a_folder_from_a_backup_is_refused(owner: Owner) -> None:
@@ -208,6 +221,35 @@ def test_a_book_from_before_the_charge_is_refused(owner: Owner) -> None:
     shutil.copy(owner.folder / "old", owner.ledger)
     with pytest.raises(BookError, match="not in the book"):
         owner.next()
+
+
+def test_a_copy_that_drew_its_own_noise_goes_no_further(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A week that was begun is copied and resumed twice: one copy releases it, and what the
+    other has drawn for the same people may not get into any later release."""
+    owner.next()
+    copy = Owner(owner.folder)
+    copy.out = owner.folder / "copy"
+
+    def killed(*_: object) -> None:
+        raise InterruptedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(conductor.Releases, "_run", killed)
+        with pytest.raises(InterruptedError):
+            owner.next()
+    shutil.copytree(owner.out, copy.out)
+    with monkeypatch.context() as patched:
+        patched.setattr(conductor, "end_week", killed)
+        with pytest.raises(InterruptedError):
+            copy.next()
+    assert owner.next().week == 2
+    released = "releases/02"  # synchronised, as published things are
+    shutil.copytree(owner.out / released, copy.out / released)
+    with pytest.raises(BookError, match="another copy"):
+        copy.next()
+    assert owner.next().week == 3
 
 
 def test_a_list_that_somebody_shortened_is_refused(owner: Owner) -> None:
@@ -263,6 +305,7 @@ def test_other_columns_are_refused(owner: Owner) -> None:
 def test_releases_come_in_order(owner: Owner) -> None:
     with pytest.raises(SettingError, match="not the next"):
         owner.next(week=2)
+    assert owner.charges() == 0
     owner.next()
     with pytest.raises(SettingError, match="not the next"):
         owner.next(week=3)
@@ -273,6 +316,15 @@ def test_a_period_that_is_not_over_is_refused(tmp_path: Path) -> None:
     owner.next()
     with pytest.raises(SettingError, match="not over"):
         owner.next()
+
+
+def test_nothing_is_charged_for_a_calendar_that_begins_later(
+    tmp_path: Path,
+) -> None:
+    owner = Owner(tmp_path, periods=Periods(date(2900, 1, 1), 7))
+    with pytest.raises(SettingError, match="not over"):
+        owner.next()
+    assert owner.charges() == 0
 
 
 def test_time_that_runs_backwards_is_refused(

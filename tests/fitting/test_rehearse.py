@@ -16,6 +16,7 @@ from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
+from tacit.fitting import rehearse as rehearsing
 from tacit.fitting.run import _Run
 from tacit.ledger.book.book import open_book
 from tacit.methods import find, names
@@ -32,6 +33,12 @@ def ratings():
     from tacit.data.sample import sample
 
     return sample(people=60, ratings=900, seed=1)
+
+
+@pytest.fixture(autouse=True)
+def afresh(monkeypatch):
+    """Nothing was rehearsed before: these tests change what is."""
+    monkeypatch.setattr(rehearsing, "_PASSED", set())
 
 
 def broken(*_: object) -> None:
@@ -96,6 +103,27 @@ def test_an_evaluation_that_breaks_is_not_booked(ratings, monkeypatch):
     booked = []
     arm = Arm("popularity", "user", "sound", 1.0)
     with pytest.raises(Failure, match="invented people"):
+        sweep.run(ratings, [arm], ready=lambda: booked.append(1))
+    assert not booked
+
+
+def test_trials_of_an_evaluation_do_not_rehearse_again(ratings, monkeypatch):
+    seen: list[int] = []
+    monkeypatch.setattr(trying, "invented", _noticed(seen))
+    arm = Arm("popularity", "user", "sound", 1.0)
+    sweep.run(ratings, [arm], HeldBack(seeds=2))
+    assert len(seen) == 1
+
+
+def test_an_engine_from_outside_is_tried_before_it_is_booked(
+    ratings, monkeypatch
+):
+    known = {**engine.OWN, "broken": f"{__name__}:Broken"}
+    monkeypatch.setattr(engine, "registered", lambda: known)
+    booked = []
+    options = {"engine": "broken"}
+    arm = Arm("popularity", "user", "sound", 1.0, options=options)
+    with pytest.raises(Failure, match="nothing was charged"):
         sweep.run(ratings, [arm], ready=lambda: booked.append(1))
     assert not booked
 

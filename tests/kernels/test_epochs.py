@@ -162,3 +162,31 @@ def test_a_printed_epoch_may_learn_implicit_factors(data):
             ptr, item, value, own, factors, implicit, 0.02, 0.01, 99.0, noise
         )
     assert after < 0.7 * before
+
+
+def test_an_item_that_is_rated_twice_takes_one_step_after_the_other():
+    rng = np.random.default_rng(3)
+    ptr, order = np.array([0, 3]), np.array([0])
+    item = np.array([1, 1, 2], np.uint32)
+    value = rng.normal(size=3).astype(np.float32)
+    sides = rng.normal(size=(1, WIDTH)), rng.normal(size=(3, WIDTH))
+    one = [side.astype(np.float32) for side in sides]
+    two = [side.astype(np.float32) for side in sides]
+    biases = [
+        (np.zeros(1, np.float32), np.zeros(3, np.float32)) for _ in range(2)
+    ]
+    rates = 0.05, 0.1, 0.2
+    biased_epoch(ptr, item, value, order, *biases[0], *one, *rates)
+    for cell in range(3):
+        part = slice(cell, cell + 1)
+        biased_epoch(
+            np.array([0, 1]),
+            item[part],
+            value[part],
+            order,
+            *biases[1],
+            *two,
+            *rates,
+        )
+    for a, b in zip((*one, *biases[0]), (*two, *biases[1]), strict=True):
+        assert np.allclose(a, b, atol=1e-6)

@@ -236,3 +236,23 @@ def test_folding_in_with_implicit_ratings(data):
         rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start),
     )
     assert np.allclose(out[u], told)
+
+
+def test_rows_beside_each_other_do_not_know_of_each_other():
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 4, 150)
+    counts[::7] = 0
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    item = rng.integers(0, ITEMS, ptr[-1]).astype(np.uint32)
+    value = rng.normal(size=ptr[-1]).astype(np.float32)
+    factors = rng.normal(size=(ITEMS, WIDTH)).astype(np.float32)
+    ridge = np.where(counts, 0.5, 0.0)[:, None] * np.ones(WIDTH)
+    ridge = ridge.astype(np.float32)
+    together = np.empty((150, WIDTH), np.float32)
+    alone = np.empty((150, WIDTH), np.float32)
+    half_step(ptr, item, value, factors, ridge, 0, 150, together)
+    for row in range(150):
+        half_step(ptr, item, value, factors, ridge, row, row + 1, alone)
+    assert np.array_equal(together, alone)
+    assert not together[counts == 0].any()
+    assert together[counts > 0].any(axis=1).all()

@@ -27,6 +27,7 @@ def test_there_are_papers():
     assert len(PAPERS) >= 15
 
 
+@pytest.mark.fresh_noise
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_paper_claims_what_was_asked_in_few_lines(name, ratings, tmp_path):
     """Break 8: no sum over rounds ("epsilon 16160" for .8), no line for each of them."""

@@ -220,6 +220,7 @@ def test_a_pure_promise_is_kept_by_laplace_noise(unit, cleaning):
     assert {event.kind for event in model.statement.events} == {"laplace"}
 
 
+@pytest.mark.fresh_noise
 @pytest.mark.parametrize(
     ("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)]
 )

@@ -174,6 +174,7 @@ def test_the_twin_learns_and_a_seed_decides_it(fewer, name):
     assert found < 0.95 * without_data(fewer)
 
 
+@pytest.mark.fresh_noise
 @pytest.mark.parametrize("name", PAPER)
 def test_a_printed_form_is_claimed_and_not_certified(split, name, tmp_path):
     method = find(name)(

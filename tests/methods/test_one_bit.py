@@ -284,6 +284,7 @@ def test_padding_brings_every_row_to_norm_one():
     assert norms == pytest.approx([1.0, 1.0, 1.0])
 
 
+@pytest.mark.fresh_noise
 def test_a_fit_states_what_is_promised_to_whom(tmp_path):
     ratings = tacit.sample(people=200, ratings=4000, seed=1)
     made = fit(

@@ -104,6 +104,7 @@ def test_a_method_of_another_package_is_listed_and_fits(install):
     assert twin.statement.certified == "not private"
 
 
+@pytest.mark.fresh_noise
 def test_a_statement_names_the_package_of_a_method(install):
     """Break 2: a certified statement says whose code it rests on."""
     install("outsider", {"outside-mean": "outsider:Mean"})

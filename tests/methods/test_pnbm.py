@@ -194,6 +194,7 @@ def test_a_secret_coin_buys_gradients_with_less_noise_and_not_more_epsilon():
     )
 
 
+@pytest.mark.fresh_noise
 def test_a_pure_fit_is_certified(tmp_path):
     made = NeighborhoodSGD(
         epsilon=2.0,
@@ -276,6 +277,7 @@ def test_the_order_of_threads_changes_nothing():
 # What was learned, in the hands of plain neighbours.
 
 
+@pytest.mark.fresh_noise
 @pytest.mark.parametrize("method", [PearsonKNN, CosineKNN])
 def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(
     method, tmp_path

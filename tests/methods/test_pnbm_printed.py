@@ -59,6 +59,7 @@ def test_people_of_twenty_ratings_are_left_out_and_busy_ones_cut():
     assert np.diff(block.ptr).tolist() == [0, 21, 200]
 
 
+@pytest.mark.fresh_noise
 @pytest.mark.parametrize(
     ("method", "unit", "noise"),
     [

@@ -153,6 +153,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(people, users):
         state = round_.absorb(state, first)
 
 
+@pytest.mark.fresh_noise
 def test_events_are_those_of_the_plan_and_the_statement_names_them(people):
     """What is charged is the budget, and who was assumed public is told with a digest."""
     public, split = people

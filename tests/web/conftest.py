@@ -28,7 +28,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-PATIENCE = 15_000.0
+PATIENCE = 60_000.0
 """Milliseconds that a condition may take on a busy machine."""
 expect.set_options(timeout=PATIENCE)
 

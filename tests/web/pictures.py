@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from . import models, serve
 from .conftest import FLAGS, ROOT
 
-SIZES = {"desktop": (1360, 900), "phone": (360, 780)}
+SIZES = {"desktop": (1440, 900), "phone": (360, 780), "4k": (3840, 2160)}
 SCHEMES = ("light", "dark")
 RATED = (("Alien", 5), ("Titanic", 2), ("The Shining", 4), ("Heat", 4))
 OFFER = {
@@ -77,6 +77,19 @@ def rate(page: Page, title: str, stars: int) -> None:
     page.locator("#search").press("Escape")
 
 
+def long_titles(catalogue: bytes) -> bytes:
+    """The same films under names that no layout was made for."""
+    facts = json.loads(catalogue)
+    words = "Or How I Learned to Stop Worrying and Love the Extraordinary "
+    facts["titles"] = [
+        f"{title} {words * 2}"
+        if row % 2
+        else f"{title.replace(' ', '')}{'x' * 90}"
+        for row, title in enumerate(facts["titles"])
+    ]
+    return json.dumps(facts).encode()
+
+
 def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
     """All states at one size in one scheme."""
     width, height = SIZES[size]
@@ -112,6 +125,20 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
         page.locator(".waterfall .total").wait_for()
         shot(page, "film")
         page.keyboard.press("Escape")
+        page.fill("#search", "godfather")
+        page.locator(".found .film").first.wait_for()
+        shot(page, "search")
+        page.locator(".found .name").first.click()
+        page.locator(".waterfall .total").wait_for()
+        page.locator(".sheet .standing").scroll_into_view_if_needed()
+        shot(page, "absent")
+        page.keyboard.press("Escape")
+        page.locator("#search").press("Escape")
+        page.evaluate("location.hash = 'yours'")
+        page.get_by_role("button", name="Import").click()
+        page.locator("dialog").wait_for()
+        shot(page, "import")
+        page.keyboard.press("Escape")
         for name, ready in (
             ("map", ".atlas aside .film"),
             ("promise", ".odds"),
@@ -135,6 +162,19 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
         page.evaluate("location.hash = 'films'")
         page.locator(".network").click()
         shot(page, "offline")
+        context.close()
+        context = browser.new_context(**options, service_workers="block")
+        page = context.new_page()
+        place.data["catalogue"] = long_titles(data["catalogue"])
+        page.goto(place.address)
+        page.locator(".rec .reason:not(:empty)").first.wait_for()
+        for _ in range(3):
+            page.locator(".rec input").first.press("5")
+        page.locator(".list").scroll_into_view_if_needed()
+        shot(page, "long")
+        page.locator(".rec .name").nth(1).click()
+        page.locator(".waterfall .total").wait_for()
+        shot(page, "long-film")
         context.close()
         context = browser.new_context(**options, service_workers="block")
         page = context.new_page()

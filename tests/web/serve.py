@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
-from tacit.serving.slim import slim
+from tacit.serving.files import sent
 
 WEB = Path(__file__).parents[2] / "src" / "tacit" / "serving" / "web"
 POLICY = (
@@ -26,10 +26,16 @@ mimetypes.add_type("application/manifest+json", ".webmanifest")
 
 
 @cache
-def content(file: Path) -> bytes:
-    """As the server sends it."""
-    body = file.read_bytes()
-    return slim(body.decode()).encode() if file.suffix == ".js" else body
+def files() -> dict[str, bytes]:
+    """The page as the server sends it."""
+    return sent(WEB)
+
+
+@cache
+def source(name: str) -> bytes | None:
+    """A module as it is written, for tests that call it: the page asks for none of these."""
+    file = (WEB / name).resolve()
+    return file.read_bytes() if file.is_file() and WEB in file.parents else None
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Place:
     def paths(self) -> list[str]:
         return [each.path for each in self.seen]
 
-    def wait_for(self, path: str, times: int, seconds: float = 20.0) -> None:
+    def wait_for(self, path: str, times: int, seconds: float = 60.0) -> None:
         """Until it was asked for so often, and no more requests follow at once."""
         end = time.monotonic() + seconds
         while self.paths().count(path) < times:
@@ -115,11 +121,14 @@ class Handler(BaseHTTPRequestHandler):
                 "text/plain" if plain else "application/json",
                 data,
             )
-        file = (WEB / (name or "index.html")).resolve()
-        if not file.is_file() or WEB not in file.parents:
+        name = name or "index.html"
+        body = files().get(name)
+        if body is None and name.endswith(".js"):
+            body = source(name)
+        if body is None:
             return 404, "text/plain", b"not here"
-        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        return 200, kind, content(file)
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return 200, kind, body
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent."""

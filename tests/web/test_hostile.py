@@ -47,9 +47,9 @@ def test_a_model_that_never_answers_does_not_freeze_the_page(
 ) -> None:
     visitor = meet(service_workers="block")
     page = visitor.page
-    endless = "export async function loadModel() { for (;;); }"
+    endless = "addEventListener('message', () => { for (;;); });"
     page.route(
-        "**/js/model/load.js",
+        "**/js/worker.js",
         lambda it: it.fulfill(body=endless, content_type="text/javascript"),
     )
     page.clock.install()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import subprocess
 import sys
@@ -11,10 +12,11 @@ from pathlib import Path
 import brotli
 import pytest
 
+from tacit.serving.joined import scripts
 from tacit.serving.slim import slim
 
 from .conftest import ROOT
-from .serve import WEB
+from .serve import WEB, files
 
 LIMIT = 60_000
 """Bytes of script, compressed, of the page."""
@@ -32,27 +34,85 @@ def test_all_files_are_listed() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def weight(paths: Iterable[Path]) -> int:
-    """Bytes as a browser gets them: each file slimmed and compressed by itself."""
-    return sum(
-        len(brotli.compress(slim(path.read_text(encoding="utf-8")).encode()))
-        for path in paths
-    )
+def weight(names: Iterable[str]) -> int:
+    """Bytes as a browser gets them: each script compressed by itself."""
+    return sum(len(brotli.compress(files()[name])) for name in names)
 
 
 def test_scripts_are_small() -> None:
     """All that a visit fetches: every view, every kind of model, the worker and the service worker.
     What only who takes part in a training needs comes when it is asked for."""
-    device = {
-        path
-        for path in (WEB / "js" / "device").glob("*.js")
-        if path.name != "room.js"
-    }
-    scripts = set(WEB.rglob("*.js"))
-    assert weight(scripts - device) < LIMIT
+    every = {name for name in files() if name.endswith(".js")}
+    device = {name for name in every if name.startswith("js/device/")}
+    assert weight(every - device) < LIMIT
     assert weight(device) < DEVICE_LIMIT
     listed = (WEB / "files.json").read_text(encoding="utf-8")
-    assert not any(f"js/device/{path.name}" in listed for path in device)
+    assert "js/app.js" in listed
+    assert "js/device/" not in listed
+
+
+def test_a_first_view_takes_few_files() -> None:
+    """Each one costs a cold load more than its bytes do."""
+    front = files()["index.html"].decode()
+    named = re.findall(r'(?:src|href)="((?:js|style)/[^"]+)"', front)
+    assert sorted(named) == ["js/app.js", "js/helper.js", "style/page.css"]
+    assert "@import" not in files()["style/page.css"].decode()
+    for name, body in files().items():
+        for path in re.findall(
+            r"\b(?:from |import\()'(\.[^']+)'", body.decode("latin-1")
+        ):
+            folder = posixpath.dirname(name)
+            assert posixpath.normpath(posixpath.join(folder, path)) in files()
+    for name in ("js/worker.js", "js/device/desk.js", "sw.js"):
+        assert not re.search(r"\bimport\b(?!\.meta)", files()[name].decode())
+
+
+ONE = "import { BASE as base } from '../base.js';\nconst x = 1;\nexport const one = [x, base];\n"
+PARTS = {
+    "js/base.js": "export const BASE = new URL('../', import.meta.url);\n",
+    "js/deep/one.js": ONE,
+    "js/helper.js": "import { BASE } from './base.js';\nexport const first = BASE;\n",
+    "js/app.js": "import { first } from './helper.js';\nimport { one } from './deep/one.js';\n"
+    "const x = [first, one];\nawait import('./rest.js');\n",
+    "js/rest.js": "import { one } from './deep/one.js';\nexport { one };\n",
+    "js/device/view.js": "import { one } from '../deep/one.js';\n",
+    "js/device/desk.js": "import { BASE } from '../base.js';\n",
+    "js/worker.js": "import { one } from './deep/one.js';\n",
+    "sw.js": "import { BASE } from './js/base.js';\n",
+}
+
+
+def test_joined_modules_exist_once_and_keep_their_places() -> None:
+    made = scripts(PARTS)
+    assert sorted(made) == sorted(set(PARTS) - {"js/base.js", "js/deep/one.js"})
+    assert made["js/app.js"] == (
+        "import { $base } from './helper.js';\n"
+        "import * as $helper from './helper.js';\n"
+        "const $deep_one = (() => {\nconst { BASE: base } = $base;\nconst x = 1;\n"
+        "const one = [x, base];\n\nreturn { one };\n})();\n"
+        "const { first } = $helper;\nconst { one } = $deep_one;\n"
+        "const x = [first, one];\nawait import('./rest.js');\n"
+        "export { $deep_one };\n"
+    )
+    assert made["js/device/view.js"].startswith(
+        "import { $deep_one } from '../app.js';\n"
+    )
+    assert "new URL('./js/base.js', import.meta.url)" in made["sw.js"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export let one = 1;\n",
+        "export * from './base.js';\n",
+        "export default 1;\n",
+        "const x = 1;\nexport { x as one };\n",
+        "import { x } from '../app.js';\n",
+    ],
+)
+def test_forms_that_cannot_be_joined_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"deep/one|app"):
+        scripts({**PARTS, "js/deep/one.js": text})
 
 
 SLIMMED = {
@@ -77,10 +137,9 @@ def test_a_slim_script_means_the_same(source: str) -> None:
 
 
 def test_every_slim_script_parses(tmp_path: Path) -> None:
-    for place, path in enumerate(sorted(WEB.rglob("*.js"))):
-        (tmp_path / f"{place}.mjs").write_text(
-            slim(path.read_text(encoding="utf-8"))
-        )
+    names = [name for name in files() if name.endswith(".js")]
+    for place, name in enumerate(names):
+        (tmp_path / f"{place}.mjs").write_bytes(files()[name])
     every = (
         "import fs from 'fs'; import vm from 'vm'; for (const f of fs.readdirSync('.')) "
         "new vm.SourceTextModule(fs.readFileSync(f, 'utf8'), {identifier: f});"

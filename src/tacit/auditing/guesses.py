@@ -119,7 +119,9 @@ def chance_independent(found: Guessed, mu: float) -> float:
     """
     from scipy.special import bdtrc, betaincinv
 
-    people, made, right = found.people, found.made, found.right
+    people = found.people
+    made = found.made
+    right = found.right
     if right == 0:
         return 1.0
     if made >= people:
@@ -156,7 +158,9 @@ def is_possible(found: Guessed, curve: TradeOff, mistake: float) -> bool:
     most(E[(r - W); W >= k - 1]/m). The least total of such p with p_v = mistake is found
     from the top; above 1 there is no such law (docs/proofs/audit.md, 3).
     """
-    people, made, right = found.people, found.made, found.right
+    people = found.people
+    made = found.made
+    right = found.right
     if right == 0:
         return True
     total = mistake

@@ -26,6 +26,7 @@ from tacit.auditing.guesses import (
 from tacit.auditing.transcript import Transcript, read
 from tacit.auditing.walk import Walk, walk
 from tacit.data.ratings import Ratings
+from tacit.errors import SettingError
 from tacit.fitting.run import _Run
 from tacit.methods.base import Method
 from tacit.model.shared import Shared
@@ -87,10 +88,17 @@ def run_once(
 ) -> OneRun:
     """Plant canaries among these people, toss their coins, and fit once."""
     declared = users or people.n_users + shape.people
-    canaries = plant(people, unit, shape)
+    begun = shape if shape.fresh else shape.over(people.n_items)
+    canaries = plant(people, unit, begun)
     plan = _Run(method, people, canaries.items, declared, None).settled.plan
     fitted = suited(shape, plan, people.n_items)
-    if fitted != shape:
+    if not fitted.fresh + fitted.signed:
+        raise SettingError(
+            f"canaries of {method.name} have no items: it sums no matrix over items that "
+            "others rate too",
+            remedy="give --fresh 1 or more",
+        )
+    if fitted != begun:
         canaries = plant(people, unit, fitted)
     # Fresh coins: they are the secret that is guessed.
     rng = np.random.default_rng(list(token_bytes(16)))
@@ -115,7 +123,8 @@ def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
     rows = min(part.size for part in grams)
     share = min(sum(p.share for p in grams) / (plan.whole or 1.0), 1.0)
     left = min(2 * (1 - share), 1.0)
-    fresh = max(LEAST_FRESH, round(left * shape.fresh))
+    least = min(LEAST_FRESH, shape.fresh)
+    fresh = max(least, round(left * shape.fresh))
     made = replace(shape, fresh=fresh).over(min(rows, items))
     if share > 0.5 and made.signed < LEAST_SIGNED:
         # Fewer canaries who can be seen are worth more than many who cannot.

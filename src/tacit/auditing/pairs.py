@@ -157,7 +157,9 @@ def records(
     """Both records of every pair, as people over these items."""
     sides: list[Ratings] = []
     for first in (True, False):
-        item, value, counts = [], [], []
+        item = []
+        value = []
+        counts = []
         for pair in pairs:
             kept = np.ones(len(pair.item), np.bool_)
             shown = pair.value

@@ -55,6 +55,8 @@ class Found:
 
 @dataclass(frozen=True)
 class TriedPair:
+    """Pairs of neighbours that were tried, and how far each went."""
+
     pairs: list[Pair]
     shares: Floats
     """One row a pair, one column a release: of its bound."""
@@ -62,12 +64,15 @@ class TriedPair:
 
 @dataclass(frozen=True)
 class ReachedRelease:
+    """One release of the plan, as the search walks to it."""
+
     step: Walked
     part: Part
     event: Event
 
     @property
     def name(self) -> str:
+        """Its round and part, as the plan names them."""
         return f"{self.step.round.name}/{self.part.name}"
 
     @property
@@ -84,6 +89,7 @@ class ReachedRelease:
 
     @property
     def gaussian(self) -> bool:
+        """Whether its noise composes as a Gaussian."""
         return isinstance(self.event, Gaussian)
 
     def shares(self, move: Cells) -> Floats:

@@ -70,8 +70,9 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
         if step.released is None or not known or not is_readable(step):
             continue
         others = engine.exact(step)
-        one = list(_given(step, canaries.one, canaries.first))
-        other = list(_given(step, canaries.other, canaries.first))
+        alone = _alone(step, canaries)
+        one = list(_given(step, canaries.one, canaries.first, alone))
+        other = list(_given(step, canaries.other, canaries.first, alone))
         for place, part in enumerate(step.round.parts):
             name = f"{step.round.name}/{part.name}"
             sides = _Sides(
@@ -140,13 +141,43 @@ class _Exact(Threads):
 
 Cells = csr_array
 """One row a canary, one column a released number, in steps."""
+Masks = dict[str, NDArray[np.bool_]]
+"""Of parts that are matrices, the numbers that are looked at."""
 
 
-def _given(step: Walked, ratings: Ratings, first: int) -> Iterator[list[Cells]]:
+def _given(
+    step: Walked, ratings: Ratings, first: int, alone: Masks
+) -> Iterator[list[Cells]]:
     """What each block of canaries adds to each part."""
+    for block in _blocks(ratings, first):
+        yield _parts(step, block, alone)
+
+
+def _blocks(ratings: Ratings, first: int) -> Iterator[Block]:
     for start in range(first, ratings.n_users, TOGETHER):
         stop = min(start + TOGETHER, ratings.n_users)
-        yield _parts(step, block_of(ratings, slice(start, stop)))
+        yield block_of(ratings, slice(start, stop))
+
+
+def _alone(step: Walked, canaries: Canaries) -> Masks:
+    """Numbers of matrices that at most one canary moves. The others say nothing of one coin,
+    and where everybody's rows are long they would not fit into memory."""
+    grams = [part for part in step.round.parts if part.form == "gram"]
+    touched = {
+        part.name: np.zeros((canaries.people, part.size), np.float32)
+        for part in grams
+    }
+    for ratings in (canaries.one, canaries.other) if grams else ():
+        for block in _blocks(ratings, canaries.first):
+            given = step.round.contribute(block, step.state)
+            for part in grams:
+                rows = given[part.name]
+                there = part.bound.apply(rows)[:, 0] != 0
+                there &= rows.index < part.size
+                who = np.repeat(block.people, np.diff(rows.ptr))[there]
+                at = who - canaries.first, rows.index[there]
+                touched[part.name][at] = 1.0
+    return {name: each.T @ each <= 1.0 for name, each in touched.items()}
 
 
 def contributed(
@@ -180,17 +211,26 @@ def widened(*several: Cells) -> list[Cells]:
     ]
 
 
-def _parts(step: Walked, block: Block) -> list[Cells]:
+def _parts(
+    step: Walked, block: Block, alone: Masks | None = None
+) -> list[Cells]:
     given = step.round.contribute(block, step.state)
     return [
-        _cells(part, given[part.name], len(block.people))
+        _cells(
+            part,
+            given[part.name],
+            len(block.people),
+            (alone or {}).get(part.name),
+        )
         for part in step.round.parts
     ]
 
 
-def _cells(part: Part, rows: Rows, people: int) -> Cells:
+def _cells(
+    part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None
+) -> Cells:
     if part.form == "gram":
-        return _products(part, rows, people)
+        return _products(part, rows, people, alone)
     if len(rows.index):
         # One number a cell or a person: there may be more of these than in the data.
         last = int(rows.index.max()) + 1
@@ -212,20 +252,28 @@ def _cells(part: Part, rows: Rows, people: int) -> Cells:
     )
 
 
-def _products(part: Part, rows: Rows, people: int) -> Cells:
-    """Each person's products of her row with itself, above the diagonal."""
+def _products(
+    part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None
+) -> Cells:
+    """Each person's products of her row with itself, above the diagonal; where it is said,
+    those of the numbers that are looked at."""
     bound = part.bound
     assert isinstance(bound, GramBound)
     check_rows(rows, name=part.name, people=people, size=part.size + 1)
     q = bound.apply(rows)[:, 0]
     weights = bound.weights(rows, bound.apply(rows))
     index = rows.index.astype(np.int64)
-    persons, columns, values = [], [], []
+    persons = []
+    columns = []
+    values = []
     for person in range(people):
         cells = np.arange(rows.ptr[person], rows.ptr[person + 1])
-        cells = cells[index[cells] < part.size]
+        cells = cells[(index[cells] < part.size) & (q[cells] != 0)]
         cells = cells[np.argsort(index[cells], kind="stable")]
         a, b = np.triu_indices(len(cells), 0 if bound.diagonal else 1)
+        if alone is not None:
+            kept = alone[index[cells[a]], index[cells[b]]]
+            a, b = a[kept], b[kept]
         products = q[cells[a]] * q[cells[b]]
         if weights is not None:
             half = 1 << (SHIFT - 1)
@@ -281,11 +329,9 @@ class _Sides:
         kept = np.isin(row, rows[owners == 1])
         if not kept.any():
             return None
-        person, column, move = (
-            self.person[kept],
-            self.column[kept],
-            self.move[kept],
-        )
+        person = self.person[kept]
+        column = self.column[kept]
+        move = self.move[kept]
         value = np.asarray(released.value, np.float64).ravel()[column]
         known = others.ravel()[column] + self.middle[column]
         rest = value * self.steps - known

@@ -84,7 +84,8 @@ class RowClip:
         out = np.empty(rows.values.shape, np.int64)
         grid_rows(
             rows.ptr,
-            rows.values,
+            # One order of cells in memory, so one loop is compiled.
+            np.ascontiguousarray(rows.values),
             self.limit,
             self.steps,
             self.norm == "l2",

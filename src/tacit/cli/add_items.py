@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import asked_to_replace, json_option
 from tacit.cli.show import say
 
 
-@click.command(name="add-items")
+@click.command(name="add-items", cls=Command)
 @click.argument("model")
 @click.argument("file")
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.audit_asked import ground_of, seen, theirs
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("what", metavar="[METHOD|MODEL]", required=False)
 @click.option(
     "--all", "everything", is_flag=True, help="Every method and every unit."
@@ -86,9 +87,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--fresh",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(0, 1000),
     metavar="N",
-    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick.",
+    help="Items of each canary that nobody else rates; 16 unless said, 12 where quick. 0 where a "
+    "matrix over all items is audited.",
 )
 @click.option(
     "--planted",

@@ -90,7 +90,8 @@ def ground_of(
         for name in ("ratings", "scale", "owner_only", "ledger", "population")
     }
     usual = QUICK if quick else WHOLE
-    shape = CanaryShape(planted or usual.people, fresh or usual.fresh)
+    fresh = usual.fresh if fresh is None else fresh
+    shape = CanaryShape(planted or usual.people, fresh)
     model = None
     if what is not None and Path(what).is_dir():
         from tacit.model.model import load

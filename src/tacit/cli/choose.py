@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.choose import EpsilonChoice
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--rmse", type=float, metavar="X", help="Find the epsilon for this RMSE."
 )
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
     "--unit", metavar="user|rating", help="Whom the promise is about."
 )
 @click.option(
-    "--users", type=click.IntRange(1), metavar="N", help="Declared people."
+    "--users",
+    type=click.IntRange(1),
+    metavar="N",
+    help="About how many people there are.",
 )
 @shape_options
 @click.option(
@@ -172,7 +176,8 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
         rows,
     )
     say()
-    say(f"about one {told.unit}, but for a chance of {rarely(told.delta)}:")
+    unit = "person" if told.unit == "user" else told.unit
+    say(f"about one {unit}, but for a chance of {rarely(told.delta)}:")
     for one in found.candidates:
         say(f"- {one.name}: {one.words}")
     if in_letters:

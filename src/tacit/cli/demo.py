@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 from tacit.cli.show import print_json, progress, reason, say, stars, table
 
@@ -72,7 +73,7 @@ PEOPLE = (
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--epsilon",
     type=float,
@@ -114,7 +115,8 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     )
     say(
         "3. Three people whom it has never seen. Each list is computed on its owner's side, "
-        "from the published model and her or his own ratings, and costs no budget."
+        "from the published model and her or his own ratings, and costs no budget. What "
+        "suits one's own taste comes before what everybody likes."
     )
     for each in PEOPLE:
         _show(model, each, lists[each.name])

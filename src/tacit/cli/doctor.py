@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--ledger",
     metavar="FILE|URL",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     check_data,
@@ -52,7 +53,7 @@ NOT_REPEATED = (
 """Options that change no number of a report."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
     "--method",

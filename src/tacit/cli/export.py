@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option, may_write
 from tacit.cli.show import say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option(
     "--to",

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     MethodOption,
@@ -33,7 +34,7 @@ from tacit.cli.people import (
 from tacit.cli.show import say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
     "--method",

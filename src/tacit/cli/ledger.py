@@ -6,12 +6,18 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Group
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write
 from tacit.cli.show import say
 
+LESS = (
+    "; together with what was spent it adds up to the cap, because several releases cost "
+    "less than the sum of their epsilons"
+)
 
-@click.group()
+
+@click.group(cls=Group)
 def ledger() -> None:
     """The book: what was spent on whom, for what, and what is left."""
 
@@ -138,7 +144,7 @@ def cap(
     )
     if left is not None:
         say(
-            f"left under it: epsilon {left:.4g}"
+            f"left under it: epsilon {left:.4g}{LESS if left < epsilon else ''}"
             if left > 0
             else "nothing is left under it: no fit will pass"
         )

@@ -8,30 +8,43 @@ from importlib import import_module
 
 import click
 
+from tacit.cli.lines import fitted
 from tacit.shown import one_line, several_lines
 
+SECTIONS = {
+    "Begin here": {
+        "demo": "the one-minute tour: fit on invented people, recommend to three",
+        "plan": "what a budget buys, before it is spent",
+        "fit": "train a private model from ratings",
+        "recommend": "a person's own list, from a model and that person's own ratings",
+        "statement": "what a model promises, to whom: words, or a page to forward",
+        "evaluate": "what privacy costs in accuracy, as a table or a picture (for the owner)",
+    },
+    "More from a model, free": {
+        "serve": "a page on which people recommend to themselves",
+        "similar": "items like this one",
+        "add-items": "extend a model with new items from their public features",
+        "synthesize": "invented people, drawn from a model, who may be published",
+        "export": "item vectors for other systems",
+    },
+    "Choices, time and size": {
+        "choose": "the epsilon for an accuracy, with what it means for somebody",
+        "tune": "a method or settings chosen on private ratings, by a charged selection",
+        "refresh": "the next release of a calendar that was paid for once",
+        "pack": "ratings in a compact private file: for data larger than memory",
+        "federate": "train without holding ratings: two servers, and everybody's device",
+    },
+    "Answer for it": {
+        "ledger": "the book of what was spent, its cap, its key",
+        "verify": "is this model the one in the book?",
+        "audit": "try to break a claim: claimed, proven and measured epsilon",
+        "reproduce": "a paper's experiments, its figures beside ours, a verdict each",
+        "doctor": "versions, threads, entropy, ledger health, caches",
+    },
+}
+"""The commands, by what somebody wants, in the order in which a newcomer needs them."""
 COMMANDS = {
-    "demo": "the one-minute tour: fit on invented people, recommend to three, say what is promised",
-    "fit": "train a private model from ratings",
-    "pack": "ratings in a compact private file, sorted by person: for data larger than memory",
-    "refresh": "the next release of a calendar that was paid for once",
-    "recommend": "a person's own list, from a model and that person's own ratings",
-    "similar": "items like this one",
-    "add-items": "extend a model with new items from their public features, free",
-    "synthesize": "invented people, drawn from a model, who may be published; free",
-    "export": "item vectors for other systems",
-    "evaluate": "accuracy tables beside the non-private twin (for the owner)",
-    "tune": "a method or settings chosen on private ratings, by a charged selection",
-    "audit": "try to break a claim: claimed, proven and measured epsilon",
-    "reproduce": "a paper's experiments, its figures beside ours, a verdict each (for the owner)",
-    "plan": "what a budget buys; spends nothing",
-    "choose": "the epsilon for an accuracy, with what it means for somebody",
-    "ledger": "the book of what was spent",
-    "statement": "what a model promises, to whom, by which mechanism",
-    "verify": "is this model the one in the book?",
-    "serve": "a model and the page on which people recommend to themselves",
-    "federate": "train without holding ratings: recommender, aggregator, device, fleet",
-    "doctor": "versions, threads, entropy, ledger health, caches",
+    name: about for each in SECTIONS.values() for name, about in each.items()
 }
 
 
@@ -72,8 +85,15 @@ class Commands(click.Group):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """The table of commands, without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        wide = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name.ljust(wide), about)
+                        for name, about in commands.items()
+                    ]
+                )
 
 
 @click.command(
@@ -109,12 +129,17 @@ def _main() -> None:
     try:
         status = tacit.main(prog_name="tacit", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        from tacit.cli.usage import as_ours
+
+        _fail(as_ours(error))
+        sys.exit(error.exit_code)
     except click.ClickException as error:
-        told = io.StringIO()
-        error.show(file=told)
-        if "Usage:" not in told.getvalue():
-            told.write("Try 'tacit --help', or --help after the command.\n")
-        click.echo(several_lines(told.getvalue()), err=True, nl=False)
+        told = f"{error.format_message()}\n  remedy: `tacit --help`, or --help after the command"
+        _fail(told)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
@@ -123,7 +148,7 @@ def _main() -> None:
         )
         sys.exit(130)
     except TacitError as error:
-        click.echo(f"error: {several_lines(str(error))}", err=True)
+        _fail(str(error))
         sys.exit(error.exit_status)
     except BrokenPipeError:  # the reader of a pipe went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -145,4 +170,10 @@ def _say(
     """Tacit's own warnings as notes, without a line of source; those of libraries are not
     for users."""
     if category is UserWarning:
-        click.echo(f"note: {one_line(str(message))}", err=True)
+        told = fitted(f"note: {one_line(str(message))}", sys.stderr)
+        click.echo(told, err=True)
+
+
+def _fail(told: str) -> None:
+    """What is wrong, and the remedy."""
+    click.echo(fitted(f"error: {several_lines(told)}", sys.stderr), err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tacit.cli.lines import fitted
 from tacit.cli.parse import parse_columns, parse_scale, parse_settings
 from tacit.rounds.options import NAMES, How, What, said
 from tacit.shown import one_line
@@ -86,7 +87,8 @@ data_options: Callable[[F], F] = several(
         "--users",
         type=int,
         metavar="N",
-        help="Declared people; else 1 % of the budget counts them.",
+        help="About how many people there are, as anybody may know; else 1 % of the "
+        "budget counts them.",
     ),
     positive_option,
     click.option(
@@ -100,7 +102,8 @@ data_options: Callable[[F], F] = several(
         "--columns",
         multiple=True,
         metavar="ROLE=NAME",
-        help="Which column is user, item, rating or time, by name or number.",
+        help="Which column is user, item, rating or time, by name or number; of the "
+        "catalogue: item, title, tags. time=none reads none.",
     ),
     click.option(
         "--layout",
@@ -212,7 +215,7 @@ run_options: Callable[[F], F] = several(
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A setting of the method.",
+        help="A setting of the method; its page in docs/methods lists them.",
     ),
 )
 ledger_options: Callable[[F], F] = several(*declared("ledger"))
@@ -253,15 +256,12 @@ def read_data(
     what was noticed."""
     from dataclasses import replace
 
-    from tacit.data.reading.items import read_items
+    from tacit.data.given import as_catalogue
+    from tacit.data.reading.columns import of_ratings
     from tacit.fitting.place import placed
 
     columns = parse_columns(options.get("columns") or ())
-    named = (columns or {}).get("item")
-    items = None
-    if options["items"]:
-        item = named if isinstance(named, str) else None
-        items = read_items(options["items"], item=item)
+    items = as_catalogue(options["items"] or None, columns)
     ratings = placed(
         path,
         options.get("engine"),
@@ -272,11 +272,11 @@ def read_data(
         positive=options["positive"],
         users=options["users"],
         layout=options["layout"],
-        columns=columns,
+        columns=of_ratings(columns),
         memory=options.get("memory"),
     )
     if items is not None:
-        note(f"items: {items!r}")
+        tell_items(items)
     if options.get("max_ratings") is not None:
         ratings = replace(
             ratings,
@@ -284,6 +284,16 @@ def read_data(
         )
     tell(ratings, options["duplicates"])
     return ratings, items
+
+
+def tell_items(items: Catalogue) -> None:
+    """What was read of a catalogue, and what was not: its features are free accuracy."""
+    note(f"items: {items!r}")
+    if items.unread:
+        names = ", ".join(f"`{name}`" for name in items.unread)
+        note(
+            f"items: not read: {names}; --columns tags={items.unread[0]} takes it as tags"
+        )
 
 
 def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
@@ -357,4 +367,4 @@ def asked_to_replace(model: str) -> bool:
 
 def note(text: str) -> None:
     """One line for the person at the terminal, kept out of what a pipe reads."""
-    click.echo(f"note: {one_line(text)}", err=True)
+    click.echo(fitted(f"note: {one_line(text)}", sys.stderr), err=True)

@@ -7,17 +7,19 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import (
     data_options,
     json_option,
     may_write,
     tell,
+    tell_items,
 )
 from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, progress, say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
     "--out",
@@ -46,19 +48,16 @@ def pack(
     Any command that reads ratings reads it; a fit on the engine threads streams it where it
     does not fit into memory.
     """
+    from tacit.data.given import as_catalogue
     from tacit.data.pack import check_target
     from tacit.data.pack import pack as run
-    from tacit.data.reading.items import read_items
+    from tacit.data.reading.columns import of_ratings
 
     target = Path(out)
     check_target(target, overwrite=True)
     may_write(out, overwrite)
     columns = parse_columns(options["columns"] or ())
-    named = (columns or {}).get("item")
-    items = None
-    if options["items"]:
-        item = named if isinstance(named, str) else None
-        items = read_items(options["items"], item=item)
+    items = as_catalogue(options["items"] or None, columns)
     with progress("pack") as bar:
         made = run(
             ratings,
@@ -69,11 +68,13 @@ def pack(
             positive=options["positive"],
             users=options["users"],
             layout=options["layout"],
-            columns=columns,
+            columns=of_ratings(columns),
             memory=memory,
             overwrite=True,
             progress=bar,
         )
+    if items is not None:
+        tell_items(items)
     tell(made, options["duplicates"])
     size = target.stat().st_size
     facts = {

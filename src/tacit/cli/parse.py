@@ -55,9 +55,12 @@ def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
     return found
 
 
-def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int] | None:
-    """`--columns user=customer,rating=4`: names, or numbers counted from 1."""
-    found: dict[str, str | int] = {}
+def parse_columns(
+    pairs: tuple[str, ...],
+) -> dict[str, str | int | None] | None:
+    """`--columns user=customer,rating=4`: names, or numbers counted from 1; `time=none` for
+    a column that is not to be read."""
+    found: dict[str, str | int | None] = {}
     for pair in (each for text in pairs for each in text.split(",")):
         role, mark, name = pair.partition("=")
         if not mark or not role.strip() or not name.strip():
@@ -65,6 +68,9 @@ def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int] | None:
                 f"--columns {pair} is not ROLE=NAME",
                 remedy="for example: --columns user=customer,rating=stars",
             )
-        name = name.strip()
-        found[role.strip()] = int(name) if name.isdigit() else name
+        role, name = role.strip(), name.strip()
+        if role == "time" and name.lower() == "none":
+            found[role] = None
+        else:
+            found[role] = int(name) if name.isdigit() else name
     return found or None

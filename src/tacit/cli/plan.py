@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     Facts = tuple[Schema, Catalogue, Pattern | None]
 
 
-@click.command()
+@click.command(cls=Command)
 @usual_method_option
 @click.option(
     "--epsilon", type=float, required=True, help="The budget to look at."
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     "--users",
     type=click.IntRange(1),
     metavar="N",
-    help="Declared people; else 1 % of the budget counts them.",
+    help="About how many people there are, as anybody may know; else 1 % of the "
+    "budget counts them.",
 )
 @shape_options
 @click.option(

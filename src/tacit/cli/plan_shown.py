@@ -30,7 +30,6 @@ def print_plan(
         say(f"- NOT KNOWN HERE: {sentence}")
     say()
     _releases(found["releases"])
-    say()
     _outlay(found["outlay"])
     _attacker(found["attacker"])
     if outlook.forecast is not None:
@@ -58,20 +57,16 @@ def _releases(releases: list[dict[str, Any]]) -> None:
             else f"{100 * e['share']:.1f} %",
             f"{e['noise_sd']:.4g}",
             e["items_above"],
-            e["bound"],
         )
         for e in releases
     ]
-    table(
-        (
-            "release",
-            "of the budget",
-            "noise sd",
-            "items above it",
-            "what one unit may add",
-        ),
-        rows,
-    )
+    table(("release", "of the budget", "noise sd", "items above it"), rows)
+    say()
+    bounds = dict[str, list[str]]()
+    for each in releases:
+        bounds.setdefault(each["bound"], []).append(each["release"])
+    for bound, names in bounds.items():
+        _line("one unit may add", f"{bound} ({', '.join(names)})")
 
 
 def _outlay(found: dict[str, Any]) -> None:

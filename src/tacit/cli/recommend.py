@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, may_write, note
 from tacit.cli.parse import parse_scale
@@ -22,7 +23,7 @@ TOLD = 20
 """Unknown items that are named."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option(
     "--ratings",
@@ -252,7 +253,8 @@ def _tell_tastes(fitted: Model, own: Own) -> None:
         what = "ratings" if fitted.shared.schema.positive is None else "likes"
         note(
             f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
-            "touch: the order is everybody's"
+            "touch: the order is everybody's. More people, a larger epsilon or tags of the "
+            "items teach it some"
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     book_options,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.fitting.fixed import Periods
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
     "--method",

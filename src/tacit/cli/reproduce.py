@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write, note
 from tacit.cli.show import print_json, progress, say, table
@@ -23,7 +24,7 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
 """Options that name a place of this machine, and what a command is shown with instead."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("paper", metavar="PAPER")
 @click.option(
     "--figure",

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import note
 from tacit.cli.show import say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
     "--demo", is_flag=True, help="Fit on invented people and serve that."

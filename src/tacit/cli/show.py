@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.lines import fitted
+from tacit.cli.tables import GAP, PIPED, needs, parts
 from tacit.shown import json_text, one_line, several_lines
 
 TEXT = (
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Lines of our own, which may hold words of others."""
-    click.echo(several_lines(text), err=err)
+    stream = sys.stderr if err else sys.stdout
+    click.echo(fitted(several_lines(text), stream), err=err)
 
 
 def print_json(value: object) -> None:
@@ -50,46 +53,69 @@ def table(
     *,
     title: str | None = None,
 ) -> None:
-    """Numbers (and headers of number columns) to the right, text to the left."""
+    """Numbers (and headers of number columns) to the right, text to the left. What a
+    terminal has no room for stands below, under the names of the rows."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
+    told = [
+        ["–" if cell is None else one_line(str(cell)) for cell in row]
+        for row in rows
+    ]
     right = [
         bool(rows)
         and name not in TEXT
         and all(_numeric(row[i]) for row in rows)
         for i, name in enumerate(columns)
     ]
+    least = [
+        needs(name, [row[i] for row in told], numeric=right[i])
+        for i, name in enumerate(columns)
+    ]
+    seen = sys.stdout.isatty()
+    wide = max(PIPED, sum(least) + GAP * len(least))
+    console = Console(width=None if seen else wide, highlight=False)
+    for place, chosen in enumerate(parts(least, right, console.width)):
+        if place:
+            click.echo()
+        grid = _grid([(columns[i], right[i], least[i]) for i in chosen], title)
+        for row in told:
+            grid.add_row(*(_text(row[i]) for i in chosen))
+        title = None
+        if seen:
+            console.print(grid)
+            continue
+        with console.capture() as shown:
+            console.print(grid)
+        lines = shown.get().splitlines()
+        click.echo("\n".join(line.rstrip() for line in lines))
+
+
+def _grid(columns: Sequence[tuple[str, bool, int]], title: str | None) -> Any:
+    """An empty table of such columns: name, whether to the right, least width."""
+    from rich.table import Table
+
     grid = Table(
         box=None,
         pad_edge=False,
-        title=None if title is None else Text(one_line(title)),
+        title=None if title is None else _text(one_line(title)),
         title_justify="left",
         title_style="bold",
         header_style="bold",
     )
-    for name, numeric in zip(columns, right, strict=True):
+    for name, numeric, least in columns:
         grid.add_column(
             name,
             justify="right" if numeric else "left",
             overflow="fold",
-            no_wrap=numeric,
+            min_width=least,
         )
-    for row in rows:
-        grid.add_row(
-            *(
-                Text("–" if cell is None else one_line(str(cell)))
-                for cell in row
-            )
-        )
-    if sys.stdout.isatty():
-        Console(soft_wrap=False, highlight=False).print(grid)
-        return
-    console = Console(width=160, soft_wrap=False, highlight=False)
-    with console.capture() as shown:
-        console.print(grid)
-    click.echo("\n".join(line.rstrip() for line in shown.get().splitlines()))
+    return grid
+
+
+def _text(text: str) -> Any:
+    from rich.text import Text
+
+    return Text(text)
 
 
 def _numeric(cell: object) -> bool:
@@ -174,7 +200,7 @@ def stars(value: float, error: float | None = None) -> str:
 
 def fact(name: str, value: Any) -> None:
     """A name and a value on one line, aligned with the lines around it."""
-    click.echo(f"{name:<22}{one_line(str(value))}")
+    say(f"{name:<22}{one_line(str(value))}")
 
 
 def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:

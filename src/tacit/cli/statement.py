@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
+from tacit.cli.lines import columns
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, may_write, note
 from tacit.cli.parse import parse_texts
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 ENDINGS = (".html", ".md")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option(
     "--out",
@@ -60,6 +63,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     told as what the folder says of itself.
     """
     from tacit.cli.promise import ask, ask_quietly
+    from tacit.ledger.statement.story import tell
     from tacit.model.model import load
 
     refuse_moot()
@@ -84,7 +88,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     elif as_json:
         print_json(promise.to_facts())
     else:
-        say(str(promise))
+        say(tell(promise, columns(sys.stdout)))
     if promise.certified != "not private" and not verdict.holds:
         note(f"not checked: {verdict.words}")
         if asked:

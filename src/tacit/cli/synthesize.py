@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option, may_write
 from tacit.cli.show import print_json, say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @click.option(
     "--people",

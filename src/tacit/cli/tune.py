@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     asked_to_replace,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.grid import Contestant
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
     "--method",
@@ -143,6 +144,12 @@ def _private(
         apart=None if apart is None else parse_apart(apart),
         **method_options(options),
     )
+    if len(grid) < 2:
+        raise SettingError(
+            "there is one candidate, so there is nothing to choose",
+            remedy="give several, as --method A,B or --sweep NAME=A,B; `tacit fit` fits one "
+            "with the whole budget",
+        )
     for candidate in grid:
         one = check(tuning.method_of(candidate), people=options["users"])
         check_data(one, ratings, options)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 from tacit.cli.promise import check_options
 from tacit.cli.release import verify_figures
 from tacit.cli.show import say
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("model")
 @check_options
 @json_option

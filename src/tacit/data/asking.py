@@ -38,6 +38,7 @@ class Asked:
 
     @property
     def likes(self) -> bool:
+        """Whether a table of likes was asked for."""
         return self.positive is not None
 
     def schema(self, layout: Layout | None, rated: bool, label: str) -> Schema:
@@ -81,6 +82,7 @@ class Asked:
         )
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
+        """An empty table of the schema that this layout and these options give."""
         schema = self.schema(layout, rated, label)
         table = Table(schema, keep_lines=self.duplicates == "error")
         if layout is not None:

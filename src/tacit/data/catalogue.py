@@ -17,6 +17,8 @@ from tacit.page import table
 
 LONGEST = 10_000
 """Characters of an id, a title or the name of a feature."""
+TOLD = 8
+"""Numeric features that are named."""
 SHOWN = 5
 """Items that a notebook shows."""
 MOST_FEATURES = 1 << 24
@@ -39,6 +41,8 @@ class Catalogue:
     """Names of the numeric features, the columns of `numeric`."""
     numeric: NDArray[np.float32] | None = None
     """NaN where unknown."""
+    unread: Sequence[str] = ()
+    """Columns of the file that are neither; not kept with a model."""
 
     def __post_init__(self) -> None:
         if len(self.index) != len(self.ids):
@@ -59,7 +63,7 @@ class Catalogue:
         if self.tagged is not None:
             parts.append(f"{len(self.tags):,} tags")
         if self.numeric is not None:
-            parts.append(f"{len(self.numbers):,} numbers")
+            parts.append(f"numbers {', '.join(self.numbers[:TOLD])}")
         return f"Catalogue({', '.join(parts)})"
 
     def _repr_html_(self) -> str:

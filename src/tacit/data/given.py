@@ -8,6 +8,7 @@ from typing import Any
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.read import read
+from tacit.data.reading.columns import OF_ITEMS
 from tacit.errors import SettingError
 
 
@@ -39,10 +40,20 @@ def read_already(source: object) -> Ratings:
 
 def as_catalogue(items: Any, columns: Any = None) -> Catalogue | None:
     """A catalogue as it is, or read from what `read_items` takes; `columns` are those of the
-    ratings, whose item column a catalogue may name alike."""
+    ratings, whose item column a catalogue may name alike, and its own (title, tags)."""
+    named = columns if isinstance(columns, Mapping) else {}
+    said = {
+        role: named[role]
+        for role in ("item", *OF_ITEMS)
+        if isinstance(named.get(role), str)
+    }
     if items is None or isinstance(items, Catalogue):
+        for role in said.keys() - {"item"}:
+            raise SettingError(
+                f"columns: {role} is a column of a catalogue that is still to be read",
+                remedy=f"give --items a file, or leave {role} out",
+            )
         return items
     from tacit.data.reading.items import read_items
 
-    named = columns.get("item") if isinstance(columns, Mapping) else None
-    return read_items(items, item=named if isinstance(named, str) else None)
+    return read_items(items, **said)

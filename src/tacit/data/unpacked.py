@@ -25,8 +25,12 @@ from tacit.errors import DataError, SettingError
 LOADED = 0.3
 """Of the memory: ratings that take no more are loaded, because all that works on them takes
 some times as much."""
-ITEM, VALUE, TIME = 4, 4, 8
-"""Bytes of a cell in memory."""
+ITEM = 4
+"""Bytes of an item's number in memory."""
+VALUE = 4
+"""Bytes of a rating."""
+TIME = 8
+"""Bytes of a moment."""
 
 
 def read_packed(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.prepared import Prepared, inner
+from tacit.evaluation.prepared import Prepared, item_sums
 from tacit.model.person.base import Cells, Own, PersonalModel, Reason
 
 Floats = NDArray[np.float64]
@@ -56,11 +56,11 @@ class Simple(PersonalModel):
         told = self.level[cells.ask_item]
         if not self.own:
             return told
-        people = len(cells.ptr) - 1
-        counts = np.diff(cells.ptr)
-        person = np.repeat(np.arange(people), counts)
+        from tacit.kernels.rows import shrunk_means
+
         rest = cells.value - self.level[cells.item]
-        shift = np.bincount(person, rest, people) / (counts + SHRINK)
+        shift = np.empty(len(cells.ptr) - 1)
+        shrunk_means(cells.ptr, rest, SHRINK, np.inf, shift)
         return told + np.repeat(shift, np.diff(cells.ask_ptr))
 
     def score_block(
@@ -74,12 +74,10 @@ class Simple(PersonalModel):
 def baseline(name: str, on: Prepared) -> Simple:
     """The simple answer of this name, learned from what is trained on."""
     train = on.split.train
-    values = inner(train)
-    items = train.n_items
-    mean = float(values.mean()) if len(values) else 0.0
-    flat = np.full(items, mean)
-    total = np.bincount(train.item, values - mean, items)
-    shrunk = mean + total / (on.counts + SHRINK)
+    sums = item_sums(train)
+    mean = float(sums.sum()) / max(len(train), 1)
+    flat = np.full(train.n_items, mean)
+    shrunk = mean + (sums - mean * on.counts) / (on.counts + SHRINK)
     if name == "popularity":
         return Simple(
             flat, on.counts.astype(np.float64), own=False, rates=False

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.data.given import read_already
+from tacit.data.given import as_catalogue, read_already
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
@@ -51,7 +51,7 @@ def evaluate(
     until: str | None = None,
     days: bool = False,
     listed: int = LISTED,
-    items: Catalogue | None = None,
+    items: Any = None,
     public: PublicPeople | None = None,
     users: int | None = None,
     delta: float | None = None,
@@ -112,7 +112,7 @@ def evaluate(
     asked.check(ratings.schema.users, likes=likes)
     return asked.run(
         ratings,
-        items,
+        as_catalogue(items),
         out=out,
         processes=processes,
         progress=progress,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.evaluation.prepared import item_counts
 from tacit.model.person.base import Own, PersonalModel
 from tacit.model.person.rank import order_scores, top
 
@@ -42,7 +43,7 @@ class InventedPerson:
 def invent(ratings: Ratings, items: Catalogue | None) -> list[InventedPerson]:
     """Three people: of three genres if the catalogue has any, else of three degrees of
     fame."""
-    counts = np.bincount(ratings.item, minlength=ratings.n_items)
+    counts = item_counts(ratings)
     famous = np.argsort(-counts, kind="stable")
     famous = famous[counts[famous] > 0][:KNOWN]
     found: list[InventedPerson] = []

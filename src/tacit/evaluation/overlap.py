@@ -31,7 +31,10 @@ RUNS = 10
 PEOPLE = 60
 """Random people a run: one, as printed, makes an average of ten lists that nobody could
 repeat."""
-LOW, MIDDLE, HIGH = 0.2, 0.5, 0.8
+LOW = 0.2
+"""Overlap of lists at the careful end of the range, in its middle and at its end (Xian et al.)."""
+MIDDLE = 0.5
+HIGH = 0.8
 ROW = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 STAND_INS = 2500
 """Invented people at most: more are stood in for by as many with less noise."""

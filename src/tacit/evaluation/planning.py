@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.catalogue import Catalogue
+from tacit.data.given import as_catalogue
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
@@ -38,7 +39,7 @@ def plan(
     *,
     epsilon: float,
     users: int,
-    items: int | Catalogue,
+    items: Any,
     each: float | None = None,
     scale: tuple[float, float] = (1.0, 5.0),
     positive: float | bool | None = None,
@@ -48,9 +49,10 @@ def plan(
 ) -> Outlook:
     """What a budget buys, before it is spent: noise, cost, what an attacker gains.
 
-    `items` is a count or a public catalogue; `each` the mean number of ratings a person and
-    `spread` the RMSE of a person's own mean, where something public says them. `options` are
-    those of a method, such as `unit` and `delta`. Reads no data and spends nothing.
+    `items` is a count, a public catalogue, or what `tacit.read_items` takes; `each` the mean
+    number of ratings a person and `spread` the RMSE of a person's own mean, where something
+    public says them. `options` are those of a method, such as `unit` and `delta`. Reads no
+    data and spends nothing.
     """
     made = find(_named(method, positive))(epsilon=epsilon, **options)
     return worth(
@@ -67,7 +69,7 @@ def choose(
     method: str | None = None,
     *,
     users: int,
-    items: int | Catalogue,
+    items: Any,
     rmse: float | None = None,
     recall: float | None = None,
     by_range: bool = False,
@@ -178,16 +180,25 @@ def schema_of(
     return Schema(low, high, users=users, positive=least)
 
 
-def catalogue_of(items: int | Catalogue) -> Catalogue:
-    """A catalogue, or one that knows no more than how many items there are."""
-    if isinstance(items, Catalogue):
-        return items
-    if not 1 <= count("items", items, least=0) <= MOST_ITEMS:
+def catalogue_of(items: Any) -> Catalogue:
+    """A catalogue, what `tacit.read_items` takes, or one that knows no more than how many
+    items there are."""
+    if items is None:
+        raise SettingError(
+            "how many items there are is not known",
+            remedy="give a catalogue, or a count",
+        )
+    if not isinstance(items, int | float):
+        found = as_catalogue(items)
+        assert found is not None
+        return found
+    many = count("items", items, least=0)
+    if not 1 <= many <= MOST_ITEMS:
         raise SettingError(
             f"items is {items}; it must be from 1 to ten million",
             remedy="give a catalogue, or a count",
         )
-    return Catalogue([str(place) for place in range(items)])
+    return Catalogue([str(place) for place in range(many)])
 
 
 def _named(method: str | None, positive: float | bool | None) -> str:

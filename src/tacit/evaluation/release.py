@@ -17,8 +17,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import model as asked_model
 from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
+from tacit.data.given import read_already
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
@@ -93,8 +95,10 @@ def release(
     budget; `places` of a list, `most` ratings of a person, `liked` (a rating of the ratings'
     own scale from which an item is relevant).
     """
-    order = ordered(model, epsilon=epsilon, users=users, **options)
-    return publish(order, ratings, users=users, progress=progress)
+    fitted = asked_model(model)
+    order = ordered(fitted, epsilon=epsilon, users=users, **options)
+    data = read_already(ratings)
+    return publish(order, data, users=users, progress=progress)
 
 
 def ordered(

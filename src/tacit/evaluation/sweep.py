@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.data import splits
-from tacit.data.catalogue import catalogue_facts
 from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
@@ -28,7 +27,6 @@ from tacit.evaluation.metrics import Ranking, mae, rmse
 from tacit.evaluation.prepared import Prepared, prepare
 from tacit.fitting.known import METHODS as KNOWING
 from tacit.hidden import shapes
-from tacit.shown import json_text
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -109,9 +107,8 @@ def run(
         ratings = splits.until(ratings, splits.parse_date(how.until))
     lines = list(arms)
     for arm in _kinds(lines):
-        rehearse(
-            arm.make(0), ratings, items=items, public=known_to(arm, public)
-        )
+        known = known_to(arm, public)
+        rehearse(arm.make(0), ratings, items=items, public=known, once=True)
     people = invent(ratings, items)
     task = SweepTask(ratings, items, how, lines, people, public)
     task.prepared(0)
@@ -293,7 +290,10 @@ def data_digest(ratings: Ratings, items: Catalogue | None) -> str:
     found.update(repr(schema).encode())
     found.update("\n".join(ratings.items).encode())
     if items is not None:
-        found.update(json_text(catalogue_facts(items)).encode())
+        words = (items.ids, items.titles, items.tags, items.numbers)
+        found.update(repr([each and list(each) for each in words]).encode())
+        for fact in (items.years, items.tagged, items.numeric):
+            found.update(b"-" if fact is None else fact.tobytes())
     return found.hexdigest()[:16]
 
 

@@ -132,7 +132,9 @@ def per_person(
     total = np.concatenate([run[name].total for run in runs])
     count = np.concatenate([run[name].count for run in runs])
     known = np.isfinite(total) & (count > 0)
-    row, total, count = row[known], total[known], count[known]
+    row = row[known]
+    total = total[known]
+    count = count[known]
     if not len(row):
         return None
     added = np.bincount(row, total)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
+from tacit.data.given import as_catalogue, read_already
 from tacit.engine.blocks import fingerprint
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
@@ -69,7 +70,7 @@ def tune(
     *,
     sweep: Mapping[str, Sequence[Any]] | None = None,
     epsilon: float,
-    items: Catalogue | None = None,
+    items: Any = None,
     users: int | None = None,
     trials: float | None = None,
     law: str = "geometric",
@@ -82,6 +83,7 @@ def tune(
     `trials` is how many are expected; `keep_apart` the share of the ratings that no trial
     sees, so that `tacit.release` may say later how good the winner is.
     """
+    ratings = read_already(ratings)
     names = [methods] if isinstance(methods, str) else list(methods)
     grid = candidates(names, sweep or {})
     tuning = prepared(
@@ -93,7 +95,7 @@ def tune(
         epsilon=epsilon,
         **options,
     )
-    return tuning.run(ratings, items=items, users=users)
+    return tuning.run(ratings, items=as_catalogue(items), users=users)
 
 
 def prepared(

@@ -7,6 +7,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
 from tacit.asked import kinds
+from tacit.data.memory import memory_size
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -60,6 +61,8 @@ def check(
             f"threads is {how.threads}; it must be at least 1",
             remedy="leave --threads out to use all cores",
         )
+    if how.memory is not None:
+        memory_size(how.memory)
     _check_noise(method, how)
     settings = method.settings.model_dump()
     devices = _devices(method, how)

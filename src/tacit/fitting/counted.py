@@ -33,6 +33,15 @@ def names_of(people: Iterable[str], key: bytes) -> list[str]:
     ]
 
 
+def need_ids(ratings: Ratings) -> None:
+    """Refuse people who cannot be told from one another later."""
+    if ratings.notes.numbered:
+        raise DataError(
+            "people of this layout have no ids of their own, so nobody can be counted once",
+            remedy="give a table with ids of people",
+        )
+
+
 def calendar_key(book_key: bytes, entry: str) -> bytes:
     """The key of one calendar's list."""
     made = hmac.new(book_key, b"tacit calendar\0" + entry.encode(), "sha256")
@@ -100,12 +109,7 @@ class Counted:
         """Of these ratings, those that count in the week that comes. `ends` has the last
         second of every week up to it, where ratings have times: then a rating counts in the
         week after the last one of its person, or in none."""
-        if ratings.notes.numbered:
-            raise DataError(
-                "people of this layout have no ids of their own, so nobody can be counted "
-                "once",
-                remedy="give a table with ids of people",
-            )
+        need_ids(ratings)
         may = np.array([self.may(name) for name in names], np.bool_)
         keep = np.repeat(may, np.diff(ratings.ptr))
         if ends is not None:

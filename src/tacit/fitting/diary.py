@@ -18,6 +18,7 @@ import fcntl
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ModelError, StorageError
+from tacit.errors import ModelError, StorageError, TacitError
 from tacit.whole import whole
 
 CALENDAR = "calendar.json"
@@ -43,6 +44,7 @@ class Diary:
     def held(self) -> Iterator[None]:
         """Nobody else works on this calendar meanwhile."""
         self._check_place()
+        fresh = not self.folder.exists()
         try:
             self.private.mkdir(parents=True, exist_ok=True, mode=0o700)
             with open(self.private / "lock", "w") as file:
@@ -54,11 +56,23 @@ class Diary:
                         remedy="wait until it is done",
                     ) from None
                 yield
+        except TacitError:
+            if fresh:
+                self._leave()
+            raise
         except PermissionError as error:
             raise StorageError(
                 f"{self.folder} cannot be written: {error.strerror}",
                 remedy="choose another --out, or change its permissions",
             ) from None
+
+    def _leave(self) -> None:
+        """Take back the folder of a calendar that was refused before it began."""
+        if [each.name for each in self.folder.rglob("*")] == [
+            "private",
+            "lock",
+        ]:
+            shutil.rmtree(self.folder)
 
     def _check_place(self) -> None:
         if not self.folder.exists():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
@@ -44,6 +45,7 @@ def fit_given(
     if users is not None:
         count("users", users)
     catalogue = as_catalogue(items, reading.get("columns"))
+    reading = reading | {"columns": of_ratings(reading.get("columns"))}
     said = {name: value for name, value in reading.items() if value is not None}
     return fit(
         method,
@@ -70,6 +72,13 @@ def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
 
     if isinstance(given, str | Path):
         return read_budgets(given)
+    if not isinstance(given, Mapping):
+        raise SettingError(
+            f"budgets are of type {type(given).__name__}, not by person",
+            remedy='give a mapping such as {"ann": 0.5}, or a file',
+        )
+    for asked in given.values():
+        number("budgets", asked, "give each person's epsilon as a number")
     return Budgets({str(who): float(asked) for who, asked in given.items()})
 
 

@@ -4,24 +4,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.packed import Packed
+from tacit.data.packed.packed import too_large
 from tacit.errors import SettingError
 from tacit.fitting.check import check
-from tacit.fitting.diary import Diary
+from tacit.fitting.counted import need_ids
+from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import (
     Periods,
 )
 from tacit.fitting.order import Order
-from tacit.fitting.releases import Refreshed, Releases
+from tacit.fitting.releases import Refreshed, Releases, not_next
 from tacit.methods.base import Method
 from tacit.methods.streamed import on_a_calendar
 from tacit.rounds.calendar import Calendar
 
 if TYPE_CHECKING:
+    from tacit.data.ratings import Ratings
     from tacit.rounds.options import Progress
 
 
@@ -91,13 +96,29 @@ def refresh(
     ratings = as_ratings(ratings, items=items)
     if isinstance(periods, tuple):
         periods = Periods.of(*periods)
+    diary = Diary(out)
+    _check_offered(ratings, diary, periods, week)
     schema = ratings.schema.declare(users)
     order = order or check_calendar(method, schema.users)
     ratings = replace(aligned(ratings, items), schema=schema)
-    diary = Diary(out)
     with diary.held():
         run = Releases(
             order, diary, Calendar(horizon, times, gap), periods, items, ratings
         )
         run.open(progress)
         return run.release(week)
+
+
+def _check_offered(
+    ratings: Ratings, diary: Diary, periods: Periods | None, week: int | None
+) -> None:
+    """Refuse, before a calendar is paid for, what no release could be made of."""
+    if isinstance(ratings, Packed):
+        raise too_large()
+    need_ids(ratings)
+    if (diary.folder / CALENDAR).exists():
+        return
+    if week not in (None, 1):
+        raise not_next(week, 0)
+    if periods is not None:
+        periods.check_over(1, datetime.now(UTC))

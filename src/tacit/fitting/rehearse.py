@@ -53,7 +53,7 @@ def rehearse_once(order: Order, public: Public) -> None:
     which publish nothing and are many."""
     known = facts(order, public)
     if known not in _PASSED:
-        rehearse(order, public, drawn=False)
+        rehearse(order, public, drawn=order.runs_on not in OWN)
         _PASSED.add(known)
 
 
@@ -64,6 +64,7 @@ def facts(order: Order, public: Public) -> Hashable:
     start = None if public.start is None else public.start.digest()
     return (
         type(order.method),
+        order.runs_on,
         settings,
         order.budget,
         public.unit,

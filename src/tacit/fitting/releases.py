@@ -23,8 +23,8 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
-from tacit.errors import BudgetError, Failure, SettingError
-from tacit.fitting.counted import Turn, calendar_key, names_of, sealed
+from tacit.errors import BudgetError, SettingError
+from tacit.fitting.counted import Turn, names_of, sealed
 from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import (
     Periods,
@@ -43,6 +43,8 @@ from tacit.fitting.totals import Totals, steady_now
 from tacit.fitting.weekly import (
     CalendarStanding,
     check_arrays,
+    kept,
+    key_of,
     past_arrays,
     standing,
 )
@@ -79,6 +81,14 @@ class Refreshed:
     """Where it was published."""
     growth: float
     """How many times the noise of one release at the whole budget stands on it."""
+
+
+def not_next(asked: int, done: int) -> SettingError:
+    """The error for a release out of order."""
+    return SettingError(
+        f"release {asked} is not the next one: {done} were made",
+        remedy=f"releases come in order: leave --release out, or say {done + 1}",
+    )
 
 
 class Releases:
@@ -144,6 +154,7 @@ class Releases:
             }
             self.diary.write(paid, receipt)
         self.receipt = Receipt(**receipt)
+        self.key = key_of(self.order.book, self.receipt)
         self.standing: CalendarStanding = standing(
             self.diary, self.order.book, self.receipt, self.calendar
         )
@@ -178,17 +189,12 @@ class Releases:
                 remedy="begin another one (--out), which is charged by itself",
             )
         if asked is not None and asked != week:
-            raise SettingError(
-                f"release {asked} is not the next one: {done} were made",
-                remedy=f"releases come in order: leave --release out, or say {week}",
-            )
+            raise not_next(asked, done)
         self._check_clock(week)
         turn = self._turn(week)
         self._begin(week, turn)
         self._run(week, turn)
-        end_week(
-            self.order.book, self.receipt, week, self._shared(week).digest()
-        )
+        self._end(week, self._shared(week))
         self._announce(week)
         return self._made(week)
 
@@ -208,10 +214,6 @@ class Releases:
 
     def _turn(self, week: int) -> Turn:
         """Who is counted this week. A week that was begun is resumed with its people."""
-        secret = self.order.book.store.key(create=False)
-        if secret is None:
-            raise Failure("the book has lost its key")
-        self.key = calendar_key(secret, self.receipt.hash)
         names = names_of(self.ratings.users, self.key)
         ends = None if self.periods is None else self.periods.ends(week)
         return self.standing.counted.admit(self.ratings, names, ends)
@@ -328,13 +330,18 @@ class Releases:
         shared = method.finish(self.rule, kind.unpacked(stored))
         return replace(shared, schema=self.public.schema)
 
+    def _end(self, week: int, shared: Shared) -> None:
+        """The book knows what was made, once."""
+        left = kept(self.diary, week, self.key)
+        end_week(self.order.book, self.receipt, week, shared.digest(), left)
+
     def _announce(self, week: int) -> None:
         """Publish the model that the book knows, and no other."""
         from tacit.ledger.statement.sign import signed
         from tacit.model.model import Model
 
         shared, book = self._shared(week), self.order.book
-        end_week(book, self.receipt, week, shared.digest())
+        self._end(week, shared)
         promise = signed(
             self._statement(week),
             shared.digest(),

@@ -148,10 +148,12 @@ def rehearse(
     items: Catalogue | None = None,
     users: int | None = None,
     public: PublicPeople | None = None,
+    once: bool = False,
 ) -> None:
     """Plan a fit and run it on invented people, before anything is charged: what would stop
-    it half-way is raised here."""
-    _Run(method, ratings, items, users, None, people=public).rehearse()
+    it half-way is raised here. `once`: not again in this process, nor by its trials."""
+    run = _Run(method, ratings, items, users, None, people=public)
+    run.rehearse(once=once)
 
 
 def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:

@@ -2,18 +2,20 @@
 
 Guarantee: a folder that is older than the book (restored from a backup), a book that is older
 than the folder, a list of people that was changed, and arrays that were changed are each
-refused before anything is drawn.
+refused before anything is drawn. So is a copy of the folder that has drawn noise of its own
+for a week that another copy has released.
 """
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import BookError, ModelError
-from tacit.fitting.counted import Counted, sealed
+from tacit.errors import BookError, Failure, ModelError
+from tacit.fitting.counted import Counted, calendar_key, sealed
 from tacit.fitting.diary import Diary, damaged
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.receipts import Receipt
@@ -24,6 +26,10 @@ Whole = NDArray[np.int64]
 OLDER_FOLDER = (
     "the calendar's folder is older than the book: it knows nothing of release {}, in which "
     "people were counted"
+)
+OTHER_FOLDER = (
+    "release {} was made from another copy of the calendar's folder: what this one has drawn for "
+    "it was never released, and nothing may build on it"
 )
 RESTORE = "bring back the latest copy of the folder; nothing was released"
 
@@ -54,6 +60,7 @@ def standing(
 ) -> CalendarStanding:
     """Where the calendar is, if folder and book agree."""
     known = weeks(book, receipt)
+    key = key_of(book, receipt)
     _check_book(diary, book, known)
     counted, seal = Counted(calendar), ""
     for week in known:
@@ -82,7 +89,30 @@ def standing(
                     place=book.place,
                     remedy=RESTORE,
                 )
+            if week.ended.left not in (None, kept(diary, week.number, key)):
+                raise BookError(
+                    OTHER_FOLDER.format(week.number),
+                    place=book.place,
+                    remedy="go on with the copy that made it",
+                )
     return CalendarStanding(known, counted, seal)
+
+
+def key_of(book: Book, receipt: Receipt) -> bytes:
+    """The key of a calendar's lists."""
+    secret = book.store.key(create=False)
+    if secret is None:
+        raise Failure("the book has lost its key")
+    return calendar_key(secret, receipt.hash)
+
+
+def kept(diary: Diary, number: int, key: bytes) -> str:
+    """Keyed digest of what a week has left behind, for the book. Keyed, because exact sums are
+    among it."""
+    made = hmac.new(key, b"kept\0", "sha256")
+    for name, digest in sorted(_left_behind(diary, number).items()):
+        made.update(f"{name} {digest}\n".encode())
+    return made.hexdigest()
 
 
 def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:

@@ -10,7 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.cholesky import factor, substitute
+from tacit.kernels.cholesky import (
+    factor,
+    factor_beside,
+    row_start,
+    substitute,
+    substitute_beside,
+)
 from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
@@ -19,6 +25,8 @@ Codes = NDArray[np.uint32]
 
 TILE = 3
 """Rows and columns of a product that are summed together."""
+BESIDE = 64
+"""Rows that are solved side by side: 32 take a tenth more time, 16 a third."""
 SUMS = {"reassoc", "contract", "nsz"}
 """What the compiler may do to a sum: regroup it, by its length alone."""
 
@@ -129,17 +137,38 @@ def half_step(
     """
     width = other.shape[1]
     space, gram = column_space(ptr, start, stop, other)
-    for row in range(start, stop):
-        first, count = ptr[row], ptr[row + 1] - ptr[row]
-        if count == 0:
-            out[row, :] = 0.0
-            continue
-        products_of(_gather(other, index, value, first, count, space), gram)
-        for a in range(width):
-            gram[a, a] += ridge[row, a]
-            out[row, a] = gram[a, width]
-        factor(gram[:width, :width])
-        substitute(gram[:width, :width], out[row])
+    upper = np.empty((width * (width + 1) // 2, BESIDE), other.dtype)
+    right = np.empty((width, BESIDE), other.dtype)
+    for top in range(start, stop, BESIDE):
+        end = min(top + BESIDE, stop)
+        for row in range(top, end):
+            first, count = ptr[row], ptr[row + 1] - ptr[row]
+            products_of(_gather(other, index, value, first, count, space), gram)
+            for a in range(width):
+                # A row without ratings may have no ridge.
+                gram[a, a] += ridge[row, a] if count else 1.0
+            _put_beside(gram, row - top, upper, right)
+        for lane in range(end - top, BESIDE):
+            gram[:] = 0.0
+            for a in range(width):
+                gram[a, a] = 1.0
+            _put_beside(gram, lane, upper, right)
+        factor_beside(upper, width)
+        substitute_beside(upper, right)
+        for row in range(top, end):
+            for a in range(width):
+                out[row, a] = right[a, row - top]
+
+
+@njit(cache=True, nogil=True)
+def _put_beside(gram: Floats, lane: int, upper: Floats, right: Floats) -> None:
+    """One system of many: its upper triangle, and the column after it as its right side."""
+    width = right.shape[0]
+    for a in range(width):
+        own = row_start(a, width)
+        for b in range(a, width):
+            upper[own + b, lane] = gram[a, b]
+        right[a, lane] = gram[a, width]
 
 
 @njit(cache=True, nogil=True)

@@ -9,6 +9,7 @@ or minus infinity is never listed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from tacit.kernels.compiled import njit
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
 _RUN = 16
-"""Scores that share one peak."""
+"""Scores that share one peak, about."""
 
 
 def top_n(
@@ -66,15 +67,28 @@ def top_n_all(
     exclude_ptr: NDArray[np.int64],
     exclude_item: NDArray[np.uint32],
     rows: int = 128,
+    threads: int = 1,
 ) -> NDArray[np.int32]:
     """Lists for all people, `rows` at a time: `score(start, stop)` gives the scores of one
-    block of people."""
+    block of people. With several threads each takes the next block, and one thread of BLAS:
+    pools that multiply inside of each other wait for each other."""
     lists = np.empty((people, n), dtype=np.int32)
-    for start in range(0, people, rows):
+
+    def work(start: int) -> None:
         stop = min(start + rows, people)
         lists[start:stop] = top_n(
             score(start, stop), n, exclude_ptr[start : stop + 1], exclude_item
         )[0]
+
+    starts = range(0, people, rows)
+    if threads == 1:
+        for start in starts:
+            work(start)
+        return lists
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, starts))
     return lists
 
 
@@ -104,19 +118,15 @@ def _least(peak: Any, n: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _peaks(row: Any, peak: Any) -> None:
-    """The largest score of each run: whole runs use the vector unit. NaN never wins."""
-    whole = row.size // _RUN
-    for k in range(whole):
-        best = row.dtype.type(-np.inf)
-        for j in range(_RUN):
-            value = row[k * _RUN + j]
-            best = value if value > best else best
-        peak[k] = best
-    if whole < peak.size:
-        best = row.dtype.type(-np.inf)
-        for j in range(whole * _RUN, row.size):
-            best = row[j] if row[j] > best else best
-        peak[whole] = best
+    """The largest score of each run, whose scores lie `peak.size` apart: so neighbours are
+    compared side by side. NaN never wins."""
+    runs = peak.size
+    peak[:] = -np.inf
+    for start in range(0, row.size, runs):
+        part = row[start : start + runs]
+        for k in range(part.size):
+            value = part[k]
+            peak[k] = value if value > peak[k] else peak[k]
 
 
 @njit(cache=True, nogil=True)
@@ -129,22 +139,38 @@ def _top_rows(
         np.empty(columns, dtype=scores.dtype),
         np.empty(-(-columns // _RUN), dtype=scores.dtype),
     )
-    found, minus = (
-        np.empty(columns + 1, np.int32),
-        np.empty(columns + 1, dtype=scores.dtype),
-    )
     for r in range(rows):
         row[:] = scores[r]
         for x in range(exclude_ptr[r], exclude_ptr[r + 1]):
             row[exclude_item[x]] = -np.inf
         _peaks(row, peak)
         least, size = _least(peak, n), 0
+        best, place = values[r], items[r]
         for k in range(peak.size):
             if peak[k] >= least:  # few runs do
-                for j in range(k * _RUN, min((k + 1) * _RUN, columns)):
-                    found[size], minus[size] = j, -row[j]
-                    size += row[j] >= least and row[j] > -np.inf
-        # Stable: ties stay in the order of the items.
-        order = np.argsort(minus[:size], kind="mergesort")
-        for at in range(min(size, n)):
-            items[r, at], values[r, at] = found[order[at]], -minus[order[at]]
+                for j in range(k, columns, peak.size):
+                    if row[j] >= least and row[j] > -np.inf:
+                        size = _insert(best, place, size, row[j], j)
+
+
+@njit(cache=True, nogil=True)
+def _insert(best: Any, place: Any, size: int, score: Any, item: int) -> int:
+    """Into a list in order; of equal scores the lower item comes first. How long the list is
+    then."""
+    at = size
+    if size == best.size:
+        if not _before(score, item, best[size - 1], place[size - 1]):
+            return size
+        at = size - 1
+    length = at + 1
+    while at > 0 and _before(score, item, best[at - 1], place[at - 1]):
+        best[at], place[at] = best[at - 1], place[at - 1]
+        at -= 1
+    best[at], place[at] = score, item
+    return length
+
+
+@njit(cache=True, nogil=True)
+def _before(score: Any, item: int, other: Any, place: int) -> bool:
+    """Whether this item comes before that one in a list."""
+    return score > other or (score == other and item < place)

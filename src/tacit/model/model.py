@@ -61,6 +61,9 @@ SPEAKS = 1e-6
 """What an own rating must add to be named as a reason."""
 DIFFER = 1e-9
 """How far reasons must differ for one to be better than another."""
+FELT = 0.01
+"""Rating points by which tastes must tell items apart to be called tastes: less is not even
+shown in a list."""
 
 
 class Model:
@@ -208,14 +211,16 @@ class Model:
         return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
     def knows_tastes(self, own: Own) -> bool:
-        """Whether these ratings change the order of items at all. Where they do not, a list
-        is everybody's: the model has learned no tastes, or they say nothing here."""
+        """Whether these ratings tell items apart by more than can be felt. Where they do not,
+        a list is everybody's: the model has learned no tastes, or they say nothing here."""
         own = self.likes(own)
         nobody = Own(own.items[:0], own.values[:0])
         with answering():
             shift = self.personal.scores(own) - self.personal.scores(nobody)
         sensible(shift)
-        return bool(np.ptp(shift) > DIFFER)
+        rated = self.personal.ranks_by == "rating"
+        unit = self.shared.schema.unit_width
+        return bool(np.ptp(shift) > (FELT / unit if rated else DIFFER))
 
     def _line(
         self,
@@ -364,6 +369,11 @@ class Model:
         sensible(closeness)
         allowed = np.ones(len(closeness), bool)
         allowed[row] = False
+        if allowed.sum() > 1 and not np.ptp(closeness[allowed]) > DIFFER:
+            raise SettingError(
+                "this model has not learned which items are alike",
+                remedy="fit with more people, a larger --epsilon, or tags in --items",
+            )
         ids = self.shared.catalogue.ids
         return Listed(
             Similar(ids[i], self.label(i), float(closeness[i]))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from tacit.asked import count, number
+from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
@@ -110,7 +111,7 @@ def synthesize(
     the steps of the scale; `period` the first and last second of their times, without which
     there are none. The seed is that of an ordinary generator: nothing here needs to be secret.
     """
-    released = cast("Model", getattr(model, "fitted", model))
+    released = cast("Model", asked_model(model))
     count("people", people)
     count("seed", seed, least=0)
     _check_numbers(each=each, spread=spread, lean=lean, step=step)
@@ -173,6 +174,12 @@ def world_of(
         + ": what people choose to rate is not released"
     )
     steps = _step(shared.schema) if step is None else float(step)
+    width = shared.schema.high - shared.schema.low
+    if steps > width:
+        raise SettingError(
+            f"steps of {steps:g} do not fit a scale that is {width:g} wide",
+            remedy="give --step a smaller number, or leave it out",
+        )
     told["steps"] = (
         f"of {steps:g}" if steps else "none: any number on the scale"
     ) + (", a default" if step is None else ", as declared")

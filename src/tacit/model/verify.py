@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError, SettingError
+from tacit.asked import model as asked_model
+from tacit.errors import ModelError
 from tacit.model.lineage import is_extended, paid_for
 
 if TYPE_CHECKING:
@@ -72,11 +73,7 @@ def verify(
     from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.sign import read_public_key
 
-    if not hasattr(model, "shared") or not hasattr(model, "statement"):
-        raise SettingError(
-            f"this is a {type(model).__name__} and not a model",
-            remedy="give tacit.load(path), or model_ of a fitted estimator",
-        )
+    model = asked_model(model)
     if key is not None:
         verdict = verify_with_key(model, read_public_key(key))
         if ledger is None or not verdict.holds:

@@ -63,7 +63,8 @@ class What:
         None,
         Spoken(
             "promise",
-            "The budget of this fit; `tacit plan` shows what it buys.",
+            "The privacy budget of this fit: less is safer, 1 is careful; `tacit plan` shows what "
+            "it buys.",
             kind=float,
         ),
     )
@@ -71,7 +72,8 @@ class What:
         None,
         Spoken(
             "run",
-            "The smaller of 1e-6 and .1/people unless said; 0 asks for a pure mechanism.",
+            "Chance that the promise fails: the smaller of 1e-6 and .1/people unless said; 0 "
+            "asks for a mechanism that has none.",
             kind=float,
         ),
     )
@@ -79,7 +81,7 @@ class What:
         None,
         Spoken(
             "promise",
-            "Whom the promise is about: a whole person unless said.",
+            "What is hidden: all of a person (unless said), one rating, or only its value.",
             "user|rating|value",
         ),
     )
@@ -87,7 +89,8 @@ class What:
         "sound",
         Spoken(
             "run",
-            "sound keeps its promise; paper is as printed; none is NOT PRIVATE.",
+            "sound keeps its promise; paper is noised as a paper prints it, which may promise "
+            "too much; none is NOT PRIVATE.",
             "sound|paper|none",
             show=True,
         ),
@@ -132,12 +135,20 @@ class How:
         ),
     )
     population: str = option(
-        "default", Spoken("ledger", "Whose book is charged.", "NAME", show=True)
+        "default",
+        Spoken(
+            "ledger",
+            "Whose book is charged: a name for these people.",
+            "NAME",
+            show=True,
+        ),
     )
     ledger: str | None = option(
         None,
         Spoken(
-            "ledger", "The book; TACIT_HOME holds the default one.", "FILE|URL"
+            "ledger",
+            "The book of what was spent; the default one is in TACIT_HOME.",
+            "FILE|URL",
         ),
     )
     purpose: str = option(

@@ -46,12 +46,14 @@ def gaussian(
 
 
 def laplace(epsilon: float) -> Laplace:
+    """An event of pure noise."""
     return Laplace(
         name="items/counts", sensitivity=100, scale=100 / epsilon, draws=10
     )
 
 
 def claim() -> Unbounded:
+    """An event that no accountant bounds."""
     return Unbounded(name="epoch", claimed_epsilon=0.1, reason="means are raw")
 
 
@@ -62,6 +64,7 @@ def charge(
     limit: int | None = None,
     **options: Any,
 ) -> Receipt:
+    """Reserve these events as a fit would."""
     return book.reserve(
         events,
         unit=unit,

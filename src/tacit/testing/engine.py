@@ -39,11 +39,13 @@ class EngineTests:
 
     @pytest.fixture
     def ratings(self) -> Ratings:
+        """A few hundred invented people."""
         from tacit.data.sample import sample
 
         return sample(people=300, ratings=9_000, seed=5)
 
     def round(self, ratings: Ratings) -> Round:
+        """A round with one clipped sum."""
         return Round(
             "r", (Part("sum", ratings.n_items, RowClip(1.0)),), _values, _keep
         )

@@ -46,6 +46,7 @@ class MethodTests(AloneTests):
         return kept[2]
 
     def own(self, items: Catalogue) -> dict[str, float]:
+        """Ratings of a stranger."""
         return {items.ids[0]: 5.0, items.ids[5]: 1.0, items.ids[9]: 4.0}
 
     def test_settings_survive_a_round_trip(self) -> None:

@@ -89,6 +89,7 @@ def gaussian_cdf(sigma: float) -> Cdf:
 
 
 def laplace_cdf(scale: float) -> Cdf:
+    """The distribution function of the discrete Laplace law."""
     q = np.exp(-1 / scale)
     return lambda k: np.where(
         k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q)
@@ -96,6 +97,7 @@ def laplace_cdf(scale: float) -> Cdf:
 
 
 def pmf_cdf(pmf: NDArray[np.float64], first: int) -> Cdf:
+    """The distribution function of these chances, the first of them at `first`."""
     sums = np.cumsum(pmf / pmf.sum())
     return lambda k: np.where(
         k < first, 0.0, sums[np.clip(k - first, 0, sums.size - 1).astype(int)]

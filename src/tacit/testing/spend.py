@@ -37,6 +37,7 @@ def spender(place: object, each: float, wanted: int) -> subprocess.Popen[str]:
 
 
 def start(process: subprocess.Popen[str]) -> None:
+    """Let a spender begin, once it is ready."""
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

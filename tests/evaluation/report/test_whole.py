@@ -71,7 +71,7 @@ def test_it_says_what_was_asked(page) -> None:
         "What people would see",
         "without privacy",
         "lets a model learn from ratings that came later",
-        "tacit evaluate ratings.csv --epsilon 0.5,2,8",
+        "tacit evaluate ratings.csv <span>--epsilon</span> 0.5,2,8",
     ):
         assert words in page, words
     assert page.count("<h3>Somebody who") == 3

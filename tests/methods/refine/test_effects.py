@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tacit.methods.refine.effects import (
-    BETWEEN,
     Evidence,
     ItemEffects,
     item_effects,
 )
+from tacit.methods.refine.regression import BETWEEN
 from tacit.methods.refine.weights import Weights, denoise_weights
 
 ITEMS = 4000

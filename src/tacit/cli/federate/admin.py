@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from tacit.cli.federate.ticket import open_store, store_options
+from tacit.cli.grouped import Group
 from tacit.cli.options import json_option, note
 from tacit.cli.show import print_json, say
 
 
-@click.group()
+@click.group(cls=Group)
 def admin() -> None:
     """List, pause, retry, abort or expire a training; ban devices."""
 

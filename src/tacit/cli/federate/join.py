@@ -15,6 +15,7 @@ from tacit.cli.federate.secret import (
     papers_options,
     token_file_option,
 )
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.parse import parse_scale
@@ -97,7 +98,7 @@ policy_options: Callable[[F], F] = several(
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--recommender", "url", required=True, metavar="URL")
 @click.option(
     "--ratings",
@@ -178,7 +179,7 @@ def device(
         print_lines(lines)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--home", required=True, metavar="DIR", help="Folder of the device."
 )
@@ -210,7 +211,7 @@ def _tell_spent(home: Path) -> None:
     )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--recommender", "url", required=True, metavar="URL")
 @click.option(
     "--data",

@@ -16,6 +16,7 @@ from tacit.cli.federate.server import (
     server_options,
     terms_of,
 )
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.units import Unit
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--method", required=True, metavar="NAME", help="What is trained."
 )
@@ -251,7 +252,7 @@ def _unit(name: str, calibration: str) -> Unit:
     return "user" if "user" in method.units else method.units[0]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--recommender-pin",
     required=True,
@@ -283,7 +284,7 @@ def aggregator(**o: Any) -> None:
     serve(app, o)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--home", required=True, metavar="DIR")
 @click.option(
     "--rotate",

@@ -142,6 +142,7 @@ def terms_of(o: dict[str, Any]) -> Terms:
 
 
 def limits_of(o: dict[str, Any]) -> Limits:
+    """The limits of a server, from its options."""
     from tacit.serving.http.limits import Limits
 
     return Limits(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.federate.secret import secret_in
+from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.show import print_json, say
@@ -65,7 +66,7 @@ def open_store(o: dict[str, Any]) -> ServerStore:
     )
 
 
-@click.command()
+@click.command(cls=Command)
 @store_options
 @click.option(
     "--count", type=int, default=0, metavar="N", help="Make so many tickets."

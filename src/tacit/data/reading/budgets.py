@@ -40,6 +40,12 @@ def read_budgets(path: str | Path) -> Budgets:
                 remedy="write user,epsilon on each line",
             )
         who, wanted = clean(cells[user]), float(cells[epsilon])
+        if wanted < 0:
+            raise DataError(
+                "a budget below 0",
+                place=sheet.where(line),
+                remedy="give each person an epsilon of 0 or more; 0 leaves her out",
+            )
         asked[who] = min(wanted, asked.get(who, wanted))
     if not asked:
         raise DataError("it names nobody", place=sheet.label)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.ids import BLANKS, clean, two_ways
+from tacit.data.reading.dialect import COMMA
 
 if TYPE_CHECKING:
     import polars as pl
@@ -251,14 +252,14 @@ class Growing(Generic[Number]):
 
 
 def numbers_of(cells: pl.Series) -> NDArray[np.float64]:
-    """Numbers, NaN where there is none."""
+    """Numbers, with a decimal point or a decimal comma; NaN where there is none."""
     import polars as pl
 
-    return (
-        cells.cast(pl.Float64, strict=False)
-        .to_numpy()
-        .astype(np.float64, copy=False)
-    )
+    numbers = cells.cast(pl.Float64, strict=False)
+    if numbers.null_count() and cells.dtype == pl.String:
+        pointed = cells.str.replace(f"^{COMMA.pattern}$", "$1.$2")
+        numbers = pointed.cast(pl.Float64, strict=False)
+    return numbers.to_numpy().astype(np.float64, copy=False)
 
 
 def seconds(cells: pl.Series) -> NDArray[np.int64]:
@@ -280,8 +281,8 @@ def seconds(cells: pl.Series) -> NDArray[np.int64]:
 
 
 def from_text(cells: pl.Series) -> pl.Series:
-    """Epoch seconds, `2005-09-06`, `2005-09-06 12:00:00`, or any ISO form; null where it is
-    none of these."""
+    """Epoch seconds, `2005-09-06`, `2005-09-06 12:00:00`, any ISO form or `06.09.2005`; null
+    where it is none of these."""
     import polars as pl
 
     numbers = cells.cast(pl.Int64, strict=False)
@@ -317,10 +318,22 @@ def from_text(cells: pl.Series) -> pl.Series:
     return numbers
 
 
-def iso_seconds(text: str) -> int | None:
-    """Seconds of an ISO 8601 text; a text without a zone is UTC."""
+DAY = "%d.%m.%Y"
+"""`06.09.2005`: with dots the day comes first everywhere. With slashes nobody knows."""
+
+
+def dated(text: str) -> datetime:
+    """The moment that a text says, by ISO 8601 or as a day with dots."""
     try:
-        moment = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.strptime(text, DAY).replace(tzinfo=UTC)
+
+
+def iso_seconds(text: str) -> int | None:
+    """Seconds of an ISO 8601 text or a day with dots; a text without a zone is UTC."""
+    try:
+        moment = dated(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         return int(moment.timestamp() // 1)

@@ -38,6 +38,11 @@ NAMES = {
 }
 """Header names by role, plainest first, without case and marks: `User-ID` is `userid`."""
 
+OF_ITEMS = ("title", "tags")
+"""Roles of the catalogue alone."""
+NONE = "none"
+"""How the command line says that a column is not to be read."""
+
 Columns = Mapping[str, str | int | None]
 """The caller's own say: role (`user`, `item`, `rating`, `time`) to header name, number
 counted from 1, or None."""
@@ -129,6 +134,14 @@ def looks_like_header(
     return any(plain(field) in names for field in fields) or (
         known is None and len(fields) >= 3
     )
+
+
+def of_ratings(columns: Columns | None) -> Columns | None:
+    """Of the roles that a caller names, those of a table of ratings."""
+    if not isinstance(columns, Mapping):
+        return columns
+    kept = {role: at for role, at in columns.items() if role not in OF_ITEMS}
+    return kept or None
 
 
 def find_roles(

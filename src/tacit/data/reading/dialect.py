@@ -20,6 +20,8 @@ UNIT = "\x1f"
 """Stands for a delimiter of several bytes, where one byte is needed: no text file uses this
 character."""
 USUAL = ("::", "\t", ";", "|", ",")
+COMMA = re.compile(r"([+-]?\d+),(\d{1,2})", re.ASCII)
+"""A decimal comma: thousands have three digits behind theirs, and no rating has more than two."""
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -156,6 +158,12 @@ def score(
     )
     share = times / len(lines) if width > 1 else 0.0
     return (round(share, 1), width), Dialect(delimiter, width, encoding)
+
+
+def with_point(text: str) -> str:
+    """`4,5` as `4.5`; any other text as it is."""
+    found = COMMA.fullmatch(text)
+    return f"{found[1]}.{found[2]}" if found else text
 
 
 def is_number(text: str) -> bool:

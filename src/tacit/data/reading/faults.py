@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tacit.data.ids import clean
 from tacit.data.reading.columns import Roles
-from tacit.data.reading.dialect import is_number
+from tacit.data.reading.dialect import is_number, with_point
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
 
@@ -41,7 +41,7 @@ def cell_fault(
     return (
         rating_fault(fields[used[role]], where, schema)
         if role == "rating"
-        else time_fault(where)
+        else time_fault(where, "leave the column out with --columns time=none")
     )
 
 
@@ -53,8 +53,8 @@ def rating_fault(text: str, where: str, schema: Schema) -> DataError:
             place=where,
             remedy="complete or remove the line",
         )
-    if not is_number(text):
-        remedy = "write ratings as numbers with a decimal point, or say which column holds them"
+    if not is_number(with_point(text)):
+        remedy = "write ratings as numbers, such as 4.5, or say which column holds them"
         return DataError(
             "text where a number belongs", place=where, remedy=remedy
         )
@@ -70,13 +70,12 @@ def off_scale(where: str, schema: Schema) -> DataError:
     )
 
 
-def time_fault(where: str) -> DataError:
+def time_fault(where: str, or_else: str = "leave the column out") -> DataError:
     """The error for a cell that is no time."""
     return DataError(
         "text where a time belongs",
         place=where,
-        remedy="write times as seconds since 1970 or as ISO dates such as 2005-09-06, or "
-        "leave the column out",
+        remedy=f"write times as seconds since 1970 or as dates such as 2005-09-06, or {or_else}",
     )
 
 

@@ -64,8 +64,8 @@ def to_polars(source: object) -> pl.DataFrame:
 
 def _no_frame(source: object) -> SettingError:
     return SettingError(
-        f"ratings cannot be read from a {type(source).__name__}",
-        remedy="give a path, a data frame or a scipy sparse matrix",
+        f"nothing can be read from an object of type {type(source).__name__}",
+        remedy="give a path or a data frame; ratings may be a scipy sparse matrix too",
     )
 
 

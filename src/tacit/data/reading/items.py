@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, two_ways
-from tacit.data.reading.columns import NAMES, plain, words
+from tacit.data.reading.columns import plain, words
 from tacit.data.reading.dialect import Dialect, is_number
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
+from tacit.data.reading.item_roles import (
+    AND,
+    ROLES,
+    Said,
+    asked_for,
+    roles_of,
+)
 from tacit.data.reading.sheet import (
     SmallTable,
     encoding_of,
@@ -32,36 +39,6 @@ GENRES_100K = words(
     "Film-Noir Horror Musical "
     "Mystery Romance Sci-Fi Thriller War Western"
 )
-ROLES = {
-    "id": [
-        "id",
-        *(
-            name
-            for name in NAMES["item"]
-            if name not in ("title", "movietitle")
-        ),
-    ],
-    "title": words(
-        "title movietitle booktitle name label productname itemname articlename description"
-    ),
-    "year": [
-        "year",
-        "releaseyear",
-        "yearofpublication",
-        "released",
-        "releasedate",
-        "date",
-    ],
-    "tags": [
-        "genres",
-        "genre",
-        "tags",
-        "tag",
-        "categories",
-        "category",
-        "keywords",
-    ],
-}
 KNOWN = {name for names in ROLES.values() for name in names}
 NO_TAG = {"", "(no genres listed)", "unknown"}
 LAYOUTS = ("ml-100k", "ml-1m", "ml-csv", "netflix")
@@ -74,27 +51,36 @@ FILES = {
 
 
 def read_items(
-    source: object, layout: str | None = None, item: str | None = None
+    source: object,
+    layout: str | None = None,
+    item: str | None = None,
+    *,
+    title: str | None = None,
+    tags: str | Sequence[str] | None = None,
 ) -> Catalogue:
     """The catalogue in `source`, a path or a data frame: ids, titles, years, tags, and
     other numeric columns.
 
     Known layouts: MovieLens `u.item`, `movies.dat`, `movies.csv` and Netflix
     `movie_titles`; anything else needs a header with a column `id`, `item` or the like, or
-    one that `item` names. A year may also end the title, as in `Heat (1995)`.
+    one that `item` names. `title` and `tags` name columns of other names than the usual:
+    `tags=["style", "region"]` takes both. A year may also end the title, as in `Heat (1995)`, and
+    a cell may hold several tags, as in `Crime|Noir`.
     """
+    joined = tags if tags is None or isinstance(tags, str) else AND.join(tags)
+    said = {"id": item, "title": title, "tags": joined}
     if layout is not None and layout not in LAYOUTS:
         raise SettingError(
             f"there is no catalogue layout {layout}",
             remedy=f"choose one of {', '.join(LAYOUTS)}",
         )
     if not is_path(source):
-        return catalogue(sheet_of(source), item)
+        return catalogue(sheet_of(source), said)
     with third_party(str(source)):
-        return _from_file(choose(source), layout, item)  # type: ignore[arg-type]
+        return _from_file(choose(source), layout, said)  # type: ignore[arg-type]
 
 
-def _from_file(part: Stream, layout: str | None, item: str | None) -> Catalogue:
+def _from_file(part: Stream, layout: str | None, said: Said) -> Catalogue:
     layout = layout or detect(part)
     if layout == "ml-100k":
         return catalogue(movielens_100k(part))
@@ -106,12 +92,12 @@ def _from_file(part: Stream, layout: str | None, item: str | None) -> Catalogue:
         )
     if layout == "netflix":
         return catalogue(netflix_titles(part))
-    sheet = with_header(read_sheet(part), KNOWN | {plain(item or "id")})
+    sheet = with_header(read_sheet(part), KNOWN | set(asked_for(said)))
     if sheet.header is None:
         sheet = SmallTable(
             sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows
         )
-    return catalogue(sheet, item)
+    return catalogue(sheet, said)
 
 
 def choose(path: str | Path) -> Stream:
@@ -174,34 +160,19 @@ def netflix_titles(part: Stream) -> SmallTable:
     return SmallTable(sheet.label, ["id", "year", "title"], rows)
 
 
-def catalogue(sheet: SmallTable, item: str | None = None) -> Catalogue:
-    """The columns of a sheet as a catalogue; ids are in the one that `item` names, if there
-    is one, or in one of the usual names."""
+def catalogue(sheet: SmallTable, said: Said | None = None) -> Catalogue:
+    """The columns of a sheet as a catalogue: those that a caller names, else those of the
+    usual names."""
     header = sheet.header or []
     plainly = [plain(name) for name in header]
-    found = {
-        role: next((plainly.index(n) for n in names if n in plainly), None)
-        for role, names in ROLES.items()
-    }
-    if item is not None and plain(item) in plainly:
-        found["id"] = plainly.index(plain(item))
-        for role in set(found) - {"id"}:
-            if found[role] == found["id"]:
-                found[role] = None
-    if found["id"] is None:
-        raise DataError(
-            "missing column: the header names no item",
-            place=sheet.where(1),
-            remedy="name the column of ids `id`, or as --columns item=NAME says it",
-        )
-    ids = unique_ids(sheet, found["id"])
+    found = roles_of(sheet, plainly, said or {})
+    ids = unique_ids(sheet, found["id"][0])
     titles = column(sheet, found["title"])
     tags, tagged = tag_matrix(sheet, column(sheet, found["tags"]))
     check_texts(sheet, ids, titles, tags, header)
-    numbers, numeric = numeric_columns(
-        sheet,
-        [k for k, at in enumerate(header) if k not in found.values() and at],
-    )
+    taken = [at for places in found.values() for at in places]
+    left = [k for k, at in enumerate(header) if k not in taken and at]
+    numbers, numeric = numeric_columns(sheet, left)
     return Catalogue(
         ids,
         titles,
@@ -210,6 +181,7 @@ def catalogue(sheet: SmallTable, item: str | None = None) -> Catalogue:
         tagged,
         numbers,
         numeric,
+        unread=[header[k] for k in left if header[k] not in numbers],
     )
 
 
@@ -264,11 +236,14 @@ def check_features(sheet: SmallTable, items: int, features: int) -> None:
         )
 
 
-def column(sheet: SmallTable, at: int | None) -> list[str] | None:
-    """The position of the first column with one of these names."""
-    if at is None:
+def column(sheet: SmallTable, places: Sequence[int]) -> list[str] | None:
+    """The cells of a column; of several, joined as tags are."""
+    if not places:
         return None
-    return [cells[at] if at < len(cells) else "" for _, cells in sheet.rows]
+    return [
+        "|".join(cells[at] for at in places if at < len(cells))
+        for _, cells in sheet.rows
+    ]
 
 
 def years(
@@ -321,7 +296,7 @@ def numeric_columns(
     header = sheet.header or []
     names, columns = [], []
     for at in candidates:
-        cells = column(sheet, at) or []
+        cells = column(sheet, [at]) or []
         if plain(header[at]).endswith("id") or not any(cells):
             continue
         if all(not cell or is_number(cell) for cell in cells):

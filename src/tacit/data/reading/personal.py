@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tacit.data.ids import clean
 from tacit.data.reading.cells import iso_seconds
 from tacit.data.reading.columns import NAMES, plain
-from tacit.data.reading.dialect import decode, is_number
+from tacit.data.reading.dialect import decode, is_number, with_point
 from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
@@ -144,7 +144,8 @@ def one(
         )
     value: float | None = None
     if rating is not None:
-        if not is_number(cells[rating]):
+        text = with_point(cells[rating])
+        if not is_number(text):
             what = (
                 "text where a number belongs" if cells[rating] else "no rating"
             )
@@ -154,7 +155,7 @@ def one(
                 place=sheet.where(line, f"{rating + 1} (rating)"),
                 remedy=remedy,
             )
-        value = float(cells[rating])
+        value = float(text)
         if not isfinite(value):
             raise DataError(
                 "the rating is too large to be a number",

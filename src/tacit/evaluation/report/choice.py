@@ -113,7 +113,7 @@ def candidate_table(found: EpsilonChoice) -> str:
         labels(found.forecast)[1],
         "odds grow at most",
         "right guesses at most",
-        "ten releases",
+        "epsilon of ten releases",
     ]
     rows = [
         [
@@ -162,9 +162,10 @@ def times(factor: float) -> str:
 
 def _cards(found: EpsilonChoice) -> str:
     made = []
+    metric = "an RMSE" if found.forecast.metric == "rmse" else "a recall@20"
     for one in found.candidates:
         words = (
-            f"{one.name}: expect {interval(one.expected)}; an attacker guesses right "
+            f"{one.name}: expect {metric} of {interval(one.expected)}; an attacker guesses right "
             f"{percent(one.best_guess, 1)} of the time at most"
         )
         made.append(card(f"ε = {one.epsilon:g}", words))

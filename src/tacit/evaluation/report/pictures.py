@@ -116,10 +116,12 @@ def _one_curve(
     colour = SERIES[place % MOST]
     marker = MARKERS[place % MOST]
     axes.plot(x, y, color=colour, marker=marker, label=name)
-    bands = [cell[f"{metric}_low"] for cell in known]
-    tops = [cell[f"{metric}_high"] for cell in known]
-    if known and None not in bands and None not in tops:
-        axes.fill_between(x, bands, tops, color=colour, alpha=0.16, linewidth=0)
+    ends = [(cell[f"{metric}_low"], cell[f"{metric}_high"]) for cell in known]
+    if ends and not any(None in pair for pair in ends):
+        # Two runs say little of how noise varies: the band may reach where no metric does.
+        low = [max(pair[0], 0.0) for pair in ends]
+        high = [pair[1] for pair in ends]
+        axes.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0)
     if twin is not None and twin[metric] is not None:
         axes.axhline(
             twin[metric],

@@ -158,5 +158,15 @@ def _tables(found: Evaluation, metrics: list[str]) -> str:
 def _how(found: Evaluation, command: str) -> str:
     out = "".join(paragraph(words) for words in how_words(found))
     if command:
-        out += paragraph("To repeat it:") + f"<pre>{escaped(command)}</pre>"
+        out += paragraph("To repeat it:") + f"<pre>{_unbroken(command)}</pre>"
     return out
+
+
+def _unbroken(command: str) -> str:
+    """A command whose lines break before an option, never after its dashes."""
+    return " ".join(
+        f"<span>{escaped(word)}</span>"
+        if word.startswith("-")
+        else escaped(word)
+        for word in command.split(" ")
+    )

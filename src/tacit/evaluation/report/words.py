@@ -87,7 +87,9 @@ def mean_sd(cell: Line, name: str) -> str | None:
 
 def signed(over: dict[str, float | None]) -> str:
     """`+0.0312 (0.0290 to 0.0334)`, or without an interval where there is none."""
-    mean, low, high = over["mean"], over["low"], over["high"]
+    mean = over["mean"]
+    low = over["low"]
+    high = over["high"]
     told = f"{mean:+.4f}"
     if low is None or high is None:
         return told

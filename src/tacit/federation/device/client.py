@@ -185,21 +185,29 @@ class Conversation:
             self.web, self.recommender, self.aggregator, private, self.name
         )
         for server in (self.recommender, self.aggregator):
-            stamp = self.stamp()
-            mac = shared_secrets(private, server.keys[server.current]).mac
-            facts = {
-                "public": new.public.hex(),
-                "stamp": stamp,
-                "proof": rotation_proof(mac, self.name, stamp),
-            }
             try:
-                await self.call(
-                    server, "/v1/rotate", json.dumps(facts).encode()
-                )
+                await self._bring(server, new)
             except TurnedDown as refused:
-                if refused.status != 401:  # else it has the new key already
+                if refused.status != 409:
                     raise
+                # the clock was ahead at the last rotation: now the stamp follows that one
+                await self._bring(server, new)
         return new
+
+    async def _bring(self, server: KnownServer, new: Conversation) -> None:
+        """Show a server the new key."""
+        stamp = self.stamp()
+        mac = shared_secrets(new.private, server.keys[server.current]).mac
+        facts = {
+            "public": new.public.hex(),
+            "stamp": stamp,
+            "proof": rotation_proof(mac, self.name, stamp),
+        }
+        try:
+            await self.call(server, "/v1/rotate", json.dumps(facts).encode())
+        except TurnedDown as refused:
+            if refused.status != 401:  # else it has the new key already
+                raise
 
     async def call(
         self,

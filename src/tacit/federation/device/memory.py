@@ -3,14 +3,17 @@ about to send, each in a file of its own folder."""
 
 from __future__ import annotations
 
+import fcntl
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tacit.data.reading.personal import read_personal
-from tacit.errors import DataError, Failure
+from tacit.errors import DataError, Failure, StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.device import Device, Sent
 from tacit.federation.device.policy import Policy
@@ -26,6 +29,31 @@ PAYLOAD = "payload"
 """Names in the file of what was sent; personal state is beside them, now and before."""
 NOW = "p "
 BEFORE = "b "
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Refuse a second process of one device.
+
+    It would pay for the same rounds, and answer them anew under the same masks: with other
+    ratings, the difference of the two answers would lie open to the aggregator.
+    """
+    path = home / "device.lock"
+    try:
+        file = path.open("ab")
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror}"
+        ) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StorageError(
+                f"another process is the device of {home}",
+                remedy="let it end, or give this one a --home of its own",
+            ) from None
+        yield
 
 
 def known_facts(home: Path) -> dict[str, Any]:

@@ -118,9 +118,8 @@ async def _join(
             refused.status == 409
         ):  # two requests crossed, or a clock that was off
             raise Away(refused.reason) from None
-        raise Failure(
-            f"the recommender refused this device (status {refused.status})"
-        ) from None
+        why = refused.reason or f"status {refused.status}"
+        raise Failure(f"the recommender refused this device: {why}") from None
 
 
 def _vanishes(vanish: Vanish, place: int, told: Announcement) -> bool:
@@ -156,8 +155,9 @@ async def _deliver(link: Conversation, body: bytes, seconds: float) -> bool:
                 return True  # what it sent before it lost its memory is counted
             if refused.status in (404, 410):
                 return False
+            why = refused.reason or f"status {refused.status}"
             raise Failure(
-                f"the aggregator refused a contribution (status {refused.status})"
+                f"the aggregator refused a contribution: {why}"
             ) from None
         else:
             return True

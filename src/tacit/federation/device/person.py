@@ -3,13 +3,15 @@ finished model at the end.
 
 The process may be killed at any point and started again. What it is about to send is written
 down before it is sent, and what it spends is booked before noise is drawn, so it neither
-shows two different answers to one round nor spends more than its book says.
+shows two different answers to one round nor spends more than its book says. A folder has one
+process at a time: two would answer one round under one mask.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from tacit.federation.device.memory import (
     MemorisedDevice,
     keep_facts,
     known_facts,
+    only_one,
     write_whole,
 )
 from tacit.federation.device.part import enrol_patiently, take_part
@@ -101,6 +104,10 @@ class Person:
 
     async def _run(self) -> Model | None:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with only_one(self.home):
+            return await self._run_alone()
+
+    async def _run_alone(self) -> Model | None:
         facts = known_facts(self.home)
         was_here = "pin" in facts
         async with Web(self.ca, insecure=self.insecure) as web:
@@ -241,14 +248,15 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
 async def _published(
     web: Web, recommender: KnownServer, task: str | None
 ) -> Answer:
-    """The recommender's answer that has the model."""
+    """The recommender's answer that has the model. It may be away for a moment, now as ever."""
     path = "/v1/model" if task is None else f"/v1/model/{task}"
     for _ in range(MODEL_TRIES):
-        try:
+        with suppress(OSError):
             answer = await web.get(recommender.url, path)
-        except OSError:
-            raise Away("no answer") from None
-        if answer.status == 200:
-            return answer
+            if answer.status == 200:
+                return answer
         await asyncio.sleep(MODEL_PAUSE)
-    raise Failure("the training is over but no model was published")
+    raise Failure(
+        "the training is over but its model cannot be had",
+        remedy="start this device again later: it has nothing more to send",
+    )

@@ -113,7 +113,8 @@ def unpack(kind: type[M], frame: bytes) -> tuple[M, memoryview]:
     """
     text, payload = split(frame)
     try:
-        header = kind.model_validate_json(text)
+        # strictly: "2" and 2.0 are no counts, here or for another who reads it
+        header = kind.model_validate_json(text, strict=True)
     except ValidationError as error:
         if any(
             fault["loc"] == ("version",)

@@ -74,7 +74,9 @@ class Calls:
     ) -> bytes:
         """The answer to a device of the attempt that has the first `holds` rows of the
         arrays that grow."""
-        attempt, told, task = active.attempt, active.told, self.made.task
+        attempt = active.attempt
+        told = active.told
+        task = self.made.task
         payload = told.payload(device)
         names = self.made.first_state.growing()
         short = rest(payload, names, holds) if names else None

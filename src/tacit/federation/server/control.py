@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tacit.errors import SettingError
 from tacit.federation.server.conductor import Conductor
+from tacit.federation.server.rounds import patiently
 from tacit.federation.server.store import ServerStore, Transaction
 from tacit.serving.http.watch import log
 
@@ -121,22 +122,39 @@ def chosen(session: Transaction, task: str | None) -> str:
     return found[0]
 
 
-async def obey(store: ServerStore, conductor: Conductor) -> str:
-    """Look for orders until one ends the training; why it ends."""
+async def obey(
+    store: ServerStore, conductor: Conductor, looked: asyncio.Event
+) -> str:
+    """Look for orders until one ends the training; why it ends. `looked` is set after the
+    first look."""
     name = conductor.name
-    known = await store.read(lambda s: orders(s, name))
+    known = await patiently(
+        lambda: store.read(lambda s: orders(s, name)), "the store"
+    )
     done = known.retries
-    while True:
-        reason = known.ending(time.time())
-        if reason is not None:
-            return reason
-        conductor.pause(known.paused)
-        if known.retries > done:
-            done = known.retries
-            log("attempt is to be given up, as ordered")
-            await conductor.give_up()
-        await asyncio.sleep(LOOK_SECONDS)
-        known = await _looked(store, name, known)
+    giving_up: asyncio.Task[None] | None = None
+    try:
+        while True:
+            reason = known.ending(time.time())
+            if reason is not None:
+                return reason
+            conductor.pause(known.paused)
+            looked.set()
+            if known.retries > done:
+                done = known.retries
+                log("attempt is to be given up, as ordered")
+                if giving_up is not None:
+                    giving_up.cancel()
+                # beside the looking: an aggregator that is away must not hide other orders
+                giving_up = asyncio.create_task(conductor.give_up())
+            await asyncio.sleep(LOOK_SECONDS)
+            if giving_up is not None and giving_up.done():
+                await giving_up
+                giving_up = None
+            known = await _looked(store, name, known)
+    finally:
+        if giving_up is not None:
+            giving_up.cancel()
 
 
 async def _looked(store: ServerStore, name: str, known: Orders) -> Orders:

@@ -121,15 +121,17 @@ class Enrolment:
         """A device's new key, proven by a MAC of its own, under the old one; its id stays.
 
         A stamp that is not newer than the last one's is refused, in every process on the
-        store: a copied message cannot bring an old key back. A key whose secret anybody
-        knows (zeros, and every other point of low order) cannot be proven.
+        store: a copied message cannot bring an old key back. The refusal says, under a MAC,
+        what the last one was: a device whose clock was ahead then stamps its next key right.
+        A key whose secret anybody knows (zeros, and every other point of low order) cannot be
+        proven.
         """
         body, caller = await self.gate.heard(request, KEY_BODY)
         public = _asked(body).public
         device, stamp = caller.device, self._proven(request, body, public)
         before = self.gate.publics[device]
 
-        def work(session: Transaction) -> None:
+        def work(session: Transaction) -> int | None:
             found = session.run(
                 "SELECT public FROM device WHERE id = ?", device
             )
@@ -138,11 +140,11 @@ class Enrolment:
             )
             now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
             if (now, latest) == (public, stamp):
-                return  # this very message, run again
+                return None  # this very message, run again
             if now != before:
                 raise Refusal(401, "the device has another key by now")
             if stamp <= latest:
-                raise Refusal(409, "a new key that is not new")
+                return latest
             session.run(
                 "INSERT INTO rotation VALUES (?, ?) ON CONFLICT (device) "
                 "DO UPDATE SET stamp = excluded.stamp",
@@ -152,8 +154,13 @@ class Enrolment:
             session.run(
                 "UPDATE device SET public = ? WHERE id = ?", public, device
             )
+            return None
 
-        await self.gate.store.write(work)
+        last = await self.gate.store.write(work)
+        if last is not None:
+            facts = {"error": "a new key that is not new"}
+            told = facts | {"time": time.time_ns(), "after": last}
+            return self.gate.reply(caller, json.dumps(told).encode(), 409)
         self.gate.publics[device] = public
         return self.gate.reply(caller, b"{}")
 

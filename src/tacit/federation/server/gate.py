@@ -71,7 +71,8 @@ class Gate:
         self.limits = limits
         self.terms = terms or Terms()
         self.metrics = Metrics(role)
-        self.ready = True
+        self.troubles: set[str] = set()
+        """Names of the trainings that have stopped, or wait for a disk."""
         self._plain: dict[tuple[str, str], Handler] = {}
         self.publics: dict[str, bytes] = {}
         self._buckets = Buckets()
@@ -116,6 +117,11 @@ class Gate:
         self.route("/v1/enrol", enrolment.enrol)
         self.route("/v1/rotate", enrolment.rotate)
         return app
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has stopped what the server does."""
+        return not self.troubles
 
     async def is_well(self) -> bool:
         """Whether the server does its work: its store takes a write (a full disk can still

@@ -290,12 +290,17 @@ class _Handler:
         It says, under a MAC, what time it is here and what the last stamp was, so that a
         device whose clock is off can stamp its next request right. The last stamps are in
         memory: after a restart a copy of a message that is less than five minutes old is
-        taken once more, and may count the device among those who joined.
+        taken once more, and may count the device among those who joined. So it may where this
+        server's clock was set back: a last stamp that is too far ahead to be followed is
+        forgotten, or nobody could join until the clock has caught up.
         """
         now = time.time_ns()
         last = self._stamps.get(caller.device, 0)
+        off = int(STAMP_SECONDS * 1e9)
+        if last >= now + off:
+            last = 0
         why = ""
-        if abs(now - stamp) > STAMP_SECONDS * 1e9:
+        if abs(now - stamp) > off:
             why = "the device's clock is off by more than five minutes, or this is an old message"
         elif stamp <= last:
             why = "a message of this device that is not new"

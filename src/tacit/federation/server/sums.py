@@ -6,7 +6,6 @@ Sums are modulo 2^bits. Little is in memory at a time, however many devices ther
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from random import SystemRandom
 from typing import Any
@@ -20,6 +19,7 @@ from tacit.federation.protocol.wire import (
     PartLayout,
     Section,
     Sum,
+    Upload,
     pack,
     sections,
     split,
@@ -118,7 +118,9 @@ class RoundTotal:
     def add(self, body: bytes) -> None:
         """One more upload, which was checked when it was kept."""
         header, payload = split(body)
-        counts = tuple(json.loads(header).get("rows", ()))
+        # read as when it was kept: one that fails here would keep the sum of all from
+        # being revealed
+        counts = Upload.model_validate_json(header).rows
         found = sections(self.parts, counts, payload, checked=True)
         for place, (rows, words) in enumerate(found):
             if self.parts[place].report:

@@ -24,8 +24,6 @@ from tacit.federation.server.rounds import patiently
 from tacit.serving.http.limits import Limits
 from tacit.serving.http.watch import LOG, log
 
-ORDERS_SECONDS = 0.25
-"""For a first look at the operator's orders."""
 ABANDON_SECONDS = 10.0
 """For the aggregator to hear that a training was aborted."""
 
@@ -70,8 +68,6 @@ class Training:
         self.conductor = conductor
         self.how = how
         self.aggregator = aggregator
-        self._waits = False
-        """Whether the model could not be written so far."""
 
     async def conduct(self) -> None:
         """Train, and obey; whatever stops it, the health of the server says so. What the
@@ -84,7 +80,7 @@ class Training:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it was, /healthz must say it
-            self.gate.ready = False
+            self.gate.troubles.add(self.conductor.name)
             reason = error.message if isinstance(error, TacitError) else ""
             self.conductor.stop(reason or "a fault of the recommender")
             LOG.exception(
@@ -93,10 +89,11 @@ class Training:
 
     async def _obedient(self) -> str | None:
         """Train until the end, or until the operator orders one; why, then."""
-        watch = asyncio.create_task(obey(self.gate.store, self.conductor))
-        # an order of before the start is obeyed before anything is charged
-        await asyncio.wait({watch}, timeout=ORDERS_SECONDS)
-        train = asyncio.create_task(self._unless(watch))
+        looked = asyncio.Event()
+        watch = asyncio.create_task(
+            obey(self.gate.store, self.conductor, looked)
+        )
+        train = asyncio.create_task(self._after(looked))
         try:
             await asyncio.wait(
                 {watch, train}, return_when=asyncio.FIRST_COMPLETED
@@ -114,11 +111,11 @@ class Training:
                 each.cancel()
             await asyncio.gather(watch, train, return_exceptions=True)
 
-    async def _unless(self, watch: asyncio.Task[str]) -> None:
-        if not watch.done():
-            await self._train()
-        else:
-            await asyncio.Event().wait()  # for ever: it is ended already
+    async def _after(self, looked: asyncio.Event) -> None:
+        """Train, once it is known that no order of before the start ended it: nothing is
+        charged for a training that is over."""
+        await looked.wait()
+        await self._train()
 
     async def _abandon(self) -> None:
         """Tell the aggregator that the attempt under way is given up, if it listens."""
@@ -128,7 +125,7 @@ class Training:
 
     async def _train(self) -> None:
         conductor, book = self.conductor, self.how.book
-        if book is not None and not conductor.rounds.receipt():
+        if await self._is_new():
             check_unused(self.how.out)
         receipt = await asyncio.to_thread(reserve, conductor.rounds, book)
         state = await conductor.run()
@@ -151,14 +148,20 @@ class Training:
         )
         log("model published")
 
+    async def _is_new(self) -> bool:
+        """Whether no model can be of this training yet: it was not charged, or, where nothing
+        is, no round of it is over."""
+        rounds = self.conductor.rounds
+        if self.how.book is not None:
+            return not rounds.receipt()
+        return not (await rounds.standing()).done
+
     async def _noticed(self, work: Awaitable[None]) -> None:
         """A work that is tried again if it fails; the health of the server says so
         meanwhile."""
         try:
             await work
         except StorageError:
-            self._waits = True
-            self.gate.ready = False
+            self.gate.troubles.add(self.conductor.name)
             raise
-        if self._waits:
-            self.gate.ready = True
+        self.gate.troubles.discard(self.conductor.name)

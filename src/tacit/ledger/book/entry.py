@@ -70,6 +70,9 @@ class Entry(BaseModel):
     counted, and ends with its artefact."""
     counted: str | None = None
     """A week that begins: digest of the keyed list of everybody counted so far."""
+    left: str | None = None
+    """A week that ends: keyed digest of the arrays that its owner keeps of it; None in entries
+    of versions that did not say."""
     cap: tuple[float, float] | None = None
     """A cap: (epsilon, delta) at `unit`."""
     others: tuple[str, ...] | None = None

@@ -69,16 +69,18 @@ def begin_week(
     return _write(book, receipt, number, draft)
 
 
-def end_week(book: Book, receipt: Receipt, number: int, artefact: str) -> Entry:
-    """Write down what was released."""
+def end_week(
+    book: Book, receipt: Receipt, number: int, artefact: str, left: str
+) -> Entry:
+    """Write down what was released, and of which arrays it was made."""
 
     def draft(known: list[Week]) -> Entry | dict[str, Any]:
         if not 1 <= number <= len(known):
             raise BookError(f"release {number} has not begun", place=book.place)
         ended = known[number - 1].ended
         if ended is None:
-            return {"artefact": artefact}
-        if ended.artefact != artefact:
+            return {"artefact": artefact, "left": left}
+        if ended.artefact != artefact or ended.left not in (None, left):
             raise BookError(
                 f"release {number} was made already, and is another one",
                 place=book.place,

@@ -162,7 +162,7 @@ def _cards(s: Statement) -> Iterable[tuple[str, str]]:
     if s.total is not None:
         cap = f" of {s.total.cap:g}" if s.total.cap is not None else ""
         yield (
-            f"{s.total.epsilon:.3g}{cap}",
+            f"epsilon {s.total.epsilon:.3g}{cap}",
             "is the running total of these people"
             + ("" if cap else "; no cap is set"),
         )

@@ -28,20 +28,20 @@ def title(statement: Statement) -> str:
     return stands
 
 
-def tell(statement: Statement) -> str:
+def tell(statement: Statement, width: int = _WIDTH) -> str:
     """The whole statement, set for a terminal."""
     lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
             one_line(first),
-            _WIDTH,
+            width,
             initial_indent=f"{number:>2}. ",
             subsequent_indent="    ",
         )
         for item in items:
             lines += textwrap.wrap(
                 one_line(item),
-                _WIDTH,
+                width,
                 initial_indent="    - ",
                 subsequent_indent="      ",
             )

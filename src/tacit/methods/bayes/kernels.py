@@ -15,8 +15,8 @@ import numpy as np
 
 from tacit.kernels.compiled import njit
 
-TILE = 16
-"""Cells that are solved side by side."""
+TILE = 32
+"""Cells that are solved side by side: 16 take a seventh more time, 64 no less."""
 
 
 @njit(cache=True, nogil=True)
@@ -150,10 +150,12 @@ def left_out_tastes(
     right = np.empty(width)
     turned = np.empty((width, kept))
     own = np.empty(kept)
-    work = np.empty((width, TILE))
-    held = np.empty((kept, TILE))
-    left, weight = np.empty(TILE), np.empty(TILE)
-    centre, spread = np.empty(TILE), np.empty(TILE)
+    # Not a constant for the compiler: it would unroll every loop over lanes, and vectorise none.
+    lanes = max(TILE, skip)
+    work = np.empty((width, lanes))
+    held = np.empty(lanes)
+    left, weight = np.empty(lanes), np.empty(lanes)
+    centre, spread = np.empty(lanes), np.empty(lanes)
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         if first == last:
@@ -171,73 +173,60 @@ def left_out_tastes(
             turned,
             own,
         )
-        for start in range(first, last, TILE):
-            size = min(TILE, last - start)
-            for t in range(TILE):
-                centre[t] = 0.0
-                spread[t] = 0.0
-                weight[t] = 0.0
+        for start in range(first, last, lanes):
+            size = min(lanes, last - start)
             for t in range(size):
-                row = loadings[item[start + t]]
                 weight[t] = precision[item[start + t]]
-                for a in range(width):
-                    work[a, t] = row[a]
-            for t in range(size, TILE):  # empty lanes stay zero
-                for a in range(width):
-                    work[a, t] = 0.0
-            _solve_tile(system, right, work, centre, spread)
+            weight[size:] = 0.0  # empty lanes stay zero
+            left[size:] = 0.0
+            centre[:] = 0.0
+            spread[:] = 0.0
+            for k in range(width):  # work = U'^-1 loadings
+                line = work[k]
+                for t in range(size):
+                    line[t] = loadings[item[start + t], k]
+                line[size:] = 0.0
+                _less(line, work, k, system, k)
+                pivot, along = system[k, k], right[k]
+                for t in range(lanes):
+                    value = line[t] / pivot
+                    line[t] = value
+                    centre[t] += value * along
+                    spread[t] += value * value
             for t in range(size):
                 # 1/(1 + weight x variance without it) > 0
                 left[t] = (residual[start + t] - centre[t]) / (
                     1.0 - weight[t] * spread[t]
                 )
                 error[start + t] = left[t]
-            for t in range(size, TILE):
-                left[t] = 0.0
-            for j in range(kept):
-                for t in range(TILE):
-                    held[j, t] = own[j]
             for k in range(width):
-                for t in range(TILE):
-                    work[k, t] = work[k, t] * weight[t] * left[t]
-                for j in range(kept):
-                    factor = turned[k, j]
-                    for t in range(TILE):
-                        held[j, t] -= work[k, t] * factor
-            for t in range(size):
-                line = taste[start + t]
-                for j in range(kept):
-                    line[skip + j] = held[j, t]
+                line = work[k]
+                for t in range(lanes):
+                    line[t] = line[t] * weight[t] * left[t]
+            for j in range(kept):
+                held[:] = own[j]
+                _less(held, work, width, turned, j)
+                for t in range(size):
+                    taste[start + t, skip + j] = held[t]
 
 
 @njit(cache=True, nogil=True)
-def _solve_tile(
-    system: Any, right: Any, work: Any, centre: Any, spread: Any
-) -> None:
-    """In place, lane by lane: work becomes U'^-1 work, with its products with `right` and
-    with itself."""
-    width = right.size
-    for k in range(width):
-        line = system[k]
-        pivot, along = line[k], right[k]
-        for t in range(TILE):
-            value = work[k, t] / pivot
-            work[k, t] = value
-            centre[t] += value * along
-            spread[t] += value * value
-        for b in range(k + 1, width):
-            factor = line[b]
-            for t in range(TILE):
-                work[b, t] -= factor * work[k, t]
+def _less(out: Any, rows: Any, count: int, factors: Any, column: int) -> None:
+    """Lane by lane: take `count` rows, each times its factor, from `out`, one after the other."""
+    for k in range(count):
+        row = rows[k]
+        factor = factors[k, column]
+        for t in range(out.size):
+            out[t] -= row[t] * factor
 
 
 @njit(cache=True, nogil=True)
-def weigh_tastes(weight: Any, level: float, factors: Any, values: Any) -> None:
-    """Each cell's row (weight x level, weight x factor x taste ...), in the place of its
-    tastes, which stand in `values` from column 1 on."""
+def weigh_tastes(level: Any, weight: Any, factors: Any, values: Any) -> None:
+    """Each cell's row (level, weight x factor x taste ...), in the place of its tastes, which
+    stand in `values` from column 1 on."""
     for cell in range(weight.size):
         line = values[cell]
-        line[0] = level * weight[cell]
+        line[0] = level[cell]
         for j in range(factors.size):
             line[1 + j] *= weight[cell] * factors[j]
 

@@ -24,7 +24,7 @@ from tacit.rounds.round import Block, Part, Released, Round
 
 CLIP = 1.0
 """Of a rating less one's own mean."""
-SHRINK = 20
+SHRINK = 20.0
 """Fictitious ratings in that mean."""
 OFFSET = 10.0
 """A person's products are weighted by 1/(|y|^2 + offset)."""

@@ -135,7 +135,8 @@ class BudgetSplit:
             )
         if not second.covariance and not second.sweeps:
             told.append(
-                "So few people or so little budget would not pay for learned tastes."
+                "Learned tastes are left out: so few people or so little budget would not "
+                "pay for them."
             )
         told.append(
             f"The choice of how widely people differ takes {percent(self.choice)}."

@@ -15,14 +15,25 @@ import numpy as np
 from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, Swept
-from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, TINY
+from tacit.methods.first_order.rounds import (
+    KEPT,
+    RESIDUAL_LIMIT,
+    ROW_SHARE,
+    TINY,
+)
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.tastes import Axes, TasteEvidence, taste_changes
+from tacit.methods.refine.weights import EMPHASIS, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
 """Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
+LEVEL_STANDS_OUT, LEVEL_POWER = 0.6, -0.5
+"""How far effort for effects moves to rare items in a sweep: further than in the releases
+before it (`tacit.methods.refine.weights.emphasis`)."""
+TASTES_STAND_OUT = 0.06
+"""An answer to a taste of this size is worth telling from noise: a fifth of an effect's."""
 SHOWN = 0.25
 """Axes that a typical person's ratings show less than this take no part in a sweep."""
 LEAST_SCALE = 1e-9
@@ -52,15 +63,17 @@ class Sweeps:
         def absorb(
             state: BayesState, released: Mapping[str, Released]
         ) -> BayesState:
-            multiplier, clip = first.effort(state, spread)
-            norm = _shown(self.axes(state)).norm
-            sd = max(clip * norm * released["sums"].sd, TINY)
-            sums = clip * norm * released["sums"].value
-            scale = KEPT * multiplier
+            effort = self.effort(state, spread)
+            clip = ROW_SHARE * _shown(self.axes(state)).norm
+            sd = max(clip * released["sums"].sd, TINY)
+            sums = clip * released["sums"].value
             state = first.learn(
-                state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, scale
+                state,
+                sums[:, 0] / LEVEL_WEIGHT,
+                sd / LEVEL_WEIGHT,
+                KEPT * effort.level,
             )
-            return self._absorb(state, sums[:, 1:], sd, scale)
+            return self._absorb(state, sums[:, 1:], sd, KEPT * effort.tastes)
 
         items = first.public.items
         part = Part(
@@ -73,6 +86,28 @@ class Sweeps:
         if state.swept is not NOT_YET:
             return state.swept.axes
         return self.second.axes(state, self.kept)
+
+    def effort(self, state: BayesState, spread: float) -> Effort:
+        """Public multipliers of errors, for a typical row of norm 1 each.
+
+        What an item adds to its effect is known of crowded items by now, so effort moves to
+        rare ones; how it answers to tastes is far less, and only crowded items show it.
+        """
+        low = 0.5 * self.second.first.weight_of_one(state.level.count)
+        made = (
+            emphasis(
+                state.weights,
+                max(spread, TINY),
+                low,
+                stands_out=stands_out,
+                power=power,
+            )
+            for stands_out, power in (
+                (LEVEL_STANDS_OUT, LEVEL_POWER),
+                (TASTES_STAND_OUT, EMPHASIS),
+            )
+        )
+        return Effort(*(multiplier / norm for multiplier, norm in made))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
         """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
@@ -94,13 +129,17 @@ class Sweeps:
             values,
             1,
         )
-        multiplier, clip = first.effort(state, spread)
+        effort = self.effort(state, spread)
         shown = _shown(axes)
-        cell = first.cell_weights(block, state)
-        weight = cell * multiplier[block.item] / (clip * shown.norm)
+        weight = first.cell_weights(block, state) / (ROW_SHARE * shown.norm)
         weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
         factors = shown.axes / np.sqrt(axes.reliability)
-        weigh_tastes(weight, LEVEL_WEIGHT, factors, values)
+        weigh_tastes(
+            LEVEL_WEIGHT * weight * effort.level[block.item],
+            weight * effort.tastes[block.item],
+            factors,
+            values,
+        )
         return Rows(block.ptr, block.item, values)
 
     def _absorb(
@@ -134,6 +173,16 @@ class Sweeps:
         nothing = TasteEvidence.none(items, self.kept)
         change = np.zeros((items, self.kept))
         return Swept(self.axes(state), base, nothing, change)
+
+
+@dataclass(frozen=True, eq=False)
+class Effort:
+    """How much each item's errors count in a sweep."""
+
+    level: Floats
+    """Towards its effect."""
+    tastes: Floats
+    """Towards its answers to tastes."""
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,10 @@ def biased_epoch(
 
     `ptr`, `item` and `value` are the ratings in compressed rows, one row a person; `people`
     is the order in which they are taken. Biases and factors are moved in place.
+
+    Two ratings are taken together: what the first step does to the second's product is known
+    from q'r, so neither waits for the other. The steps are those of one after the other.
     """
-    width = factors.shape[1]
     step = np.float32(rate)
     shrink = np.float32(1 - rate * ridge)
     bias_shrink = np.float32(1 - rate * bias_ridge)
@@ -51,23 +53,87 @@ def biased_epoch(
         person = people[k]
         p = own[person]
         level = own_bias[person]
-        for cell in range(ptr[person], ptr[person + 1]):
-            row = item[cell]
-            q = factors[row]
-            dot = np.float32(0.0)
-            for a in range(width):
-                dot += p[a] * q[a]
-            error = value[cell] - level - bias[row] - dot
+        cell, last = ptr[person], ptr[person + 1]
+        while cell < last:
+            i = item[cell]
+            q = factors[i]
+            j = item[cell + 1] if cell + 1 < last else i
+            if j == i:
+                error = value[cell] - level - bias[i] - _product(p, q)
+                total += error * error
+                first = step * error
+                level = bias_shrink * level + first
+                bias[i] = bias_shrink * bias[i] + first
+                _one_step(p, q, first, shrink)
+                cell += 1
+                continue
+            r = factors[j]
+            pq, pr, qr = _three_products(p, q, r)
+            error = value[cell] - level - bias[i] - pq
+            first = step * error
             total += error * error
-            scaled = step * error
-            level = bias_shrink * level + scaled
-            bias[row] = bias_shrink * bias[row] + scaled
-            for a in range(width):
-                before = p[a]
-                p[a] = shrink * before + scaled * q[a]
-                q[a] = shrink * q[a] + scaled * before
+            level = bias_shrink * level + first
+            bias[i] = bias_shrink * bias[i] + first
+            moved = shrink * pr + first * qr
+            error = value[cell + 1] - level - bias[j] - moved
+            second = step * error
+            total += error * error
+            level = bias_shrink * level + second
+            bias[j] = bias_shrink * bias[j] + second
+            _two_steps(p, q, r, first, second, shrink)
+            cell += 2
         own_bias[person] = level
     return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _product(p: Singles, q: Singles) -> np.float32:
+    dot = np.float32(0.0)
+    for a in range(p.size):
+        dot += p[a] * q[a]
+    return dot
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _three_products(
+    p: Singles, q: Singles, r: Singles
+) -> tuple[np.float32, np.float32, np.float32]:
+    pq = np.float32(0.0)
+    pr = np.float32(0.0)
+    qr = np.float32(0.0)
+    for a in range(p.size):
+        pq += p[a] * q[a]
+        pr += p[a] * r[a]
+        qr += q[a] * r[a]
+    return pq, pr, qr
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _one_step(
+    p: Singles, q: Singles, scaled: np.float32, shrink: np.float32
+) -> None:
+    for a in range(p.size):
+        before = p[a]
+        p[a] = shrink * before + scaled * q[a]
+        q[a] = shrink * q[a] + scaled * before
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _two_steps(
+    p: Singles,
+    q: Singles,
+    r: Singles,
+    first: np.float32,
+    second: np.float32,
+    shrink: np.float32,
+) -> None:
+    """The step of the rating of q, then that of r."""
+    for a in range(p.size):
+        before = p[a]
+        between = shrink * before + first * q[a]
+        q[a] = shrink * q[a] + first * before
+        p[a] = shrink * between + second * r[a]
+        r[a] = shrink * r[a] + second * between
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

@@ -241,7 +241,11 @@ class FirstOrder:
             rest = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
             own = np.empty(len(block.people))
             shrunk_means(
-                block.ptr, rest, levels.OWN_SHRINKAGE, 2 * RESIDUAL_LIMIT, own
+                block.ptr,
+                rest,
+                float(levels.OWN_SHRINKAGE),
+                2 * RESIDUAL_LIMIT,
+                own,
             )
             rest -= np.repeat(own, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)

@@ -306,9 +306,7 @@ def along_round(size: int, share: float) -> Round:
 
 def cleaned(noisy: Released, rank: int) -> Floats:
     """Loadings of what a noisy Gram still says."""
-    found = shrink_whole_spectrum(
-        noisy.value, noisy.sd, rank, margin=MARGIN
-    )
+    found = shrink_whole_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
     return np.asarray(found.loadings, np.float64)
 
 

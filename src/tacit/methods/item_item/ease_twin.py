@@ -26,7 +26,7 @@ TRIED_ITEMS, TRIED_PEOPLE = 1000, 500
 """The same, and people held back at most, where the settings are chosen."""
 HIDDEN = 0.2
 """Of the likes of people held back."""
-FOLDS = 5
+FOLDS = 3
 """Everybody is held back once, where that many people are few."""
 PLACES = 20
 """Recall is counted at this length."""
@@ -35,6 +35,8 @@ RANK = 120
 was never chosen."""
 OFFSET = 0.5
 """In the length of a person's row."""
+LEAST_LIKED = 0.5
+"""Likes of an item that nobody likes, where scores are divided by them."""
 SEED = 0
 """Who is held back: nothing else is drawn."""
 
@@ -50,6 +52,8 @@ class Way:
     mean: float
     """in units of the mean item's."""
     rank: int = RANK
+    less: float = 0.0
+    """Scores are divided by this power of popularity, as those of the private `ease` are."""
 
 
 WAYS = (
@@ -63,8 +67,12 @@ WAYS = (
             (0.0, 0.5, 1.0), (0.6, 4.0), (2, 8, 30)
         )
     ),
+    *(
+        Way(power, 0.5, mean, RANK, 0.15)
+        for power, mean in product((0.0, 0.5, 1.0), (0.6, 1.5, 4.0))
+    ),
 )
-"""Those that are tried; the last where likes are few, and most of a spectrum is chance."""
+"""Those that are tried; low ranks where likes are few, and most of a spectrum is chance."""
 POPULARITY = len(WAYS)
 """Stands for lists of what is liked most, which is tried beside them."""
 
@@ -101,22 +109,30 @@ class _Gram:
     loadings: Floats
     own: Floats
     """What each item adds to its own ridge."""
+    likes: Floats
+    """Of each item."""
 
     @staticmethod
     def of(likes: Any, way: Way) -> _Gram:
         length = np.asarray(likes.sum(axis=1)).ravel()
         each = (length + OFFSET) ** (-way.power / 2)
         rows = likes.multiply(each[:, None]).tocsr()
-        matrix = np.asarray((rows.T @ rows).todense(), np.float64)
-        own = matrix.diagonal().copy()
+        matrix = np.asarray((rows.T @ rows).todense(), np.float32)
+        own = matrix.diagonal().astype(np.float64)
         found = shrink_spectrum(matrix, 0.0, RANK)
-        return _Gram(np.asarray(found.loadings, np.float64), own)
+        count = np.asarray(likes.sum(axis=0), np.float64).ravel()
+        return _Gram(np.asarray(found.loadings, np.float64), own, count)
 
 
 def _weights(gram: _Gram, way: Way) -> LowRankEase:
     own = np.maximum(gram.own, 1e-3 * max(float(gram.own.mean()), 1e-9))
     loadings = np.ascontiguousarray(gram.loadings[:, : way.rank])
-    return ease(loadings, way.own * own + way.mean * own.mean())
+    made = ease(loadings, way.own * own + way.mean * own.mean())
+    if not way.less:
+        return made
+    likes = np.maximum(gram.likes, LEAST_LIKED)
+    less = (likes / likes.mean()) ** -way.less
+    return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
 
 
 def _best(likes: Any) -> Way | None:

@@ -113,7 +113,12 @@ def denoise_weights(
 
 
 def emphasis(
-    weights: Weights, sd: float, low: float
+    weights: Weights,
+    sd: float,
+    low: float,
+    *,
+    stands_out: float = STANDS_OUT,
+    power: float = EMPHASIS,
 ) -> tuple[NDArray[np.float64], float]:
     """Public multipliers o_i <= 1 of people's residuals that move effort from crowded to
     rare items, and a row clip.
@@ -121,10 +126,11 @@ def emphasis(
     With o_i ~ W_i^-1/2 the noise would be spread best if every item stood out of it; items
     that drown (W_i below `sd`/.3, where an effect of .3 equals the noise; `sd` is that of a
     release with clip 1) are not worth more effort, so the power stops there and is a little
-    less. The clip is the norm of a typical weighted row of unit residuals.
+    less. The clip is the norm of a typical weighted row of unit residuals. `stands_out` is
+    the size of what is looked for, `power` that of the weights.
     """
-    bottom = max(sd / STANDS_OUT, low)
-    multiplier = (np.maximum(weights.mean, bottom) / bottom) ** EMPHASIS
+    bottom = max(sd / stands_out, low)
+    multiplier = (np.maximum(weights.mean, bottom) / bottom) ** power
     clip = np.sqrt(weights.mean @ multiplier**2 / weights.mean.sum())
     return multiplier, float(clip)
 

@@ -8,10 +8,14 @@ import logging
 import sys
 import time
 from collections import defaultdict
+from traceback import walk_tb
+from types import TracebackType
 from typing import Any
 
 LOG = logging.getLogger("tacit.serving")
 """Of all servers of Tacit."""
+MOST_PLACES = 12
+"""Of a fault that a line of the log names: the innermost ones."""
 
 
 BUCKETS = {
@@ -80,6 +84,15 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
+def places(trace: TracebackType | None) -> list[str]:
+    """Where a fault came from, as modules and lines, the innermost last: no value, no path."""
+    found = [
+        f"{frame.f_globals.get('__name__', '?')}:{line}"
+        for frame, line in walk_tb(trace)
+    ]
+    return found[-MOST_PLACES:]
+
+
 class Lines(logging.Formatter):
     """One JSON object a line."""
 
@@ -94,6 +107,7 @@ class Lines(logging.Formatter):
         if record.exc_info and record.exc_info[0]:
             # never the text: it could quote a message
             facts["fault"] = record.exc_info[0].__name__
+            facts["places"] = places(record.exc_info[2])
         return json.dumps(facts)
 
 

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'b5f9ecb31b0d';
+const VERSION = '4243903fb204';
 
 serve(VERSION);

@@ -114,7 +114,9 @@ def _judge(
     tried: tuple[str, ...],
 ) -> Verdict:
     data = results.asked.data[0]
-    good, run, words = list[str](), list[str](), list[str]()
+    good = list[str]()
+    run = list[str]()
+    words = list[str]()
     for reading in tried:
         same: dict[str, Any] = {"data": data, "reading": reading}
         same |= {"epsilon": epsilon, "scheme": scheme}
@@ -189,7 +191,9 @@ def judge_s3_netflix(results: Results) -> Verdict:
 
 def judge_direct(results: Results) -> Verdict:
     """Equation 13 against S2."""
-    good, run, words = list[str](), list[str](), list[str]()
+    good = list[str]()
+    run = list[str]()
+    words = list[str]()
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
         same = {"data": data, "reading": reading, "scheme": "equation 13"}
@@ -220,7 +224,9 @@ def judge_direct(results: Results) -> Verdict:
 
 def judge_close(results: Results) -> Verdict:
     """S2 against S1 at every epsilon that both were run at."""
-    good, run, words = list[str](), list[str](), list[str]()
+    good = list[str]()
+    run = list[str]()
+    words = list[str]()
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
         gaps = {}

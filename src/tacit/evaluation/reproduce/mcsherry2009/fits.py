@@ -91,7 +91,9 @@ def held_back(ratings: Ratings, how: str, seed: int) -> Split:
 def at_theta(sources: Sources, key: Key) -> Values:
     """One fit and its error; with the error of global effects alone beside it."""
     part = held_back(sources.ratings(key["data"]), key["split"], key["seed"])
-    method, seed, theta = key["method"], key["seed"], key["theta"]
+    method = key["method"]
+    seed = key["seed"]
+    theta = key["theta"]
     settings = {"cleaning": key["cleaning"]}
     if key["cleaning"] == FIXED:
         at = CHOSEN_AT.get(key["data"], USUALLY_AT)

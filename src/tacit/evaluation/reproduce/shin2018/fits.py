@@ -37,7 +37,9 @@ ASKED = 300
 """People whose lists are compared."""
 BUSY = 140
 """LibimSeTi: profiles with more ratings than this are kept (footnote 1)."""
-OURS, PLAIN, HUA = "GD-DR", "non-private GD", "Hua"
+OURS = "GD-DR"
+PLAIN = "non-private GD"
+HUA = "Hua"
 HUA_ROUNDS = (10, 100)
 """As many as here, and as Hua et al. print."""
 

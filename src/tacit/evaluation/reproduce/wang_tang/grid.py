@@ -194,7 +194,9 @@ def tables(results: Results) -> Iterable[PaperTable]:
 def judge_descent(results: Results) -> Verdict:
     """The best of the grid at epsilon 1 against PCC and COS."""
     base = {each: results.mean("rmse", model=each) or 0.0 for each in BASES}
-    good, words, numbers = list[str](), list[str](), dict[str, float]()
+    good = list[str]()
+    words = list[str]()
+    numbers = dict[str, float]()
     for reading in READINGS:
         least, which = best(results, model="DPSGD-PNBM", reading=reading)
         numbers[reading] = least
@@ -243,7 +245,9 @@ def judge_factors(results: Results) -> Verdict:
 def judge_chain(results: Results) -> Verdict:
     """DPPS-MF with the best of its steps at each epsilon, hardly behind PCC."""
     limit = (results.mean("rmse", model="PCC") or 0.0) + CLOSE
-    good, words, numbers = list[str](), list[str](), dict[str, float]()
+    good = list[str]()
+    words = list[str]()
+    numbers = dict[str, float]()
     for biases in BIASES:
         found = [
             best(results, model="DPPS-MF", biases=biases, share=share)

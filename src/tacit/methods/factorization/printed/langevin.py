@@ -38,8 +38,14 @@ SPAN = 4.0
 """r_max - r_min on the inner scale."""
 FACTORS, STEPS = 10, 300
 """d of section 5.1, and the steps of the authors' published program; K is not printed."""
-RATE, RIDGE, TEMPERATURE, FALLING = 8e-6, 0.05, 6e-4, 0.3
-"""eta_1, lambda, rho and xi: of the values in section 5.1."""
+RATE = 8e-6
+"""eta_1: like the next three one of the values in section 5.1."""
+RIDGE = 0.05
+"""lambda."""
+TEMPERATURE = 6e-4
+"""rho."""
+FALLING = 0.3
+"""xi."""
 MOST = 200
 """tau."""
 FIRST = 0.1

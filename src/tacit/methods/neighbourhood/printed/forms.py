@@ -48,9 +48,13 @@ NO_FLOOR = 1e-9
 """C of Algorithm 2, which has none: stands for a positive divisor."""
 NOISE = 0.9
 """Variance of a rating that the statement of a prediction's error assumes: the paper has none."""
-RATE, FLOOR, STEPS = 0.4, 10.0, 10
-"""eta, C and K of Algorithm 1: in the ranges of section 5.1, and those of the authors'
+RATE = 0.4
+"""eta of Algorithm 1: like C and K in the ranges of section 5.1, and those of the authors'
 published program."""
+FLOOR = 10.0
+"""C."""
+STEPS = 10
+"""K."""
 LANGEVIN_RATE, LANGEVIN_STEPS = 8e-6, 300
 """eta_1 of Algorithm 2: the largest of section 5.1. Its K is not printed; the authors'
 program runs 300."""

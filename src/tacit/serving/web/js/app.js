@@ -5,7 +5,7 @@ import { Engine, TooLong } from './engine.js';
 import { Home } from './home.js';
 import { folderOf, forget, published } from './data.js';
 import { entries, ofRatings, onLedger } from './ledger.js';
-import { Cut } from './net.js';
+import { Cut, isCut, onCut } from './net.js';
 import { keepOffline, ownLoads } from './offline.js';
 import { keep, setting } from './person/database.js';
 import { Store } from './person/store.js';
@@ -29,14 +29,15 @@ const store = new Store();
 const search = searchField();
 const top = header(search.element);
 const films = h('div', { class: 'films-view' }, hero(), skeleton());
-const promise = later(async () => (await import('./view/promise.js')).promiseView());
+const others = () => import('./rest.js');
+const promise = later(async () => (await others()).promiseView());
 /** @type {Record<ViewName, Pane>} */
 const panes = {
   films: { element: films },
   yours: { element: films },
   map: { element: h('div') },
   promise,
-  ledger: later(async () => (await import('./view/ledger.js')).ledgerView()),
+  ledger: later(async () => (await others()).ledgerView()),
 };
 const main = h('main', { id: 'content', tabindex: -1 });
 const notice = h('div', { class: 'notice', role: 'status', hidden: true });
@@ -74,14 +75,16 @@ go();
 
 /** The first words of the page, and the figure that matters. */
 function hero() {
-  const figure = h('span', null, texts.hero.sent(bytes(0)));
+  const figure = h('span', null, texts.hero.sent(bytes(0), false));
   const sent = h('a', { class: 'sent', href: '#ledger' }, figure);
   let timer = 0;
   const look = async () => {
     timer = 0;
-    write(figure, texts.hero.sent(bytes(ofRatings(await entries()))));
+    write(figure, texts.hero.sent(bytes(ofRatings(await entries())), await isCut()));
   };
   onLedger(() => (timer ||= window.setTimeout(look, LOOK)));
+  onCut(look);
+  void isCut().then((cut) => (cut ? look() : undefined));
   return h(
     'div',
     { class: 'hero' },
@@ -117,7 +120,7 @@ async function begin() {
 /** What the first view does not need: here before it is wanted, so that no network need be then. */
 async function rest() {
   const views = [promise, panes.map, panes.ledger].map((pane) => pane.ready?.());
-  await Promise.allSettled([...views, import('./view/film.js'), import('./view/files.js')]);
+  await Promise.allSettled(views);
 }
 
 /**
@@ -126,14 +129,14 @@ async function rest() {
  */
 function furnish(home) {
   const own = yours(home);
-  panes.map = later(async () => (await import('./view/map.js')).mapView(home));
+  panes.map = later(async () => (await others()).mapView(home));
   if (current === 'map') {
     put(main, panes.map.element);
     panes.map.enter?.();
   }
   const [first] = films.children;
   home.addEventListener('film', async (event) =>
-    (await import('./view/film.js')).openFilm(home, /** @type {CustomEvent} */ (event).detail),
+    (await others()).openFilm(home, /** @type {CustomEvent} */ (event).detail),
   );
   home.addEventListener('failed', (event) => fail(/** @type {CustomEvent} */ (event).detail));
   const list = recommendations(home);

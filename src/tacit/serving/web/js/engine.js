@@ -19,6 +19,7 @@ import { takeWorker } from './helper.js';
  * @property {any} positive
  * @property {number} count
  * @property {string} folder below the page's own address
+ * @property {boolean} taste whether lists go by one's own taste more than by what all think
  */
 /**
  * @typedef {object} Expected of every film, by one set of ratings

@@ -45,6 +45,7 @@ export function isCut() {
 export async function setCut(value) {
   cut = Promise.resolve(value);
   channel?.postMessage(value);
+  for (const listener of listeners) listener(value);
   await keep('cut', value).catch(() => undefined);
 }
 

@@ -10,18 +10,8 @@ import { trustedScript } from './trusted.js';
 
 /** @typedef {import("./ledger.js").Entry} Entry */
 
-/**
- * The service worker and the modules that it imports: the browser itself fetches and re-fetches
- * these.
- */
-const WORKER_FILES = [
-  'sw.js',
-  'js/base.js',
-  'js/ledger.js',
-  'js/net.js',
-  'js/person/database.js',
-  'js/service.js',
-];
+/** The service worker, which the browser itself fetches and re-fetches. */
+const WORKER = 'sw.js';
 
 /**
  * Registers the service worker, once. From then on the browser looks at every visit whether it has
@@ -30,11 +20,10 @@ const WORKER_FILES = [
 export async function keepOffline() {
   if (!('serviceWorker' in navigator)) return;
   if (navigator.onLine)
-    for (const file of WORKER_FILES)
-      void record(ofBrowser(new URL(file, BASE), Date.now(), 'worker', null));
+    void record(ofBrowser(new URL(WORKER, BASE), Date.now(), 'worker', null));
   if (navigator.serviceWorker.controller) return;
   try {
-    await navigator.serviceWorker.register(trustedScript('sw.js'), {
+    await navigator.serviceWorker.register(trustedScript(WORKER), {
       type: 'module',
       updateViaCache: 'none',
     });

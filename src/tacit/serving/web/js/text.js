@@ -10,8 +10,8 @@ import { texts as english } from '../texts/en.js';
 /** @type {Record<string, () => Promise<{texts: Texts}>>} */
 const OTHERS = {};
 
-/** The texts in use. @type {Texts} */
-export let texts = english;
+/** The texts in use: one object, which another language fills anew. @type {Texts} */
+export const texts = { ...english };
 
 /** Takes the first language of the reader that the page knows. */
 export async function chooseLanguage() {
@@ -20,7 +20,7 @@ export async function chooseLanguage() {
     if (code === 'en') break;
     const other = OTHERS[code];
     if (!other) continue;
-    texts = (await other()).texts;
+    Object.assign(texts, (await other()).texts);
     document.documentElement.lang = code;
     break;
   }
@@ -54,7 +54,7 @@ export function signed(value) {
 
 /** A share as per cent. @param {number} share @param {number} digits */
 export function percent(share, digits = 0) {
-  return `${number(100 * share, digits)} %`;
+  return `${number(100 * share, digits)}\u00a0%`;
 }
 
 /** A count of bytes for a table. @param {number} count */

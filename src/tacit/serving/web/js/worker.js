@@ -7,30 +7,6 @@ import { BASE } from './base.js';
 import { fetcher, folderOf } from './data.js';
 import { loadModel } from './model/load.js';
 import { setting } from './person/database.js';
-// What these lead to is fetched with them and not in turn: scripts/page-files writes the list.
-import './ledger.js';
-import './model/catalogue.js';
-import './model/centred.js';
-import './model/check.js';
-import './model/descent.js';
-import './model/ease.js';
-import './model/factors.js';
-import './model/features.js';
-import './model/format.js';
-import './model/gaussian.js';
-import './model/kept.js';
-import './model/liked.js';
-import './model/linear.js';
-import './model/map.js';
-import './model/mean.js';
-import './model/model.js';
-import './model/neighbours.js';
-import './model/person.js';
-import './model/rank.js';
-import './model/sparse.js';
-import './model/staged.js';
-import './model/systems.js';
-import './net.js';
 
 /** Items told to the page at once: a few milliseconds of copying. */
 const CHUNK = 2000;
@@ -114,9 +90,10 @@ async function fetchModel() {
 async function load() {
   const folder = await fetched;
   const { name, method, kind, digest, scale, positive, items } = model;
+  const taste = Boolean(model.kindOf.lean);
   postMessage({
     event: 'model',
-    about: { name, method, kind, digest, scale, positive, count: items.length, folder },
+    about: { name, method, kind, digest, scale, positive, count: items.length, folder, taste },
   });
   for (let from = 0; from < items.length; from += CHUNK) {
     postMessage({ event: 'items', items: items.slice(from, from + CHUNK) });

@@ -24,7 +24,8 @@ export const texts = {
     lead:
       'Rate films you know. The model has come to you, so your list is computed in this browser ' +
       'and your ratings have no reason to leave it.',
-    sent: (/** @type {string} */ amount) => `${amount} of your ratings sent`,
+    sent: (/** @type {string} */ amount, /** @type {boolean} */ cut) =>
+      `${amount} of your ratings sent${cut ? ' · network cut' : ''}`,
   },
 
   search: {
@@ -56,10 +57,11 @@ export const texts = {
   list: {
     forYou: 'For you',
     forAnyone: 'For anyone',
-    lead: (/** @type {number} */ count) =>
+    lead: (/** @type {number} */ count, /** @type {boolean} */ taste) =>
       count === 0
-        ? 'The same for everybody, until your first star.'
-        : `From ${count} ${plural(count, 'rating', 'ratings')} of yours, computed here.`,
+        ? `${taste ? 'Well-known ones first' : 'The same for everybody'}, until your first star.`
+        : `From ${count} ${plural(count, 'rating', 'ratings')} of yours` +
+          `${taste ? ': your own taste first' : ', computed here'}.`,
     safe: 'Safe',
     explore: 'Explore',
     slider: 'From safe to explore',
@@ -85,7 +87,7 @@ export const texts = {
     disliked: (/** @type {string} */ title) => `you did not like ${title}`,
     middling: (/** @type {string} */ title) => `${title} was so-so for you`,
     against: (/** @type {string} */ title) => `${title}, which you liked, speaks against it`,
-    popular: 'rated high by many',
+    popular: 'liked by many',
     unpopular: 'rated low by many',
     above: (/** @type {string} */ name) => `you rate ${name} above others`,
     below: (/** @type {string} */ name) => `you rate ${name} below others`,
@@ -95,6 +97,7 @@ export const texts = {
     small: 'smaller things together',
     total: 'expected for you',
     join: ' · ',
+    also: ', ',
     everyone: 'What everyone would be told.',
   },
 
@@ -271,7 +274,7 @@ export const texts = {
     underWay: 'under way',
     unknown: 'unknown',
     group: {
-      page: (/** @type {number} */ count) => `${count} files of the page`,
+      page: (/** @type {number} */ count) => `${count} page files`,
       worker: (/** @type {number} */ count) => `is there a newer page? (${count} files)`,
     },
     note:

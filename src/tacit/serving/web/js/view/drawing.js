@@ -4,6 +4,10 @@ import { texts } from '../text.js';
 
 /** @typedef {import("../home.js").Home} Home */
 /** @typedef {{x: Float32Array, y: Float32Array, xName: string, yName: string}} TasteMap */
+/**
+ * @typedef {{ink: string, faint: string, accent: string, paper: string, size: number, family: string}}
+ *   Paint colours and letters of the page
+ */
 
 /** How near a pointer must be, in pixels. */
 const REACH = 14;
@@ -15,6 +19,12 @@ const MARGIN = 34;
 /** Above and below, where the names of the axes are, no film has its name. */
 const EDGE = 30;
 const MOVE = 420;
+/** Points at once: more are a blot, and would hold the page up. */
+const POINTS = 8000;
+/** Names that are measured in one frame; the others come with the next. */
+const MEASURED = 60;
+/** A prime larger than any catalogue: its multiples go through all of one. */
+const STRIDE = 1_000_003;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Drawing {
@@ -31,6 +41,12 @@ export class Drawing {
   #from = { x: 0, y: 0, at: -1 };
   #pointed = /** @type {number | null} */ (null);
   #asked = 0;
+  /** Of the canvas, in pixels of the page. */
+  #width = 0;
+  #height = 0;
+  /** How wide names are, by film, in this font. @type {Map<number, number>} */
+  #widths = new Map();
+  #font = '';
 
   /** @param {HTMLCanvasElement} canvas @param {Home} home */
   constructor(canvas, home) {
@@ -60,7 +76,8 @@ export class Drawing {
   /** The person's ratings changed: the point sets out. @param {{x: number, y: number}} you */
   mark(you) {
     this.#goal = you;
-    this.#from = { ...this.#you, at: calm.matches ? -1 : performance.now() };
+    const still = calm.matches || (you.x === this.#you.x && you.y === this.#you.y);
+    this.#from = { ...this.#you, at: still ? -1 : performance.now() };
     this.draw();
   }
 
@@ -147,12 +164,11 @@ export class Drawing {
 
   /** @param {number} x @param {number} y */
   #place(x, y) {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
     const across = (x - this.#box.x) / this.#box.width;
     const up = (y - this.#box.y) / this.#box.height;
     return {
-      x: this.#left + this.#zoom * (MARGIN + across * (width - 2 * MARGIN)),
-      y: this.#top + this.#zoom * (height - MARGIN - up * (height - 2 * MARGIN)),
+      x: this.#left + this.#zoom * (MARGIN + across * (this.#width - 2 * MARGIN)),
+      y: this.#top + this.#zoom * (this.#height - MARGIN - up * (this.#height - 2 * MARGIN)),
     };
   }
 
@@ -161,6 +177,7 @@ export class Drawing {
     const map = this.#map;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (!map || !width || !height) return;
+    [this.#width, this.#height] = [width, height];
     const sharp = Math.min(3, devicePixelRatio || 1);
     if (
       canvas.width !== Math.round(width * sharp) ||
@@ -172,11 +189,19 @@ export class Drawing {
     pen.setTransform(sharp, 0, 0, sharp, 0, 0);
     pen.clearRect(0, 0, width, height);
     const style = getComputedStyle(canvas);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    this.#cross(width, height, colour('--line'));
-    this.#crowd(map, width, height, colour('--dot'));
-    this.#special(map, style, colour);
-    this.#person(style, colour);
+    const of = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const paint = {
+      ink: of('--ink'),
+      faint: of('--faint'),
+      accent: of('--accent'),
+      paper: of('--paper'),
+      size: parseFloat(style.fontSize),
+      family: style.fontFamily,
+    };
+    this.#cross(width, height, of('--line'));
+    this.#crowd(map, width, height, of('--dot'));
+    this.#special(map, paint);
+    this.#person(paint);
   }
 
   /** @param {number} width @param {number} height @param {string} line */
@@ -193,7 +218,7 @@ export class Drawing {
   }
 
   /**
-   * All films, one path.
+   * All films, or as many of them as can be told apart.
    * @param {TasteMap} map
    * @param {number} width
    * @param {number} height
@@ -202,20 +227,24 @@ export class Drawing {
   #crowd(map, width, height, fill) {
     const size = map.x.length > 10_000 ? 1.5 : map.x.length > 2000 ? 2 : 3;
     this.pen.fillStyle = fill;
-    for (let row = 0; row < map.x.length; row++) {
+    const count = map.x.length;
+    // From all over the catalogue, and the same ones while nothing moves.
+    const stride = count > POINTS ? STRIDE : 1;
+    let drawn = 0;
+    for (let step = 0; step < count && drawn < POINTS; step++) {
+      const row = (step * stride) % count;
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
-      if (x > -4 && y > -4 && x < width + 4 && y < height + 4)
-        this.pen.fillRect(x - size / 2, y - size / 2, size, size);
+      if (!(x > -4 && y > -4 && x < width + 4 && y < height + 4)) continue;
+      this.pen.fillRect(x - size / 2, y - size / 2, size, size);
+      drawn++;
     }
   }
 
   /**
    * Films that were rated, that are in the list, and names where there is room.
-   * @param {TasteMap} map
-   * @param {CSSStyleDeclaration} style
-   * @param {(name: string) => string} colour
+   * @param {TasteMap} map @param {Paint} paint
    */
-  #special(map, style, colour) {
+  #special(map, paint) {
     const { pen, home } = this;
     const rated = home.rated();
     const listed = home.list.map(({ item }) => item);
@@ -224,13 +253,13 @@ export class Drawing {
       pen.beginPath();
       pen.arc(x, y, radius, 0, 7);
     };
-    pen.fillStyle = colour('--ink');
+    pen.fillStyle = paint.ink;
     for (const row of listed) {
       disc(row, 3);
       pen.fill();
     }
-    pen.strokeStyle = colour('--accent');
-    pen.fillStyle = colour('--paper');
+    pen.strokeStyle = paint.accent;
+    pen.fillStyle = paint.paper;
     pen.lineWidth = 2;
     const { low, high } = home.about.scale;
     for (const { row, rating } of rated.slice(0, 2000)) {
@@ -249,21 +278,22 @@ export class Drawing {
         ...rated.slice(0, 30).map(({ row }) => row),
         ...listed,
       ],
-      style,
-      colour,
+      paint,
     );
   }
 
   /**
    * @param {TasteMap} map
    * @param {number[]} first
-   * @param {CSSStyleDeclaration} style
-   * @param {(name: string) => string} colour
+   * @param {Paint} paint
    */
-  #names(map, first, style, colour) {
-    const { pen, canvas } = this;
-    const size = parseFloat(style.fontSize) * 0.75;
-    pen.font = `${size}px ${style.fontFamily}`;
+  #names(map, first, paint) {
+    const { pen } = this;
+    const size = paint.size * 0.75;
+    const font = `${size}px ${paint.family}`;
+    if (font !== this.#font) this.#widths.clear();
+    this.#font = pen.font = font;
+    let left = MEASURED;
     pen.textBaseline = 'middle';
     /** @type {{left: number, top: number, right: number, bottom: number}[]} */
     const taken = [];
@@ -284,13 +314,17 @@ export class Drawing {
     for (const row of [...important, ...others]) {
       if (taken.length >= NAMES + important.size) break;
       const { x, y } = this.#place(map.x[row] ?? 0, map.y[row] ?? 0);
-      if (x < 0 || y < EDGE || x > canvas.clientWidth || y > canvas.clientHeight - EDGE) continue;
+      if (x < 0 || y < EDGE || x > this.#width || y > this.#height - EDGE) continue;
       const title = short(this.home.title(row));
-      const width = pen.measureText(title).width;
-      const left = x + 9 + width > canvas.clientWidth ? x - 9 - width : x + 9;
+      if (!this.#widths.has(row)) {
+        if (left-- <= 0) break;
+        this.#widths.set(row, pen.measureText(title).width);
+      }
+      const width = this.#widths.get(row) ?? 0;
+      const start = x + 9 + width > this.#width ? x - 9 - width : x + 9;
       const box = {
-        left: left - 3,
-        right: left + width + 3,
+        left: start - 3,
+        right: start + width + 3,
         top: y - size * 0.8,
         bottom: y + size * 0.8,
       };
@@ -305,13 +339,14 @@ export class Drawing {
       )
         continue;
       taken.push(box);
-      pen.fillStyle = colour(important.has(row) ? '--ink' : '--faint');
-      pen.fillText(title, left, y);
+      pen.fillStyle = important.has(row) ? paint.ink : paint.faint;
+      pen.fillText(title, start, y);
     }
+    if (left < 0) this.draw();
   }
 
-  /** @param {CSSStyleDeclaration} style @param {(name: string) => string} colour */
-  #person(style, colour) {
+  /** @param {Paint} paint */
+  #person(paint) {
     const goal = this.#goal;
     const passed = this.#from.at < 0 ? 1 : Math.min(1, (performance.now() - this.#from.at) / MOVE);
     const eased = 1 - (1 - passed) ** 3;
@@ -322,7 +357,7 @@ export class Drawing {
     if (passed === 1) this.#you = goal;
     const { x, y } = this.#place(this.#you.x, this.#you.y);
     const { pen } = this;
-    pen.fillStyle = colour('--accent');
+    pen.fillStyle = paint.accent;
     pen.globalAlpha = 0.16;
     pen.beginPath();
     pen.arc(x, y, 20, 0, 7);
@@ -331,9 +366,9 @@ export class Drawing {
     pen.beginPath();
     pen.arc(x, y, 7, 0, 7);
     pen.fill();
-    pen.font = `600 ${parseFloat(style.fontSize) * 0.85}px ${style.fontFamily}`;
+    pen.font = `600 ${paint.size * 0.85}px ${paint.family}`;
     pen.lineWidth = 4;
-    pen.strokeStyle = colour('--paper');
+    pen.strokeStyle = paint.paper;
     pen.strokeText(texts.map.you, x + 12, y);
     pen.fillText(texts.map.you, x + 12, y);
     if (passed < 1) this.draw();

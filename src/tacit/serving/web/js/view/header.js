@@ -79,9 +79,7 @@ function networkSwitch() {
   };
   const look = async () => show(await isCut());
   button.addEventListener('click', async () => {
-    const cut = button.getAttribute('aria-checked') === 'true';
-    show(cut);
-    await setCut(cut);
+    await setCut(button.getAttribute('aria-checked') === 'true');
   });
   onCut(show);
   addEventListener('online', look);

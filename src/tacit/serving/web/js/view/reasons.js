@@ -14,8 +14,8 @@ import { signed, texts } from '../text.js';
  *   Taste[], total: number}} Reasons
  */
 /**
- * @typedef {{words: string, amount: number, item?: number, dull?: boolean}} Part dull: it tells
- *   films little apart
+ * @typedef {{words: string, amount: number, item?: number, liked?: string, dull?: boolean}} Part
+ *   liked: a title that can follow another one; dull: it tells films little apart
  */
 
 /** Parts smaller than this, in stars, are not worth a word. */
@@ -36,11 +36,11 @@ const FEW = 3;
  */
 export function parts(home, reasons) {
   /** @type {Part[]} */
-  const own = reasons.own.map(({ item, amount }) => ({
-    words: ofOwn(home, item, amount),
-    amount,
-    item,
-  }));
+  const own = reasons.own.map(({ item, amount }) => {
+    const words = ofOwn(home, item, amount);
+    const liked = words === texts.reasons.liked(home.title(item)) ? home.title(item) : '';
+    return { words, amount, item, liked };
+  });
   const named = reasons.tastes.filter((taste) => !SHAPELESS.includes(taste.code ?? ''));
   const tastes = named.map((taste) => ({ words: ofTaste(taste), amount: taste.amount }));
   const others = reasons.tastes
@@ -65,9 +65,17 @@ export function inOneLine(home, reasons) {
   const others = all.filter((part) => part.item === undefined);
   const chosen = [...own.slice(0, others.length ? FEW - 1 : FEW), ...others].slice(0, FEW);
   if (!chosen.length) return texts.reasons.everyone;
-  const said = chosen.map(({ words, amount }) =>
-    home.likes ? words : `${words} ${signed(amount)}`,
-  );
+  /** @type {string[]} */
+  const said = [];
+  let likes = -1; // where what she liked stands: one "you liked" is enough
+  for (const { words, amount, liked } of chosen) {
+    const worth = home.likes ? '' : ` ${signed(amount)}`;
+    if (liked && likes >= 0) said[likes] += `${texts.reasons.also}${liked}${worth}`;
+    else {
+      if (liked) likes = said.length;
+      said.push(words + worth);
+    }
+  }
   return capital(said.join(texts.reasons.join));
 }
 

@@ -80,12 +80,12 @@ export function recommendations(home) {
       one.set(entry, place);
       settle(list, one.element, place);
     });
-    list.style.setProperty('--count', String(ranked.length));
+    list.style.height = rows(ranked.length);
     none.hidden = ranked.length > 0;
     more.hidden = ranked.length < home.shown || home.shown >= MOST;
     const count = home.rated().length;
     write(heading, count ? texts.list.forYou : texts.list.forAnyone);
-    write(lead, texts.list.lead(count));
+    write(lead, texts.list.lead(count, home.about.taste));
     performance.mark('tacit list'); // for whoever measures: the list is new from here on
     void explain(home, ranked, lines);
   };
@@ -198,6 +198,11 @@ function line(home, row, keep, release) {
   return self;
 }
 
+/** The height of so many. @param {number} count */
+function rows(count) {
+  return `calc(${count} * var(--row))`;
+}
+
 /**
  * To its place at once for whoever reads, and by a short way for whoever looks.
  * @param {HTMLElement} element
@@ -205,9 +210,10 @@ function line(home, row, keep, release) {
  * @param {number} to
  */
 function move(element, from, to) {
-  element.style.setProperty('--place', String(to));
+  const at = (/** @type {number} */ place) => `translateY(${rows(place)})`;
+  // Not by a variable: all that is inside would inherit it, and be styled anew.
+  if (from !== to) element.style.transform = at(to);
   if (from === to || calm.matches) return;
-  const at = (/** @type {number} */ place) => `translateY(calc(${place} * var(--row)))`;
   const frames =
     from < 0 ? [{ opacity: 0 }, { opacity: 1 }] : [{ transform: at(from) }, { transform: at(to) }];
   element.animate(frames, { duration: MOVE, easing: 'cubic-bezier(.2, .7, .2, 1)' });

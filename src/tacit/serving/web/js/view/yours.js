@@ -7,7 +7,7 @@ import { filmRow } from './parts.js';
 /** @typedef {import("../home.js").Home} Home */
 
 /** Dialogs that the first view does not need. */
-const files = () => import('./files.js');
+const files = () => import('../rest.js');
 /** Ratings shown before "all". */
 const FIRST = 8;
 

@@ -1,0 +1,174 @@
+"""People who are counted twice, or by a coin that others know: clusters, packed files, calendars,
+budgets of one's own, public people."""
+
+from __future__ import annotations
+
+from mutating.bug import Bug
+
+REFRESHED = "fitting/test_refresh.py"
+KILLED = "fitting/test_refresh_killed.py"
+SECRETS = "engine/spark/test_secrets.py"
+WEIGHED = "fitting/test_personal.py"
+
+ENGINE = (
+    Bug(
+        "coin of a generator on a cluster",
+        "a task draws people's coins itself, and others when it runs again",
+        "engine/spark/work.py",
+        "        return words(self._keys.coin, self._digests)\n",
+        "        made = np.random.default_rng()\n"
+        "        return made.integers(0, 1 << 63, len(self._digests), np.uint64)\n",
+        (SECRETS,),
+    ),
+    Bug(
+        "one coin for all rounds of a cluster",
+        "the key of people's coins is that of the run",
+        "engine/spark/engine.py",
+        "            Keys(fresh_key(), self._place_key),\n",
+        "            Keys(bytes(32), self._place_key),\n",
+        (SECRETS,),
+    ),
+    Bug(
+        "person in two partitions",
+        "rows are dealt out among tasks whoever they are of",
+        "engine/spark/table.py",
+        '        together = coming.repartition(partitions, "user")\n',
+        "        together = coming.repartition(partitions)\n",
+        (SECRETS,),
+    ),
+    Bug(
+        "person in two blocks of a cluster",
+        "a block ends where a batch does, not where a person does",
+        "engine/spark/pack.py",
+        "        yield Runs(found.names[:-1], found.ends[:-1], "
+        "found.rows.slice(0, end))\n"
+        "        held, goal = [found.rows.slice(end)], cells\n"
+        "        count -= end\n",
+        "        yield found\n        held, goal, count = [], cells, 0\n",
+        ("engine/spark/test_parts.py",),
+    ),
+    Bug(
+        "chunk of a matrix summed twice",
+        "the last block of a chunk is the first of the next",
+        "engine/chunked.py",
+        "            yield found\n            found, cells = [], 0\n",
+        "            yield found\n            found, cells = found[-1:], 0\n",
+        ("engine/test_streaming.py",),
+    ),
+    Bug(
+        "person in two pieces of a packed file",
+        "a piece begins with the last person of the one before",
+        "data/packed/packed.py",
+        "            yield self.people_between(first, last)\n"
+        "            first = last\n",
+        "            yield self.people_between(first, last)\n"
+        "            first = last - (first + 1 < last < self.n_users)\n",
+        ("engine/test_streaming.py",),
+    ),
+    Bug(
+        "rating twice in a packed file",
+        "a cell that a table repeats stays there twice",
+        "data/reading/spooled.py",
+        "            ptr, merged = merge_repeats(\n"
+        "                cells, ptr, self.duplicates, self.label, spot\n"
+        "            )\n",
+        "            merged = len(spot('')) - len(spot(''))\n",
+        ("data/test_pack.py",),
+    ),
+    Bug(
+        "budgets of people ignored in matrices",
+        "who asked for less is weighed in sums and whole in products",
+        "engine/threads.py",
+        "                matrix.add(position, given[name], people, own)\n",
+        "                matrix.add(position, given[name], people)\n",
+        (WEIGHED,),
+    ),
+    Bug(
+        "weight rounded away from zero",
+        "who asked for less adds a step to every number",
+        "bound/personal.py",
+        "    found: Whole = np.sign(whole) * ((np.abs(whole) * each) // WHOLE)\n",
+        "    found: Whole = np.sign(whole) * -((-np.abs(whole) * each) // WHOLE)\n",
+        ("bound/test_personal.py",),
+    ),
+    Bug(
+        "weight priced by one release",
+        "a person's weight is worth what she asked for in the last round alone",
+        "fitting/personal.py",
+        "    events = tuple(events)\n    by_epsilon",
+        "    events = tuple(events)[-1:]\n    by_epsilon",
+        (WEIGHED,),
+    ),
+    Bug(
+        "device adds all and pays for less",
+        "a device that asked for less multiplies nothing",
+        "federation/device/own.py",
+        "        whole = lessened(whole, given.ptr, own)\n",
+        "        whole = whole + 0\n",
+        ("federation/test_own_epsilon.py",),
+    ),
+    Bug(
+        "counted again every week",
+        "nobody looks who was counted in a calendar",
+        "fitting/counted.py",
+        "        if len(turns) >= self.calendar.most:\n",
+        "        if len(turns) >= self.calendar.horizon:\n",
+        (REFRESHED,),
+    ),
+    Bug(
+        "list of the counted not sealed",
+        "people may be taken off the list of a calendar",
+        "fitting/weekly.py",
+        "        if sealed(seal, names, left) != week.counted:\n",
+        "        if not sealed(seal, names, left):\n",
+        (REFRESHED,),
+    ),
+    Bug(
+        "week drawn twice",
+        "a calendar that was killed draws noise anew for what it has stored",
+        "fitting/releases.py",
+        "            noisy = diary.array(place)\n",
+        "            noisy = None\n",
+        (KILLED,),
+    ),
+    Bug(
+        "copy of a calendar goes on",
+        "a folder that drew noise of its own for a released week is believed",
+        "fitting/weekly.py",
+        "            if week.ended.left not in (None, kept(diary, week.number, key)):\n",
+        "            if not kept(diary, week.number, key):\n",
+        (REFRESHED,),
+    ),
+    Bug(
+        "calendar charged as one release",
+        "who is counted twice is charged as who is counted once",
+        "rounds/calendar.py",
+        "        starts = range(0, self.horizon, self.gap)[: self.most]\n",
+        "        starts = range(0, self.horizon, self.gap)[:1]\n",
+        ("rounds/test_calendar.py",),
+    ),
+    Bug(
+        "kept apart here and seen there",
+        "a cell that a fit must not see is read in the public table",
+        "fitting/known.py",
+        "    ratings = people.ratings if apart is None else apart.seen(people.ratings)\n",
+        "    ratings = people.ratings\n",
+        ("fitting/test_pairs.py",),
+    ),
+    Bug(
+        "private people as public ones",
+        "the private table itself is taken as a prior",
+        "fitting/known.py",
+        "    if isinstance(private, Ratings) and people.ratings.value is private.value:\n",
+        "    if isinstance(private, str):\n",
+        ("fitting/test_pairs.py",),
+    ),
+    Bug(
+        "popularity of the block taken off",
+        "likes are centred on what the people of a block have in common",
+        "methods/item_item/likes_rows.py",
+        "    dense = -length[:, None] * common.along\n",
+        "    dense = -length.mean() * np.ones((people, 1)) * common.along\n",
+        ("bound/test_centred_likes.py",),
+    ),
+)

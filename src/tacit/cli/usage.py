@@ -1,0 +1,81 @@
+"""Mistakes in the use of a command, in the same words as any other: what is wrong, and what to
+do."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from tacit.cli.grouped import plainly
+
+SAID = (
+    (r"a valid (float|float range)\b", "a number"),
+    (r"a valid (integer|integer range)\b", "a whole number"),
+    (r"in the range x>=?(\S+)", r"\1 or more"),
+    (r"in the range (\S+?)<=?x<=?(\S+)", r"from \1 to \2"),
+    (r"got unexpected extra arguments? \((.*)\)", r"nothing takes \1"),
+    (r"option '(--[\w-]+)' requires an argument", r"\1 needs a value"),
+    (r"no such command", "there is no command"),
+)
+"""Sentences of the library that parses options, and ours."""
+
+
+def as_ours(error: click.UsageError) -> str:
+    """The message and the remedy for a line that the command line itself refuses."""
+    path = error.ctx.command_path if error.ctx else "tacit"
+    all_of_it = f"`{path} --help` shows what it takes"
+    told, remedy = _plainly(error.message), all_of_it
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        told = f"{path} needs {_named(error.param, error.ctx)}"
+        remedy = _about(error.param, error.ctx) or remedy
+    elif isinstance(error, click.NoSuchOption):
+        told = f"{path} has no option {error.option_name}"
+        near = sorted(error.possibilities or ())
+        remedy = f"did you mean {near[0]}? {remedy}" if near else remedy
+    elif isinstance(error, click.BadOptionUsage):
+        remedy = f"write it after {error.option_name}, or leave that out"
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        told = f"{_alone(error.param)}: {told}"
+        remedy = _about(error.param, error.ctx) or remedy
+    return f"{told}\n  remedy: {remedy}"
+
+
+def _about(param: click.Parameter, ctx: click.Context | None) -> str:
+    """What a parameter is, from its help; how a command is called, for an argument."""
+    help_text = getattr(param, "help", None)
+    if help_text:
+        return f"{_named(param, ctx)}: {_small(help_text)}"
+    if ctx is None or isinstance(param, click.Option):
+        return ""
+    pieces = " ".join(ctx.command.collect_usage_pieces(ctx))
+    return f"write {ctx.command_path} {pieces}"
+
+
+def _named(param: click.Parameter, ctx: click.Context | None) -> str:
+    """An option with its value, as help writes it; an argument by its name."""
+    value = "" if ctx is None else plainly(param.make_metavar(ctx))
+    if isinstance(param, click.Option):
+        return f"{_alone(param)} {value}".rstrip()
+    return value
+
+
+def _alone(param: click.Parameter) -> str:
+    """An option's or an argument's name."""
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return (param.name or "").upper()
+
+
+def _plainly(text: str) -> str:
+    """A sentence of the library in our words."""
+    text = _small(text)
+    for theirs, ours in SAID:
+        text = re.sub(theirs, ours, text)
+    return text
+
+
+def _small(text: str) -> str:
+    """A sentence inside of another."""
+    text = text.strip().removesuffix(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

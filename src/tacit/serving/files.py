@@ -1,0 +1,59 @@
+"""The files of the page as a browser gets them, from the folder in which they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tacit.serving.joined import scripts, styles
+from tacit.serving.slim import slim
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+}
+UNSERVED = frozenset({"tsconfig.json"})
+"""For whoever works on the page."""
+
+
+def sent(root: Path) -> dict[str, bytes]:
+    """What a browser gets of a folder, by name: scripts and styles joined, scripts slimmed."""
+    sources = _sources(root)
+    made = {
+        name: path.read_bytes()
+        for name, path in sources.items()
+        if path.suffix not in (".js", ".css")
+    }
+    for kind, join in ((".js", _scripts), (".css", styles)):
+        texts = {
+            name: path.read_text(encoding="utf-8")
+            for name, path in sources.items()
+            if path.suffix == kind
+        }
+        made |= {name: text.encode() for name, text in join(texts).items()}
+    return made
+
+
+def _scripts(sources: Mapping[str, str]) -> dict[str, str]:
+    return {name: slim(text) for name, text in scripts(sources).items()}
+
+
+def _sources(root: Path) -> dict[str, Path]:
+    """The files that a browser may see or that make what it sees, by name."""
+    every = {path.relative_to(root): path for path in sorted(root.rglob("*"))}
+    return {
+        name.as_posix(): path
+        for name, path in every.items()
+        if path.is_file()
+        and path.suffix in KINDS
+        and path.name not in UNSERVED
+        and not any(part.startswith(".") for part in name.parts)
+    }
