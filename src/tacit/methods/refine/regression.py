@@ -258,7 +258,8 @@ class Regression:
         """The effects, by the mixture."""
         penalty = np.diag(self.columns.penalty(found.scale))
         system = self._system(found.between)
-        fitted = np.linalg.solve(system.gram + penalty, system.right)
+        solved = np.linalg.solve(system.gram + penalty, system.right)
+        fitted = np.asarray(solved, np.float64)
         possible = self._possible()
         some = self._some()
         few = possible.take(some)
