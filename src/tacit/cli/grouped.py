@@ -117,7 +117,7 @@ class Command(click.Command):
         ]
 
 
-class Group(click.Group):
+class GroupedCommands(click.Group):
     """Commands of a command, each with its whole first sentence."""
 
     command_class = Command

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.grouped import Group
+from tacit.cli.grouped import GroupedCommands
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options, may_write
 from tacit.cli.show import say
@@ -17,7 +17,7 @@ LESS = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=GroupedCommands)
 def ledger() -> None:
     """The book: what was spent on whom, for what, and what is left."""
 

@@ -8,10 +8,10 @@ from tacit.cli.federate.admin import admin
 from tacit.cli.federate.join import device, fleet, spent
 from tacit.cli.federate.serve import aggregator, identity, recommender
 from tacit.cli.federate.ticket import ticket
-from tacit.cli.grouped import Group
+from tacit.cli.grouped import GroupedCommands
 
 
-@click.group(cls=Group)
+@click.group(cls=GroupedCommands)
 def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 

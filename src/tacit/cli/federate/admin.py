@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from tacit.cli.federate.ticket import open_store, store_options
-from tacit.cli.grouped import Group
+from tacit.cli.grouped import GroupedCommands
 from tacit.cli.options import json_option, note
 from tacit.cli.show import print_json, say
 
 
-@click.group(cls=Group)
+@click.group(cls=GroupedCommands)
 def admin() -> None:
     """List, pause, retry, abort or expire a training; ban devices."""
 

@@ -84,7 +84,7 @@ class Sweeps:
             return state.swept.axes
         return self.second.axes(state, self.kept)
 
-    def effort(self, state: BayesState, spread: float) -> Effort:
+    def effort(self, state: BayesState, spread: float) -> SweepEffort:
         """Public multipliers of errors, for a typical row of norm 1 each.
 
         What an item adds to its effect is known of crowded items by now, so effort moves to
@@ -95,7 +95,7 @@ class Sweeps:
         made = (
             emphasis(state.weights, sd, low, lean) for lean in (RARE, TASTES)
         )
-        return Effort(*(multiplier / norm for multiplier, norm in made))
+        return SweepEffort(*(multiplier / norm for multiplier, norm in made))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
         """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
@@ -164,7 +164,7 @@ class Sweeps:
 
 
 @dataclass(frozen=True, eq=False)
-class Effort:
+class SweepEffort:
     """How much each item's errors count in a sweep."""
 
     level: Floats

@@ -115,7 +115,7 @@ def kneed(popularity: Floats) -> tuple[Floats, Floats]:
     return np.maximum(popularity, KNEE), np.minimum(popularity - KNEE, 0.0)
 
 
-class Found(NamedTuple):
+class LikelyScales(NamedTuple):
     """The most probable t^2 and scale of coefficients, and -2 log of their posterior."""
 
     value: float
@@ -123,7 +123,7 @@ class Found(NamedTuple):
     scale: float
 
 
-class Solved(NamedTuple):
+class EffectsSolved(NamedTuple):
     """Effects, what is left unknown of them, and by which numbers."""
 
     mean: Floats
@@ -229,10 +229,10 @@ class Regression:
             design.T @ (mean * self.evidence.total / variance),
         )
 
-    def search(self) -> Found:
+    def search(self) -> LikelyScales:
         """The most probable t^2 and coefficient scale by the normal likelihood: -2 log
         posterior, the coefficients integrated out."""
-        best = Found(np.inf, BETWEEN, 1.0)
+        best = LikelyScales(np.inf, BETWEEN, 1.0)
         total = self.evidence.total
         for between in BETWEEN_GRID:
             found = self._system(between)
@@ -251,14 +251,17 @@ class Regression:
                 value -= found.right @ np.linalg.solve(system, found.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
                 if value < best.value:
-                    best = Found(float(value), float(between), float(scale))
+                    best = LikelyScales(
+                        float(value), float(between), float(scale)
+                    )
         return best
 
-    def solve(self, found: Found) -> Solved:
+    def solve(self, found: LikelyScales) -> EffectsSolved:
         """The effects, by the mixture."""
         penalty = np.diag(self.columns.penalty(found.scale))
         system = self._system(found.between)
-        fitted = np.linalg.solve(system.gram + penalty, system.right)
+        solved = np.linalg.solve(system.gram + penalty, system.right)
+        fitted = np.asarray(solved, np.float64)
         possible = self._possible()
         some = self._some()
         few = possible.take(some)
@@ -291,7 +294,7 @@ class Regression:
 
     def _effects(
         self, possible: _Possible, numbers: _Numbers, covariance: Floats
-    ) -> Solved:
+    ) -> EffectsSolved:
         design = self.columns.matrix
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
@@ -304,7 +307,7 @@ class Regression:
         middle = (chance * mean).sum(axis=1)
         around = apart * kept + (mean - middle[:, None]) ** 2
         doubt = np.einsum("ij,ij->i", design @ covariance, design)
-        return Solved(
+        return EffectsSolved(
             middle,
             (chance * around).sum(axis=1)
             + (chance * kept).sum(axis=1) ** 2 * doubt,
