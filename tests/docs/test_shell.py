@@ -119,7 +119,7 @@ def prepare(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
         used = f" {name}" in made and f"--out {name}" not in made
         if used:
             run(shlex.split(f"{fitted} {more} {name}"), monkeypatch)
-    if "--key owner.key" in made:
+    if "--key owner.key" in made and "--out owner.key" not in made:
         run(shlex.split("tacit ledger key --out owner.key"), monkeypatch)
 
 

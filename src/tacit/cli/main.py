@@ -138,8 +138,8 @@ def _main() -> None:
         _fail(as_ours(error))
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        told = f"{error.format_message()}\n  remedy: `tacit --help`, or --help after the command"
-        _fail(told)
+        told = one_line(error.format_message())
+        _fail(f"{told}\n  remedy: `tacit --help`, or --help after the command")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(

@@ -8,6 +8,7 @@ import re
 import click
 
 from tacit.cli.grouped import plainly
+from tacit.shown import one_line
 
 SAID = (
     (r"a valid (float|float range)\b", "a number"),
@@ -38,7 +39,7 @@ def as_ours(error: click.UsageError) -> str:
     elif isinstance(error, click.BadParameter) and error.param is not None:
         told = f"{_alone(error.param)}: {told}"
         remedy = _about(error.param, error.ctx) or remedy
-    return f"{told}\n  remedy: {remedy}"
+    return f"{one_line(told)}\n  remedy: {one_line(remedy)}"
 
 
 def _about(param: click.Parameter, ctx: click.Context | None) -> str:

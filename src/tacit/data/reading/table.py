@@ -84,8 +84,11 @@ class Table:
         if faults:
             raise min(faults, key=lambda fault: fault.row)
         if keep is not None:
-            user = user.filter(keep)
-            item = item.filter(keep)
+            import polars as pl
+
+            kept = pl.Series(keep)
+            user = user.filter(kept)
+            item = item.filter(kept)
             values = values[keep]
             moments = moments[keep] if moments is not None else None
             lines = lines[keep] if lines is not None else None

@@ -76,8 +76,8 @@ def _verdict_of_range(found: EpsilonChoice) -> str:
             "predictions lose."
         )
     told = (
-        f"From epsilon {first.epsilon:g} on, lists of 30 keep a fifth of what they would hold "
-        "without privacy; "
+        f"From epsilon {first.epsilon:g} on, lists of 30 keep a fifth or more of what they would "
+        "hold without privacy; "
     )
     if found.met:
         return told + (

@@ -283,7 +283,9 @@ def centred_gram_round(
         found = cleaned(seen, settings.rank - 1)
         return replace(state, loadings=found)
 
-    part = Part("gram", size, FactorGram(), share=share, form="gram")
+    part = Part(
+        "gram", size, FactorGram(), share=share, form="gram", centred=True
+    )
     return Round("gram", (part,), contribute, absorb)
 
 
