@@ -258,7 +258,9 @@ class Regression:
         """The effects, by the mixture."""
         penalty = np.diag(self.columns.penalty(found.scale))
         system = self._system(found.between)
-        fitted = np.linalg.solve(system.gram + penalty, system.right)
+        fitted = np.asarray(
+            np.linalg.solve(system.gram + penalty, system.right), np.float64
+        )
         possible = self._possible()
         some = self._some()
         few = possible.take(some)
