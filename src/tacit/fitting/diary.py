@@ -127,7 +127,7 @@ class Diary:
     ) -> None:
         """Several arrays by name."""
         data = io.BytesIO()
-        np.savez(data, **arrays)
+        np.savez(data, **dict[str, Any](arrays))
         self.put(place, data.getvalue())
 
     def array(self, place: Path) -> NDArray[np.int64] | None:
