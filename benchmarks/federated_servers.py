@@ -45,6 +45,7 @@ class Servers:
             ]
             for r in pins
         }
+        book = str(folder / "book")  # nothing is charged without noise
         commands = {
             "aggregator": [
                 *common["aggregator"],
@@ -63,8 +64,7 @@ class Servers:
                 pins["aggregator"],
                 "--out",
                 str(folder / "model"),
-                "--ledger",
-                str(folder / "book"),
+                *([] if "none" in options else ["--ledger", book]),
                 *options,
             ],
         }

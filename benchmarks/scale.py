@@ -147,6 +147,7 @@ def page(told: dict[str, Any]) -> str:
                 f"commit {each['commit']}, {each['date']}. The pack has "
                 f"{each['pack_bytes'] / each['ratings']:.2f} bytes a rating."
             ),
+            *([each["note"]] if "note" in each else []),
             "",
             "| step | by the clock, s | of processors, s | peak, GB | to stay under |",
             "|---|---|---|---|---|",

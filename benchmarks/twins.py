@@ -2,12 +2,13 @@
 repeated:
 
     python benchmarks/twins.py run --data DATA --out CELLS [--set ml-100k] [--method a,b]
-    python benchmarks/twins.py table --out CELLS > docs/results/twins.json
+    python benchmarks/twins.py table --out CELLS [--kept EARLIER.json] > docs/results/twins.json
 
 DATA holds the folders ml-100k, ml-1m and netflix-100. For each method, unit and with and
 without features: the error of the twin, that of each private cell, and the gap between the
 twin and the best of them (above .001 a twin fails). `ease` and `popularity` are compared by
-recall at 20 from ratings of 4 and more. NOT PRIVATE: for the owner of the ratings.
+recall at 20 from ratings of 4 and more. Rows of an earlier table that were not run again stay,
+with the commit that they come from. NOT PRIVATE: for the owner of the ratings.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ FILES = {
     "netflix-100": ("training_set", None),
     "ml-1m": ("ratings.dat", "movies.dat"),
 }
+NAME = ("set", "features", "method", "unit")
+"""What a row is known by."""
 CODE = 1
 """Raised where a change makes kept cells stale."""
 
@@ -127,61 +130,66 @@ def _tell(done: int, total: int, left: float | None) -> None:
     print(done, total, None if left is None else round(left), file=sys.stderr)
 
 
-def table(folder: Path, commit: str) -> dict[str, Any]:
-    """A row for each twin, with its best private cell."""
+def table(
+    folder: Path, commit: str, kept: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """A row for each twin, with its best private cell; rows of before where none is new."""
     found: dict[Any, dict[float | None, float]] = {}
     for path in sorted(folder.glob("*.json")):
-        kept = json.loads(path.read_text())
-        key = kept["key"]
+        cell = json.loads(path.read_text())
+        key = cell["key"]
         if key["code"] == CODE:
-            name = (key["set"], key["features"], key["method"], key["unit"])
-            value = kept["answer"]["measured"]
+            name = tuple(key[each] for each in NAME)
+            value = cell["answer"]["measured"]
             found.setdefault(name, {})[key["epsilon"]] = value
+    made = {name: _row(name, cells) for name, cells in found.items()}
+    rows = {
+        name: row | {"commit": commit}
+        for name, row in made.items()
+        if row is not None
+    }
+    for row in (kept or {"rows": []})["rows"]:
+        rows.setdefault(tuple(row[key] for key in NAME), row)
     order = list(METHODS)
-    rows = []
-    for name, cells in sorted(
-        found.items(),
-        key=lambda one: (
-            list(FILES).index(one[0][0]),
-            one[0][1],
-            order.index(one[0][2]),
-            one[0][3],
+    shown = sorted(
+        rows.values(),
+        key=lambda row: (
+            list(FILES).index(row["set"]),
+            row["features"],
+            order.index(row["method"]),
+            row["unit"],
         ),
-    ):
-        private = {e: value for e, value in cells.items() if e is not None}
-        if None not in cells or not private:
-            continue
-        place, features, method, unit = name
-        sign = -1 if method in LIKES_ONLY else 1
-        best = min(private, key=lambda epsilon: sign * private[epsilon])
-        gap = sign * (cells[None] - private[best])
-        rows.append(
-            {
-                "set": place,
-                "features": features,
-                "method": method,
-                "unit": unit,
-                "twin": round(cells[None], 4),
-                "best": round(private[best], 4),
-                "at": best,
-                "epsilons": sorted(private),
-                "gap": round(gap, 4),
-            }
-        )
+    )
     return {
         "note": "NOT PRIVATE: owner's evaluations of public data sets",
         "tables": [
-            _shown(rows, place, features, commit)
+            _shown(shown, place, features)
             for place, features in dict.fromkeys(
-                (row["set"], row["features"]) for row in rows
+                (row["set"], row["features"]) for row in shown
             )
         ],
-        "rows": rows,
+        "rows": shown,
+    }
+
+
+def _row(name: Any, cells: dict[float | None, float]) -> dict[str, Any] | None:
+    """One twin and its best private cell, where both were run."""
+    private = {e: value for e, value in cells.items() if e is not None}
+    if None not in cells or not private:
+        return None
+    sign = -1 if name[2] in LIKES_ONLY else 1
+    best = min(private, key=lambda epsilon: sign * private[epsilon])
+    return dict(zip(NAME, name, strict=True)) | {
+        "twin": round(cells[None], 4),
+        "best": round(private[best], 4),
+        "at": best,
+        "epsilons": sorted(private),
+        "gap": round(sign * (cells[None] - private[best]), 4),
     }
 
 
 def _shown(
-    rows: list[dict[str, Any]], place: str, features: bool, commit: str
+    rows: list[dict[str, Any]], place: str, features: bool
 ) -> dict[str, Any]:
     """One table of docs/results/twins.md."""
     mine = [r for r in rows if (r["set"], r["features"]) == (place, features)]
@@ -189,7 +197,7 @@ def _shown(
     return {
         "title": f"{place}, {words}",
         "command": f"python benchmarks/twins.py run --set {place}",
-        "commit": commit,
+        "commit": ", ".join(sorted({row.get("commit", "") for row in mine})),
         "date": datetime.now(UTC).date().isoformat(),
         "columns": ["method", "unit", "twin", "best private cell", "gap"],
         "rows": [
@@ -217,6 +225,7 @@ def main() -> None:
     parser.add_argument("--set", default=",".join(FILES))
     parser.add_argument("--method", default=",".join(METHODS))
     parser.add_argument("--commit", default="")
+    parser.add_argument("--kept", type=Path)
     parser.add_argument(
         "--epsilon",
         default=(20.0, 100.0),
@@ -226,7 +235,8 @@ def main() -> None:
     if args.verb == "run":
         run(args)
     else:
-        print(json.dumps(table(args.out, args.commit), indent=1))
+        kept = json.loads(args.kept.read_text()) if args.kept else None
+        print(json.dumps(table(args.out, args.commit, kept), indent=1))
 
 
 if __name__ == "__main__":

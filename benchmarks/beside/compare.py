@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -67,10 +68,22 @@ TABLE = (
 class Side:
     """A worker process that runs when it is told."""
 
-    def __init__(self, python: str, side: str, job: str, path: Path, n: int):
+    def __init__(
+        self,
+        python: str,
+        side: str,
+        job: str,
+        path: Path,
+        n: int,
+        processor: bool = False,
+    ):
         words = [python, str(HERE / "worker.py"), side, job, str(path), str(n)]
+        env = dict(os.environ)
+        if processor:
+            env["BESIDE_PROCESSOR"] = "1"
         self.process = subprocess.Popen(
             words,
+            env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -85,7 +98,7 @@ class Side:
         return json.loads(line) if line else {"failed": "it ended"}
 
     def turn(self) -> float:
-        """Seconds by the clock of one run."""
+        """Seconds of one run: by the clock, or of processors."""
         assert self.process.stdin is not None
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
@@ -108,13 +121,16 @@ def compared(
     counts: list[int],
     only: list[str],
     turns: int = TURNS,
+    busy: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """One row for each job, peer and number of threads."""
+    """One row for each job, peer and number of threads. On a busy machine one thread is measured
+    in processor seconds, because the clock tells what others do."""
     for job in TABLE:
         if only and job.ours not in only:
             continue
         for threads in counts[:1] if job.ours in ALONE else counts:
-            yield _row(job, path, peers, threads, turns)
+            row = _row(job, path, peers, threads, turns, busy and threads == 1)
+            yield {**row, "busy": busy}
 
 
 def _row(
@@ -123,6 +139,7 @@ def _row(
     peers: dict[str, Installed],
     threads: int,
     turns: int,
+    processor: bool,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "job": job.words,
@@ -138,7 +155,7 @@ def _row(
     with ExitStack() as open_:
         sides = {
             "ours": open_.enter_context(
-                Side(sys.executable, "ours", job.ours, path, threads)
+                Side(sys.executable, "ours", job.ours, path, threads, processor)
             )
         }
         if found is not None and found.python:
@@ -148,7 +165,14 @@ def _row(
                 version = version_of(found.python, package)
             row["peer"] = f"{job.peer} {version}"
             sides["theirs"] = open_.enter_context(
-                Side(found.python, "theirs", job.theirs, path, threads)
+                Side(
+                    found.python,
+                    "theirs",
+                    job.theirs,
+                    path,
+                    threads,
+                    processor,
+                )
             )
         elif job.theirs:
             row["said"] = found.missing if found else "not installed"

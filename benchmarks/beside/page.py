@@ -23,7 +23,10 @@ def page(told: dict[str, Any]) -> str:
     rows = [{"busy": told["busy"], **row} for row in told["rows"]]
     busy = ""
     if any(row["busy"] for row in rows):
-        busy = " (*busy*: others computed on it at the same time)"
+        busy = (
+            " (*busy*: others computed on it at the same time, so one thread is told in "
+            "processor seconds, and two threads say little)"
+        )
     lines = [
         HEAD,
         (

@@ -55,6 +55,8 @@ def main() -> None:
             "s": time.perf_counter() - wall,
             "cpu": time.process_time() - cpu,
         }
+        if os.environ.get("BESIDE_PROCESSOR"):
+            said["s"] = said["cpu"]
         if type(known).__name__ == "Seconds":
             said = {"s": known, "cpu": known}
         print(json.dumps(said), file=answers, flush=True)

@@ -77,6 +77,14 @@ def test_a_page_of_timings_follows_from_its_numbers(name, module):
     assert page == measured(module).page(told)
 
 
+def test_the_tables_of_other_shapes_follow_from_their_numbers():
+    told = json.loads((RESULTS / "shapes.json").read_text(encoding="utf-8"))
+    for needed in ("command", "commit", "date", "rows"):
+        assert told[needed], needed
+    page = (RESULTS / "bayes.md").read_text(encoding="utf-8")
+    assert measured("shapes").section(told) in page
+
+
 def test_the_simulated_load_is_what_the_page_says():
     page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     assert measured("load").table() in page

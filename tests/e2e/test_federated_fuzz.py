@@ -92,7 +92,7 @@ class Nonsense:
         if door == "join":
             lists = any(p.sparse for p in self.made.layouts(0))
             join = Join(task=task.name, stamp=time.time_ns(), items=lists)
-            rows = np.arange(rng.randrange(1, 9), dtype=np.uint32)
+            rows = np.arange(rng.randrange(9), dtype=np.uint32)
             return pack(join, rows.tobytes() if lists else b"")
         if door in ("upload", "open", "close"):
             upload = Upload(

@@ -181,6 +181,19 @@ def test_devices_that_list_everything_are_told_apart(monkeypatch) -> None:
     assert parts == [["aa"], ["bb"], ["cc"], ["dd", "ee", "ff"]]
 
 
+@pytest.mark.parametrize("empty", [(0,), (0, 1), (2,), (0, 1, 2)])
+def test_devices_that_list_nothing_are_told_like_all(empty) -> None:
+    """Seen: where the first of a round had listed nothing the training stopped, for
+    everybody."""
+    joined = {
+        name: np.arange(0 if place in empty else 5, dtype=np.uint32)
+        for place, name in enumerate(("aa", "bb", "cc"))
+    }
+    where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
+    active = calls.Active(where, Kept(Says({}), (), {}, {}))
+    assert calls.together(active) == [["aa", "bb", "cc"]]
+
+
 def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:
     told = Says({"aa": b"one", "bb": b"two"})
     begin(rounds, attempt(), told, most=0)

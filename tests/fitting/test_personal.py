@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 
@@ -186,6 +187,24 @@ def test_a_plan_whose_release_is_no_plain_sum_is_refused(part: Part) -> None:
     round_ = Round("r", (part,), lambda b, s: {}, lambda s, r: s)
     with pytest.raises(SettingError, match="no plain sum"):
         check_lessens([Plan("user", (round_,))], ())
+
+
+def test_people_without_ids_have_no_budgets(tmp_path: Path) -> None:
+    """Whose id is her place in a table hands it on when somebody before her leaves: sums would
+    move by everybody behind her."""
+    ratings = few()
+    bare = replace(ratings, notes=replace(ratings.notes, numbered=True))
+    ledger = tmp_path / "ledger.sqlite"
+    method = tacit.Popularity(epsilon=1.0, ledger=str(ledger))
+    with pytest.raises(DataError, match="no ids of their own"):
+        method.fit(bare, users=PEOPLE, budgets={ratings.users[0]: 0.1})
+    assert not ledger.exists()
+
+
+def test_ids_of_budgets_are_compared_as_those_of_ratings() -> None:
+    composed = "Ren\u00e9"
+    asked = {"Rene\u0301": 0.5, f" {composed}": 0.2, "bob ": 0.1}
+    assert Budgets(asked).asked == {composed: 0.2, "bob": 0.1}
 
 
 def test_it_may_start_from_an_earlier_model(tmp_path: Path) -> None:

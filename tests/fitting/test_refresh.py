@@ -34,6 +34,7 @@ from tacit.errors import (
 from tacit.fitting import releases as conductor
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.fixed import Periods
+from tacit.ledger.book.advisories import affected
 from tacit.ledger.book.book import open_book
 from tacit.model.verify import verify
 from tacit.rounds.calendar import Calendar
@@ -250,6 +251,18 @@ def test_a_copy_that_drew_its_own_noise_goes_no_further(
     with pytest.raises(BookError, match="another copy"):
         copy.next()
     assert owner.next().week == 3
+
+
+def test_calendars_that_did_not_say_what_was_kept_are_named(
+    owner: Owner,
+) -> None:
+    owner.next()
+    entries = open_book(owner.ledger).entries()
+    named = "copied-calendar"
+    assert not any(named in words for _, words in affected(entries))
+    old = [entry.model_copy(update={"left": None}) for entry in entries]
+    found = [entry.kind for entry, words in affected(old) if named in words]
+    assert found == ["reserve"]
 
 
 def test_a_list_that_somebody_shortened_is_refused(owner: Owner) -> None:

@@ -24,10 +24,12 @@ from playwright.sync_api import (
 from . import models, serve
 
 ROOT = Path(__file__).parents[2]
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    *"--no-sandbox --disable-gpu --disable-quic --no-first-run".split(),
+    *"--disable-background-networking --disable-component-update --disable-sync".split(),
+    "--host-resolver-rules=MAP films.test 127.0.0.1",
+]
+"""`films.test` is a name of this machine that no browser takes for secure."""
 PATIENCE = 60_000.0
 """Milliseconds that a condition may take on a busy machine."""
 expect.set_options(timeout=PATIENCE)
@@ -96,12 +98,16 @@ class Visitor:
         return self.page
 
     def settled(self) -> Page:
-        """Waits until the service worker has its copy and serves the page."""
+        """Waits until the service worker has its copy and serves the page, and nothing is asked."""
         self.until("navigator.serviceWorker.controller !== null")
         self.until(
             "caches.keys().then(async names => { for (const name of names) {"
             " if (!name.startsWith('tacit data')) continue;"
             " return (await (await caches.open(name)).keys()).length >= 4 } return false })"
+        )
+        # The last thing that a visit asks for: is there a newer model?
+        self.until(
+            "performance.getEntriesByType('resource').some(each => each.name.endsWith('/models'))"
         )
         return self.page
 
@@ -113,12 +119,15 @@ class Visitor:
             time.sleep(0.02)
 
     def rate(self, title: str, stars: int) -> None:
-        """By the keyboard, from the search."""
+        """By the keyboard, from the search; until the list is of this rating too."""
+        lists = "performance.getEntriesByName('tacit list').length"
+        before = self.page.evaluate(lists)
         self.page.fill("#search", title)
         row = self.page.locator(".found .film").filter(
             has=self.page.get_by_role("button", name=title, exact=True)
         )
         row.first.locator("input").press(str(stars))
+        self.until(f"{lists} > {before}")
         self.page.locator("#search").press("Escape")
 
 

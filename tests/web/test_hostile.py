@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Route, expect
 
 from . import models
 from .conftest import Meet, Visitor
@@ -63,6 +64,45 @@ def test_a_model_that_never_answers_does_not_freeze_the_page(
     expect(page.get_by_role("alert")).to_contain_text("The model was stopped")
 
 
+DENIED = """
+Object.defineProperty(globalThis, 'indexedDB', {
+  get() { throw new DOMException('no', 'SecurityError') } });
+"""
+FULL = """
+IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError') };
+"""
+
+
+@pytest.mark.parametrize("trouble", [DENIED, FULL])
+def test_a_browser_that_keeps_nothing_still_recommends(
+    visitor: Visitor, place: Place, trouble: str
+) -> None:
+    visitor.page.add_init_script(trouble)
+    page = visitor.visit(place.address)
+    visitor.rate("Alien", 5)
+    expect(page.locator("section.yours .warn")).to_contain_text("Export them")
+    expect(page.get_by_role("heading", name="For you")).to_be_visible()
+    assert page.locator("section.yours .film").count() == 1
+
+
+def test_below_a_path_of_a_place_that_is_not_secure(
+    resident: Visitor, films: dict[str, bytes]
+) -> None:
+    """There a browser has no copy, no service worker and no cryptography: lists are made all the
+    same, and ratings are kept."""
+    with serving(films, prefix="/of/films/") as place:
+        address = place.address.replace("127.0.0.1", "films.test")
+        page = resident.visit(address)
+        assert (
+            page.evaluate("[isSecureContext, 'caches' in window]")
+            == [False] * 2
+        )
+        resident.rate("Alien", 5)
+        page.reload()
+        page.locator("section.yours .film").wait_for()
+        assert all(each.startswith("/of/films/") for each in place.paths())
+
+
 def test_a_damaged_model_is_refused_in_words(
     visitor: Visitor, place: Place
 ) -> None:
@@ -74,6 +114,24 @@ def test_a_damaged_model_is_refused_in_words(
     expect(visitor.page.get_by_role("alert")).to_contain_text(
         "Your ratings are safe"
     )
+
+
+def test_a_model_that_changes_between_two_answers_is_fetched_again(
+    meet: Meet, place: Place
+) -> None:
+    """Its catalogue came from the model before it, and a copy of that was kept."""
+    visitor = meet()
+    old = place.data["catalogue"].replace(models.DIGEST.encode(), b"6a" * 32)
+    answers = [old]
+
+    def answer(route: Route) -> None:
+        body = answers.pop() if answers else place.data["catalogue"]
+        route.fulfill(body=body, content_type="application/json")
+
+    visitor.context.route("**/catalogue", answer)
+    page = visitor.visit(place.address)
+    assert answers == []
+    expect(page.locator(".rec")).to_have_count(12)
 
 
 def test_a_hostile_statement_is_text(visitor: Visitor, place: Place) -> None:

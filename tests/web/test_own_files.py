@@ -74,6 +74,25 @@ def test_a_file_of_something_else_is_refused_with_a_remedy(
     )
 
 
+def test_no_file_holds_the_page_up(
+    visitor: Visitor, place: Place, tmp_path: Path
+) -> None:
+    """Whatever it holds: the page draws and listens while it is read."""
+    file = tmp_path / "ratings.csv"
+    columns = ",".join(f"c{place}" for place in range(20_000))
+    lines = "".join(f"Film {row},5\n" for row in range(20_000))
+    endless = '"' + "x," * 400_000
+    file.write_text(f"item,rating,{columns}\nAlien,5\n{lines}{endless}")
+    page = visitor.visit(place.address)
+    page.get_by_role("button", name="Import").click()
+    page.evaluate(
+        "window.turns = 0; setInterval(() => turns += !document.querySelector('dialog .main'))"
+    )
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator("dialog")).to_contain_text("1 film is in this")
+    assert page.evaluate("turns") > 5
+
+
 def test_an_export_is_what_tacit_reads_and_comes_back(
     visitor: Visitor, place: Place, tmp_path: Path
 ) -> None:

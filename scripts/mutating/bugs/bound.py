@@ -17,8 +17,9 @@ BOUND = (
         "clip too loose",
         "rows are clipped at four times the limit that is charged",
         "bound/clip.py",
-        "            rows.values,\n            self.limit,\n",
-        "            rows.values,\n            4 * self.limit,\n",
+        "            np.ascontiguousarray(rows.values),\n            self.limit,\n",
+        "            np.ascontiguousarray(rows.values),\n"
+        "            4 * self.limit,\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
     ),
     Bug(

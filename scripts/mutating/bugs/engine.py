@@ -100,6 +100,14 @@ ENGINE = (
         (WEIGHED,),
     ),
     Bug(
+        "budgets of places in a table",
+        "a weight is found by a number that one person less gives to another",
+        "fitting/personal.py",
+        "    if ratings.notes.numbered:\n",
+        "    if ratings is None:\n",
+        (WEIGHED,),
+    ),
+    Bug(
         "device adds all and pays for less",
         "a device that asked for less multiplies nothing",
         "federation/device/own.py",

@@ -7,9 +7,9 @@ other coin moves, as far as a bound lets it:
 - *fresh items*, which nobody else has rated, for sums by item;
 - *signatures* over items that many have rated, for matrices over those, which fresh items
   never enter: the items of canary (a, b) are (g, a g + b mod q) for g = 0, 1, ..., with q
-  prime, so that two canaries have at most one item in common, and no pair. Of the items of a
-  matrix they are the least rated ones: what is known of the others may be taken off everybody's
-  row, and then every coin moves their numbers.
+  prime, so that two canaries have at most one item in common, and no pair. They are the most
+  rated items of a matrix, or the least rated ones where something that is known of the most
+  rated is taken off everybody's row: there every coin moves every number.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class CanaryShape:
     people: int
     fresh: int
     signed: int = 0
-    rows: int = 0
-    """Of the most rated items, those whose last ones signatures use; 0: the very first."""
+    last: int = 0
+    """Of the most rated items, where signatures end; 0: they begin with the very first."""
 
     @property
     def prime(self) -> int:
@@ -52,13 +52,14 @@ class CanaryShape:
             least += 1
         return least
 
-    def over(self, rows: int) -> CanaryShape:
+    def over(self, rows: int, *, centred: bool = False) -> CanaryShape:
         """With the longest signatures that so many rows allow; at least two items make a
-        pair."""
+        pair. `centred`: of the last rows."""
         inside = int(INSIDE * rows)
         most = inside // replace(self, signed=2).prime
         signed = min(MOST_SIGNED, most)
-        return replace(self, signed=signed if signed >= 2 else 0, rows=inside)
+        last = inside if centred else 0
+        return replace(self, signed=signed if signed >= 2 else 0, last=last)
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def signatures(people: Ratings, shape: CanaryShape) -> NDArray[np.int64]:
     place = np.arange(shape.people)
     group = np.arange(shape.signed)
     line = (place[:, None] // prime * group + place[:, None] % prime) % prime
-    first = max(shape.rows - shape.signed * prime, 0)
+    first = max(shape.last - shape.signed * prime, 0)
     return np.asarray(order[first + group * prime + line], np.int64)
 
 

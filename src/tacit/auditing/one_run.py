@@ -125,11 +125,13 @@ def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
     left = min(2 * (1 - share), 1.0)
     least = min(LEAST_FRESH, shape.fresh)
     fresh = max(least, round(left * shape.fresh))
-    made = replace(shape, fresh=fresh).over(min(rows, items))
+    centred = any(part.centred for part in grams)
+    made = replace(shape, fresh=fresh).over(min(rows, items), centred=centred)
     if share > 0.5 and made.signed < LEAST_SIGNED:
         # Fewer canaries who can be seen are worth more than many who cannot.
         few_people = max(int(INSIDE * rows) // LEAST_SIGNED - 1, 2) ** 2
-        made = replace(made, people=min(few_people, shape.people)).over(rows)
+        few = replace(made, people=min(few_people, shape.people))
+        made = few.over(rows, centred=centred)
     return made
 
 

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
+from tacit.data.ids import clean
 from tacit.errors import DataError
 from tacit.hidden import shapes
 
 
 @dataclass(frozen=True)
 class Budgets:
-    """By person, the epsilon that she asked for; who is not here asked for nothing."""
+    """By person, the epsilon that she asked for; who is not here asked for nothing. Ids are
+    compared as those of ratings are; who is named twice gets the less of the two."""
 
     asked: Mapping[str, float]
 
@@ -26,3 +28,8 @@ class Budgets:
                     "a budget is not a number of 0 or more",
                     remedy="give each person an epsilon; 0 leaves her out",
                 )
+        asked = dict[str, float]()
+        for person, epsilon in self.asked.items():
+            who = clean(person)
+            asked[who] = min(epsilon, asked.get(who, epsilon))
+        object.__setattr__(self, "asked", asked)

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.ids import clean
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.hidden import shapes
@@ -158,7 +159,7 @@ class Ratings:
                 "people of this layout have no ids of their own, so nobody can be named",
                 remedy="take their rows out of the data before they are read",
             )
-        gone = set(people)
+        gone = {clean(person) for person in people}
         keep = np.array([user not in gone for user in self.users], bool)
         left = self.take(np.repeat(keep, np.diff(self.ptr)))
         return left, int((~keep).sum())

@@ -127,7 +127,8 @@ class Diary:
     ) -> None:
         """Several arrays by name."""
         data = io.BytesIO()
-        np.savez(data, **dict[str, Any](arrays))
+        named: dict[str, Any] = dict(arrays)
+        np.savez(data, **named)
         self.put(place, data.getvalue())
 
     def array(self, place: Path) -> NDArray[np.int64] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tacit.bound.gram import FactorGram
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 from tacit.fitting.order import Order
 from tacit.ledger.account.event import Event
 from tacit.ledger.account.personal import WHOLE, lesser, weight_for
@@ -14,6 +14,8 @@ from tacit.rounds.round import Kind
 
 if TYPE_CHECKING:
     from tacit.data.budgets import Budgets
+    from tacit.data.ratings import Ratings
+    from tacit.engine.spark.table import SparkRatings
     from tacit.rounds.plan import Plan
 
 WORDS = (
@@ -49,6 +51,16 @@ def check_budgets(order: Order) -> None:
         raise SettingError(
             f"the engine {order.engine} does not weigh single people's rows",
             remedy="use --engine threads, or `tacit federate device --own-epsilon`",
+        )
+
+
+def check_named(ratings: Ratings | SparkRatings) -> None:
+    """Refuse, before anything is charged, people whose ids are their places in a table: one
+    person less would give her weight, and that of everybody behind her, to somebody else."""
+    if ratings.notes.numbered:
+        raise DataError(
+            "people of this layout have no ids of their own, so nobody's budget can be found",
+            remedy="give a table with ids of people, or leave --budgets out",
         )
 
 

@@ -22,7 +22,7 @@ from tacit.fitting.count import Counting, known_people
 from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
-from tacit.fitting.personal import check_lessens, weights_of
+from tacit.fitting.personal import check_lessens, check_named, weights_of
 from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import facts, priced, seen_pattern
@@ -199,6 +199,8 @@ class _Run:
         )
         if order.public is not None:
             check_beside(order.public, ratings)
+        if order.budgets is not None:
+            check_named(ratings)
         if noise_off and order.calibration != "paper":
             raise SettingError(
                 "noise off is for what papers print",

@@ -84,6 +84,9 @@ class Part:
     many answers."""
     favoured: int = 1
     """How many of these answers a person's record makes likelier."""
+    centred: bool = False
+    """Whether something that is known is taken off everybody's rows, so that people have numbers
+    for items that they have not rated."""
     printed: Printed | None = None
     """Given for papers and twins only."""
 

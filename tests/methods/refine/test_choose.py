@@ -96,3 +96,14 @@ def test_the_noise_never_vanishes() -> None:
         choose(released(covered=5.0), 1e-9, PEOPLE, GROUPS, 0.15).noise
         == NOISE_FLOOR
     )
+
+
+def test_a_share_far_from_nominal_is_believed_sooner_than_one_near_it() -> None:
+    """Of the same noise a report of .15 keeps more of itself than one of .03."""
+    sd = 0.03 * COVER_WEIGHT * PEOPLE
+    kept = []
+    for off in (0.03, 0.15):
+        found = choose(released(covered=off), sd, PEOPLE, GROUPS, 0.75).noise
+        exact = choose(released(covered=off), 1e-9, PEOPLE, GROUPS, 0.75).noise
+        kept.append(np.log(found / 0.75) / np.log(exact / 0.75))
+    assert 0.6 < kept[0] < 0.75 < kept[1] < 1.0

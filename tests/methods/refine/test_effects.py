@@ -71,6 +71,39 @@ def test_the_variance_is_honest(sd: float) -> None:
     )
 
 
+def test_uncertain_weights_do_not_hide_effects() -> None:
+    """Sums of items whose weights are noisy have long tails: a normal likelihood finds half of
+    their variance."""
+    rng = np.random.default_rng(3)
+    true = np.exp(rng.normal(2.0, 1.2, ITEMS))
+    noisy = true + 8.0 * rng.standard_normal(ITEMS)
+    mean = float(true.mean())
+    weights = denoise_weights(noisy, 8.0, low=0.5, high=2000.0, mean=mean)
+    effects = np.sqrt(0.3) * rng.standard_normal(ITEMS)
+    nothing = np.zeros(ITEMS)
+    sums = true * effects + 2.0 * rng.standard_normal(ITEMS)
+    evidence = Evidence.none(ITEMS).add(sums, 2.0, 1.0, weights, nothing)
+    fit = item_effects(evidence, weights, sampling=0.0)
+    assert 0.27 < fit.between < 0.37
+
+
+def test_rare_items_may_differ_more() -> None:
+    rng = np.random.default_rng(6)
+    weights = known(np.exp(rng.normal(2.0, 1.2, ITEMS)))
+    rare = weights.popularity < -2.0
+    left = []
+    for fall in (0.0, 0.6):
+        wide = np.exp(-fall * np.clip(weights.popularity, -1.3, 2.0))
+        effects = np.sqrt(0.1 * wide) * rng.standard_normal(ITEMS)
+        sums = weights.mean * effects + 3.0 * rng.standard_normal(ITEMS)
+        evidence = Evidence.none(ITEMS).add(
+            sums, 3.0, 1.0, weights, np.zeros(ITEMS)
+        )
+        fit = item_effects(evidence, weights, sampling=0.0)
+        left.append(float(fit.variance[rare].mean()))
+    assert left[1] > 1.3 * left[0]
+
+
 def drown(
     sd: float,
     seed: int,

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.weights import Weights, denoise_weights, emphasis
+from tacit.methods.refine.weights import (
+    RARE,
+    Weights,
+    denoise_weights,
+    emphasis,
+)
 
 
 def planted(
@@ -81,6 +86,15 @@ def test_emphasis_lifts_rare_items_and_never_exceeds_one() -> None:
     assert multiplier.max() == 1.0
     assert multiplier[0] < 0.3
     assert 0.0 < clip <= 1.0
+
+
+def test_effort_that_leans_to_rare_items_gives_them_more_of_a_row() -> None:
+    true, noisy = planted(sd=1.0)
+    weights = refined(true, noisy, 1.0)
+    usual, clip = emphasis(weights, 1.0, 0.1)
+    leaning, other = emphasis(weights, 1.0, 0.1, RARE)
+    assert leaning[-1] / other > 1.2 * usual[-1] / clip
+    assert leaning[0] / other < usual[0] / clip
 
 
 def test_emphasis_is_flat_where_everything_drowns() -> None:

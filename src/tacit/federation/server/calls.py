@@ -103,10 +103,11 @@ def together(active: Active) -> list[list[str]]:
     """Those who are not told yet, in parts that are told together."""
     joined, told = active.attempt.joined, active.told.payloads
     parts: list[list[str]] = []
-    rows = ROWS
+    rows = 0
     for device in [each for each in joined if each not in told]:
         own = len(joined[device])
-        if rows + own > ROWS or len(parts[-1]) == TOGETHER:
+        full = rows + own > ROWS or (parts and len(parts[-1]) == TOGETHER)
+        if full or not parts:  # the first may have listed nothing
             parts.append([])
             rows = 0
         parts[-1].append(device)

@@ -2,18 +2,19 @@
 which entries it concerns.
 
 `advisories.json` holds `{"format": 1, "advisories": [{"id", "versions", "methods",
-"text", "early"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions;
+"text", "early", "weeks"}]}`. `versions` are ranges such as `">=0.1,<0.3"` or exact versions;
 `methods` are names, or `["*"]` for all, `["*", "!bayes"]` for all but one; `early` is true
 where only builds are concerned
 that did not yet write into an entry what its neighbours differ in (`relation`), which all
-builds of the released 0.1.0 do.
+builds of the released 0.1.0 do; `weeks` where only calendars are concerned that ended a week
+without a digest of what was kept of it (`left`).
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
@@ -40,10 +41,14 @@ class Advisory(BaseModel):
     text: str
     early: bool = False
     """Only entries without a relation."""
+    weeks: bool = False
+    """Only calendars that ended a week without a digest of what was kept of it."""
 
-    def touches(self, entry: Entry) -> bool:
-        """Whether an entry is touched."""
+    def touches(self, entry: Entry, loose: Container[int | None] = ()) -> bool:
+        """Whether an entry is touched; `loose` are the numbers of such calendars."""
         if self.early and entry.relation is not None:
+            return False
+        if self.weeks and entry.number not in loose:
             return False
         return self.concerns(entry.version, entry.method)
 
@@ -81,6 +86,12 @@ def affected(
 ) -> list[tuple[Entry, str]]:
     """Reservations that a known defect touches, each with the advisory's words; with
     `version`, all that this version made."""
+    entries = list(entries)
+    loose = {
+        entry.of
+        for entry in entries
+        if entry.kind == "week" and entry.artefact and entry.left is None
+    }
     made = [
         entry
         for entry in entries
@@ -94,7 +105,7 @@ def affected(
         (entry, f"{each.id}: {each.text}")
         for entry in made
         for each in known
-        if each.touches(entry)
+        if each.touches(entry, loose)
     ]
 
 

@@ -48,7 +48,6 @@ class SoundBayes(Form):
     def plan(self, public: Public) -> Plan:
         """First-order rounds; the second-order ones that pay; how widely people differ."""
         first = FirstOrder.of(public)
-        second = SecondOrder(first)
         mu = strength(public.budget)
         known_columns = len(first_groups(first))
         shares = split(
@@ -59,6 +58,8 @@ class SoundBayes(Form):
             known_columns,
             first.pure,
         )
+        first = replace(first, rare=bool(shares.second.sweeps))
+        second = SecondOrder(first)
         rounds = [
             *first_rounds(first, shares.level, shares.weights, tastes=True),
             *(

@@ -24,7 +24,7 @@ from tacit.rounds.round import Block, Part, Released, Round
 
 CLIP = 1.0
 """Of a rating less one's own mean."""
-SHRINK = 20.0
+SHRINK = 20
 """Fictitious ratings in that mean."""
 OFFSET = 10.0
 """A person's products are weighted by 1/(|y|^2 + offset)."""
@@ -146,7 +146,7 @@ def _lengths(block: Block, rest: Floats, inside: NDArray[np.bool_]) -> Floats:
     own = np.empty(len(block.people))
     length = np.empty(len(block.people))
     counts = np.diff(block.ptr)
-    shrunk_means(block.ptr, rest, SHRINK, RESIDUAL_LIMIT, own)
+    shrunk_means(block.ptr, rest, float(SHRINK), RESIDUAL_LIMIT, own)
     centred = np.clip(rest - np.repeat(own, counts), -CLIP, CLIP)
     rest = np.where(inside, centred, 0.0)
     # A mean of squares times their number is their sum, by the same exact loop.

@@ -38,7 +38,7 @@ MOST_AXES = 20
 """Of these moments: their number grows with the square."""
 TASTES_FROM = 2000
 """Reach from which learned tastes pay at the unit `user`."""
-TASTES_SHARE, TASTES_HALF = 0.72, 4000.0
+TASTES_SHARE, TASTES_HALF = 0.72, 5000.0
 """Their share at most, and the reach at which they get half of it."""
 COVARIANCE_BESIDE_FEATURES = 8000
 """Where items have features, the covariance pays from this reach on only."""

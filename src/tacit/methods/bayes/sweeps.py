@@ -23,17 +23,14 @@ from tacit.methods.first_order.rounds import (
 )
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.tastes import Axes, TasteEvidence, taste_changes
-from tacit.methods.refine.weights import EMPHASIS, emphasis
+from tacit.methods.refine.weights import RARE, Lean, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
 """Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
-LEVEL_STANDS_OUT, LEVEL_POWER = 0.6, -0.5
-"""How far effort for effects moves to rare items in a sweep: further than in the releases
-before it (`tacit.methods.refine.weights.emphasis`)."""
-TASTES_STAND_OUT = 0.06
-"""An answer to a taste of this size is worth telling from noise: a fifth of an effect's."""
+TASTES = Lean(stands_out=0.06)
+"""Effort for answers to tastes: they are about a fifth as large as effects."""
 SHOWN = 0.25
 """Axes that a typical person's ratings show less than this take no part in a sweep."""
 LEAST_SCALE = 1e-9
@@ -94,18 +91,9 @@ class Sweeps:
         rare ones; how it answers to tastes is far less, and only crowded items show it.
         """
         low = 0.5 * self.second.first.weight_of_one(state.level.count)
+        sd = max(spread, TINY)
         made = (
-            emphasis(
-                state.weights,
-                max(spread, TINY),
-                low,
-                stands_out=stands_out,
-                power=power,
-            )
-            for stands_out, power in (
-                (LEVEL_STANDS_OUT, LEVEL_POWER),
-                (TASTES_STAND_OUT, EMPHASIS),
-            )
+            emphasis(state.weights, sd, low, lean) for lean in (RARE, TASTES)
         )
         return Effort(*(multiplier / norm for multiplier, norm in made))
 

@@ -28,7 +28,12 @@ from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
-from tacit.methods.refine.weights import denoise_weights, emphasis
+from tacit.methods.refine.weights import (
+    RARE,
+    Lean,
+    denoise_weights,
+    emphasis,
+)
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -120,6 +125,8 @@ class FirstOrder:
     features: Design | None
     pure: bool
     """Whether bounds are of L1, because the budget asks for pure mechanisms."""
+    rare: bool = False
+    """Whether effort moves further to rare items: where tastes are learned of crowded ones."""
 
     @staticmethod
     def of(public: Public) -> FirstOrder:
@@ -335,11 +342,10 @@ class FirstOrder:
     ) -> tuple[NDArray[np.float64], float]:
         """Public multipliers of residuals, and the row clip that goes with them."""
         weights = state.weights
-        multiplier, clip = emphasis(
-            weights,
-            max(spread, TINY),
-            0.5 * self.weight_of_one(state.level.count),
-        )
+        low = 0.5 * self.weight_of_one(state.level.count)
+        sd = max(spread, TINY)
+        lean = RARE if self.rare else Lean()
+        multiplier, clip = emphasis(weights, sd, low, lean)
         if self.pure:  # the typical L1 norm of a row of unit residuals
             clip = float(weights.mean @ multiplier / weights.mean.sum())
         return multiplier, ROW_SHARE * clip

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.rounds.plan import Budget
 
-LEVEL_NEED = 50.0
+LEVEL_NEED = 30.0
 """People x mu at which the level deserves the whole budget; its share falls with the square."""
 LEVEL_LEAST, LEVEL_MOST = 0.03, 0.9
 """Bounds of that share."""

@@ -14,7 +14,12 @@ from tacit.methods.item_item.covariance import (
     CovarianceKNNSettings,
     CovarianceSettings,
 )
-from tacit.methods.item_item.ease_twin import MOST_ITEMS, RANK, fit_ease
+from tacit.methods.item_item.ease_twin import (
+    BLENDED,
+    MOST_ITEMS,
+    RANK,
+    fit_ease,
+)
 from tacit.methods.item_item.knn import GramForm
 from tacit.methods.item_item.matrix import (
     Arrays,
@@ -55,12 +60,12 @@ class CovarianceTwin(GaussianTwin):
 
 
 class EaseTwin(OnePiece):
-    """Weights between items, with a ridge that was chosen on likes held back inside the
-    training. NOT PRIVATE."""
+    """Weights between items, the mean of the ways that did best on likes held back inside
+    the training. NOT PRIVATE."""
 
     def rank(self, public: Public) -> int:
         """Columns of either side of the weights."""
-        return min(RANK, public.items, MOST_ITEMS)
+        return BLENDED * min(RANK, public.items, MOST_ITEMS)
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """Likes, whether weights speak for the item, and both sides of the weights; how

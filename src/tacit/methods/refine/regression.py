@@ -41,7 +41,7 @@ there are."""
 EXPLAINED_GRID = np.array([2.0, 1.0, 0.5, 0.25, 0.125, 0.0625])
 """Multiples of it that the evidence may choose, with a log-normal prior of median 1/4 and
 the spread of t^2."""
-BETWEEN = 0.1
+BETWEEN = 0.15
 """Prior median of t^2, the variance of effects between items of like features; healthy data
 have .03 to .3."""
 BETWEEN_SPREAD = 1.0
@@ -258,7 +258,8 @@ class Regression:
         """The effects, by the mixture."""
         penalty = np.diag(self.columns.penalty(found.scale))
         system = self._system(found.between)
-        fitted = np.linalg.solve(system.gram + penalty, system.right)
+        solved = np.linalg.solve(system.gram + penalty, system.right)
+        fitted = np.asarray(solved, np.float64)
         possible = self._possible()
         some = self._some()
         few = possible.take(some)

@@ -26,7 +26,8 @@ export function fetcher(by) {
     );
     const key = cacheKey(request);
     // No cache here (not a secure place) or a full disk: the page works, but not without the server.
-    const kept = await opened((cache) => cache.match(key));
+    const again = request.cache === 'reload'; // what was kept does not fit
+    const kept = again ? undefined : await opened((cache) => cache.match(key));
     if (kept) return kept;
     const response = await ask(request, by, 'data');
     if (response.status === 200) await opened((cache) => cache.put(key, response.clone()));

@@ -112,6 +112,22 @@ export function announce(text) {
   if (place) write(place, text);
 }
 
+/** Milliseconds of work before the page may draw again: half a frame. */
+const TURN = 8;
+
+/**
+ * For long work: what it gives back is called between its steps, and waits where the turn was long
+ * enough.
+ * @returns {() => Promise<void> | null}
+ */
+export function turns() {
+  let begun = performance.now();
+  return () => {
+    if (performance.now() - begun < TURN) return null;
+    return breathe().then(() => void (begun = performance.now()));
+  };
+}
+
 /**
  * Lets the browser draw and take input before more work.
  * @returns {Promise<void>}

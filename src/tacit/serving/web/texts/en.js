@@ -302,6 +302,7 @@ export const texts = {
     importTitle: 'Bring your ratings',
     importLead: 'The file is read in this browser. It is not uploaded.',
     choose: 'Choose a file',
+    reading: 'Reading the file …',
     drop: 'or drop it here',
     kinds:
       'Our own csv (item, rating), Letterboxd (ratings.csv), IMDb (ratings.csv) and Netflix ' +

@@ -24,21 +24,21 @@ export function parseModel(buffer, catalogueJson) {
  */
 export async function loadModel(base, { signal, fetcher = fetch } = {}) {
   const folder = new URL(base, globalThis.location?.href);
-  const get = async (/** @type {string} */ name) => {
-    const answer = await fetcher(new URL(name, folder), { signal });
+  const get = async (/** @type {string} */ name, /** @type {RequestCache} */ cache) => {
+    const answer = await fetcher(new URL(name, folder), { signal, cache });
     if (!answer.ok) throw new ModelError(`the server answered ${answer.status} for its ${name}`);
     if (Number(answer.headers.get('content-length')) > MOST_BYTES)
       throw new ModelError(`the ${name} is too large`);
     return answer;
   };
-  const both = async () => {
-    const [model, catalogue] = await Promise.all([get('model'), get('catalogue')]);
+  const both = async (/** @type {RequestCache} */ cache) => {
+    const [model, catalogue] = await Promise.all([get('model', cache), get('catalogue', cache)]);
     return /** @type {const} */ ([await model.arrayBuffer(), await catalogue.text()]);
   };
-  const [buffer, words] = await both();
+  const [buffer, words] = await both('default');
   const catalogue = readCatalogue(words);
   const packed = readPacked(buffer);
   if (packed.header.digest === catalogue.digest) return new Model(packed, catalogue);
   // The server changed models between the two answers: once more.
-  return parseModel(...(await both()));
+  return parseModel(...(await both('reload')));
 }

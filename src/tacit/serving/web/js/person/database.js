@@ -21,25 +21,37 @@ const STEPS = [
 
 /** @type {Promise<IDBDatabase> | null} */
 let opened = null;
+/** Whether the browser did not answer when it was asked for the database. */
+let silent = false;
 
 /** The database, made or brought up to date where it must be. */
 export function database() {
   opened ??= open().catch((error) => {
-    opened = null;
+    if (!silent) opened = null; // the next one asks again; where nothing answers nobody waits twice
     throw error;
   });
   return opened;
 }
 
+/** Milliseconds after which a database that does not answer is none: then nothing is kept. */
+const PATIENCE = 8000;
+
 /** @returns {Promise<IDBDatabase>} */
 function open() {
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      silent = true;
+      reject(new Error('the database does not answer'));
+    }, PATIENCE);
     const request = indexedDB.open(NAME, STEPS.length);
     request.onupgradeneeded = (event) => {
       for (const step of STEPS.slice(event.oldVersion)) step(request.result);
     };
     request.onsuccess = () => {
       const db = request.result;
+      clearTimeout(timer);
+      if (silent) opened = Promise.resolve(db);
+      silent = false;
       const forget = () => {
         db.close();
         opened = null;
@@ -48,7 +60,10 @@ function open() {
       db.onclose = forget;
       resolve(db);
     };
-    request.onerror = () => reject(request.error);
+    request.onerror = () => {
+      clearTimeout(timer);
+      reject(request.error);
+    };
   });
 }
 

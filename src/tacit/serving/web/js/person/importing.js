@@ -4,9 +4,10 @@
  */
 
 import { carried } from '../scale.js';
+import { turns } from '../dom.js';
 import { readCsv } from './csv.js';
+import { Matcher } from './matching.js';
 
-/** @typedef {import("./matching.js").Matcher} Matcher */
 /** @typedef {"tacit" | "letterboxd" | "imdb" | "netflix"} Kind */
 /**
  * @typedef {object} Line one line of a file
@@ -43,20 +44,29 @@ export function kindOf(head) {
 }
 
 /**
- * Reads a file and finds its films in the catalogue.
- * @param {string} text @param {Matcher} matcher @param {number[]} values of the model's scale
- * @returns {Imported}
+ * Reads a file and finds its films in the catalogue, in turns.
+ * @param {string} text @param {import("../engine.js").Item[]} items of the catalogue
+ * @param {number[]} values of the model's scale
+ * @returns {Promise<Imported>}
  */
-export function importText(text, matcher, values) {
-  const [head, ...body] = readCsv(text);
+export async function importText(text, items, values) {
+  const body = await readCsv(text);
+  const head = body.shift();
   if (!head) throw new UnknownFile('empty');
   const kind = kindOf(head);
+  const turn = turns();
+  const matcher = new Matcher();
+  for (const item of items) {
+    matcher.add(item);
+    await turn();
+  }
   /** @type {Map<number, number | null>} */
   const found = new Map();
   /** @type {Set<string>} */
   const missing = new Set();
   let skipped = 0;
   for (const cells of body) {
+    await turn();
     const line = LINES[kind](columns(head, cells));
     if (!line) {
       skipped++;

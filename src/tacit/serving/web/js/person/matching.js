@@ -16,16 +16,17 @@ export class Matcher {
   /** @type {Map<string, number[]>} */
   #titles = new Map();
 
-  /** @param {Item[]} items */
-  constructor(items) {
-    this.items = items;
-    items.forEach((item, row) => {
-      this.#ids.set(item.id, row);
-      const key = plain(item.title);
-      const rows = this.#titles.get(key);
-      if (rows) rows.push(row);
-      else this.#titles.set(key, [row]);
-    });
+  /** @type {Item[]} */
+  items = [];
+
+  /** The next film of the catalogue. @param {Item} item */
+  add(item) {
+    const row = this.items.push(item) - 1;
+    this.#ids.set(item.id, row);
+    const key = plain(item.title);
+    const rows = this.#titles.get(key);
+    if (rows) rows.push(row);
+    else this.#titles.set(key, [row]);
   }
 
   /**

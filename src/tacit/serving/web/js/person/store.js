@@ -26,8 +26,14 @@ export class Store extends EventTarget {
 
   constructor() {
     super();
+    let told = 0;
     this.#channel?.addEventListener('message', async () => {
-      await this.read();
+      if (told++) return; // what comes while this one is read is read with the next
+      while (told) {
+        told = 1;
+        await this.read();
+        told--;
+      }
       this.#changed();
     });
   }
@@ -66,7 +72,10 @@ export class Store extends EventTarget {
       this.ratings.set(row.item, row);
     }
     this.#changed();
-    for (const row of rows) await this.#write('ratings', (store) => store.put(row));
+    await this.#write('ratings', (store) => {
+      for (const row of rows) store.put(row);
+      return store.count();
+    });
   }
 
   /** @param {string} item @param {boolean} hide */

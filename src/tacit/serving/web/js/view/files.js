@@ -6,7 +6,6 @@ import { texts } from '../text.js';
 import { stars } from '../stars.js';
 import { exportText, saveFile } from '../person/csv.js';
 import { importText, UnknownFile } from '../person/importing.js';
-import { Matcher } from '../person/matching.js';
 import { nearest, likedFrom } from '../scale.js';
 import { modal } from './parts.js';
 
@@ -47,19 +46,19 @@ export function importDialog(home) {
     h('p', { class: 'note' }, texts.data.kinds),
     place,
   );
+  let taken = 0;
   const take = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
-    put(place);
+    const mine = ++taken;
+    const say = (/** @type {Node} */ words) => mine === taken && put(place, words);
+    if (file.size > LARGEST) return say(h('p', { class: 'warn' }, texts.data.tooLarge));
+    say(h('p', null, texts.data.reading));
     try {
-      if (file.size > LARGEST) return put(place, h('p', { class: 'warn' }, texts.data.tooLarge));
-      const imported = importText(await file.text(), new Matcher(home.items), home.values);
-      put(
-        place,
-        outcome(home, imported, () => box.close()),
-      );
+      const imported = await importText(await file.text(), home.items, home.values);
+      say(outcome(home, imported, () => box.close()));
     } catch (error) {
       if (!(error instanceof UnknownFile)) throw error;
-      put(place, h('p', { class: 'warn' }, texts.data.unknown));
+      say(h('p', { class: 'warn' }, texts.data.unknown));
     }
   };
   input.addEventListener('change', () => take(input.files?.[0]));
