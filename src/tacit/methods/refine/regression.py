@@ -41,7 +41,7 @@ there are."""
 EXPLAINED_GRID = np.array([2.0, 1.0, 0.5, 0.25, 0.125, 0.0625])
 """Multiples of it that the evidence may choose, with a log-normal prior of median 1/4 and
 the spread of t^2."""
-BETWEEN = 0.15
+BETWEEN = 0.1
 """Prior median of t^2, the variance of effects between items of like features; healthy data
 have .03 to .3."""
 BETWEEN_SPREAD = 1.0
