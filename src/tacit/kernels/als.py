@@ -55,8 +55,14 @@ def _gather(
         r6, r7 = other[index[at + 6]], other[index[at + 7]]
         for a in range(width):
             line = out[a, cell : cell + 8]
-            line[0], line[1], line[2], line[3] = r0[a], r1[a], r2[a], r3[a]
-            line[4], line[5], line[6], line[7] = r4[a], r5[a], r6[a], r7[a]
+            line[0] = r0[a]
+            line[1] = r1[a]
+            line[2] = r2[a]
+            line[3] = r3[a]
+            line[4] = r4[a]
+            line[5] = r5[a]
+            line[6] = r6[a]
+            line[7] = r7[a]
         cell += 8
     while cell < count:
         source = other[index[first + cell]]
