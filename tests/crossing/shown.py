@@ -34,6 +34,7 @@ RANDOM = {
     "signer": "each book has a key of its own",
     "request": "drawn for each calendar",
     "counted": "a seal of names under the book's key",
+    "left": "a digest of noised arrays under the book's key",
 }
 """What two runs on one file differ in as well: blanked, wherever it stands."""
 

@@ -256,6 +256,7 @@ def test_bad_settings(
 
 def test_something_that_is_no_table() -> None:
     with pytest.raises(
-        SettingError, match="a path, a data frame or a scipy sparse matrix"
+        SettingError,
+        match="a path or a data frame; ratings may be a scipy sparse matrix",
     ):
         read(3.5, (1, 5))
