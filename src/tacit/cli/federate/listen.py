@@ -32,6 +32,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     )
     from tacit.serving.http.headers import check_origin
     from tacit.serving.http.lines import Patience, make_room
+    from tacit.serving.http.stops import end_well
     from tacit.serving.http.watch import start_logs
 
     app.origins = frozenset(check_origin(each) for each in o["origins"])
@@ -60,6 +61,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
         ports.append((o["watch_host"], o["watch_port"]))
     leave_what_is_loaded()
     take_short_turns()
+    end_well()
     uvicorn.Server(config).run([_listening(*each) for each in ports])
 
 
