@@ -15,7 +15,6 @@ import uvicorn
 from tacit.errors import SettingError
 from tacit.serving.app import Server, metrics_app
 from tacit.serving.http.bodies import Guarded
-from tacit.serving.http.stops import end_well
 
 BACKLOG = 2048
 KEEP_ALIVE = 30
@@ -84,7 +83,6 @@ def run(
     server: Server, place: Place, ready: Callable[[str, str | None], None]
 ) -> None:
     """Serve until told to stop. `ready` hears the addresses of the page and of the metrics."""
-    end_well()
     with contextlib.ExitStack() as open_sockets:
         page = open_sockets.enter_context(listen(place.host, place.port))
         beside = None
