@@ -4,7 +4,7 @@
     ├── UsageError            exit 2: the caller can put it right
     │   ├── DataError         a ratings, catalogue or personal file (carries its place)
     │   ├── SettingError      an argument, option or `--set` value
-    │   ├── ModelError        a model folder that is damaged, foreign or newer than this version
+    │   ├── ModelError        a model folder that is damaged, foreign or newer than this
     │   ├── BookError         a ledger that is damaged, foreign or newer than this version
     │   ├── BudgetError       a cap that would be overspent
     │   └── StorageError      a folder or disk that cannot be written

@@ -227,8 +227,8 @@ def _others() -> str:
 def _sure(found: EpsilonChoice) -> str:
     told = found.forecast
     words = (
-        f"The numbers come from the model “{NAME}”, which was fitted to runs of this program on "
-        "invented people and on parts of public sets of film ratings. Nine data sets in ten "
+        f"The numbers come from the model “{NAME}”, which was fitted to runs of this program "
+        "on invented people and on parts of public sets of film ratings. Nine data sets in ten "
         "should lie inside an interval. "
     )
     if told.each is None:

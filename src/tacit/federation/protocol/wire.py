@@ -9,12 +9,12 @@ A message names the protocol version, the task and the round, so that none can b
 another. One round of a training, message by message (`docs/protocol.md` has the whole
 conversation):
 
-    recommender  ── Opening ──────────►  aggregator      /v1/open
-    device       ── Join ─────────────►  recommender     /v1/join
-    recommender  ── Announcement ─────►  device          (the answer to it)
-    device       ── Upload ───────────►  aggregator      /v1/upload
-    recommender  ── Closing ──────────►  aggregator      /v1/close
-    aggregator   ── Sum ──────────────►  recommender     (the answer to it)
+    recommender  ─ Opening ───────►  aggregator    /v1/open
+    device       ─ Join ──────────►  recommender   /v1/join
+    recommender  ─ Announcement ──►  device        (the answer to it)
+    device       ─ Upload ────────►  aggregator    /v1/upload
+    recommender  ─ Closing ───────►  aggregator    /v1/close
+    aggregator   ─ Sum ───────────►  recommender   (the answer to it)
 """
 
 from __future__ import annotations

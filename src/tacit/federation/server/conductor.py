@@ -2,9 +2,9 @@
 
 A machine of four states for each round of the loop (`tacit.rounds.loop`):
 
-    opening ──► gathering ──► announced ──► absorbing ──► the next round's opening
-       ▲                          │
-       └────── given up ──────────┘
+    opening ─► gathering ─► announced ─► absorbing ─► the next opening
+       ▲                        │
+       └────── given up ────────┘
 
 Guarantee: public state moves from one round to the next in a single transaction, after a
 sum of at least the least cohort has arrived and its range was checked, so the model never
