@@ -105,14 +105,14 @@ class StruckSpark(Spark):
     kind: Any = None
     done = False
 
-    def _made(self, round_: Round, state: State) -> Any:
+    def _work(self, round_: Round, state: State) -> Any:
         if self.done or not self.kind(round_):
-            return super()._made(round_, state)
+            return super()._work(round_, state)
         self.done = True
         marker = os.path.join(mkdtemp(), "marker")
         threading.Thread(target=strike, args=(marker,), daemon=True).start()
         slow = replace(round_, contribute=Slow(round_.contribute, marker))
-        return super()._made(slow, state)
+        return super()._work(slow, state)
 
 
 KINDS = {

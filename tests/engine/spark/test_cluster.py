@@ -48,6 +48,33 @@ def test_the_lines_of_the_page_run(run, tmp_path):
     assert "rmse" in said[2]
 
 
+SHOP = "Customer No;Article;Satisfaction;Date\n"
+
+
+@pytest.mark.parametrize("time", ["Date", "none"])
+def test_a_table_as_shops_have_it(run, tmp_path, time):
+    written = "0%d.02.2024" if time == "Date" else "Feb %d"
+    rows = [
+        f"K{k};W{j};{1 + (k + j) % 4},5;{written % (1 + j)}\n"
+        for k in range(20)
+        for j in range(5)
+    ]
+    (tmp_path / "shop.csv").write_text(SHOP + "".join(rows))
+    words = [
+        "tacit",
+        "fit",
+        "shop.csv",
+        "--engine",
+        "spark",
+        "--method",
+        "bias",
+    ]
+    words += ["--scale", "1,5", "--epsilon", "5", "--users", "20"]
+    words += ["--columns", f"rating=Satisfaction,time={time}", "--out", "model"]
+    run("-m", *words)
+    assert (tmp_path / "model" / "model.json").is_file()
+
+
 def test_the_example_runs(run, tmp_path):
     said = run(str(ROOT / "examples" / "cluster.py"))
     assert "holds the ratings on a cluster" in " ".join(said.split())

@@ -14,8 +14,11 @@ from tacit.engine.spark.code import UNLISTED, Code, IdRows, NumberRows  # noqa: 
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
+from tacit.engine.spark.read import delimiter_of  # noqa: E402
+from tacit.engine.spark.scatter import _bytes_of  # noqa: E402
 from tacit.engine.spark.wire import (  # noqa: E402
     BLOCK,
+    CODED,
     FAULT,
     TOLD,
     WireRow,
@@ -43,9 +46,14 @@ def coded(*batches, timed=False):
     return pa.Table.from_batches(made).to_pydict()
 
 
+def handed_on(rows):
+    """Coded rows as they come to where people are brought together."""
+    return WireRow(CODED, 0, 0, _bytes_of(pa.Table.from_batches([rows])))
+
+
 def packed(rows, **more):
     pack = Pack(Schema(1, 5), len(ITEMS), KEY, "last", **more)
-    found = list(rows_of(pack(iter(rows))))
+    found = list(rows_of(pack(batches_of(map(handed_on, rows)))))
     blocks = [Crowded.read(row.data) for row in found if row.kind == BLOCK]
     told = json.loads(bytes(found[-1].data))
     assert found[-1].kind == TOLD
@@ -151,10 +159,10 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
     }
 
 
-def test_rows_of_numbers_are_packed_as_they_were_read():
+def test_ids_that_are_numbers_are_packed_as_they_are():
     rows = batch([3, 3, 4], [10, 1, 7], [5.0, 2.0, 4.0])
     code = Code(ITEMS, 1.0, 5.0, True, False)
-    blocks, told = packed([rows], code=code)
+    blocks, told = packed(code(iter([rows])))
     assert blocks[0].item.tolist() == [0, 2]
     assert blocks[0].value.tolist() == [2.0, 5.0]
     assert told["faults"] == {str(UNLISTED): 1}
@@ -220,3 +228,32 @@ def test_an_error_in_a_task_says_nothing_of_a_rating():
     assert [row.kind for row in found] == [BLOCK, FAULT]
     assert "ValueError" in bytes(found[1].data).decode()
     assert "rated" not in bytes(found[1].data).decode()
+
+
+def test_text_is_read_by_the_rules_of_one_machine():
+    values = ["4,5", " 3 ", "2.5", "1,000", "five"]
+    times = ["06.09.2005", "2005-09-06", "1125964800.5", "7", "soon"]
+    people, items = ["a", "b", "c", "d", "e"], ["1"] * 5
+    made = coded(batch(people, items, values, times), timed=True)
+    assert made["value"][:3] == [4.5, 3.0, 2.5]
+    assert made["time"][:3] == [1125964800] * 3
+    assert made["user"][:3] == ["a", "b", "c"]
+    assert sorted(made["item"][3:]) == [-4]
+    assert made["value"][3:] == [2.0]
+    late = coded(batch(["a"], ["1"], ["3"], ["soon"]), timed=True)
+    assert late["item"] == [-6]
+
+
+@pytest.mark.parametrize(
+    ("line", "mark"),
+    [
+        ("user,item,rating", ","),
+        ("kunde;artikel;note;datum", ";"),
+        ("k51;i24;2,5;14.03.2024", ";"),
+        ("user|item|rating", "|"),
+        ("user\titem\trating", "\t"),
+        ("rating", ","),
+    ],
+)
+def test_the_first_line_says_what_divides_fields(line, mark):
+    assert delimiter_of(line.split(","), ",") == mark

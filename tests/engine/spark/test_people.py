@@ -16,6 +16,7 @@ from tacit.engine.spark.code import Code  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.lists import Listing  # noqa: E402
 from tacit.engine.spark.pack import Pack  # noqa: E402
+from tacit.engine.spark.scatter import Scatter  # noqa: E402
 from tacit.engine.spark.scores import Judge  # noqa: E402
 from tacit.engine.spark.wire import BLOCK, batches_of, rows_of  # noqa: E402
 from tacit.fitting.run import trial  # noqa: E402
@@ -38,21 +39,22 @@ def model(ratings):
 
 
 def batches(ratings):
-    """Rows as Spark hands them to a task, sorted by person."""
+    """Rows as Spark hands them to a task."""
     whole = pa.RecordBatch.from_pydict(
         {
             "user": [ratings.users[row] for row in ratings.user],
             "item": [ratings.items[row] for row in ratings.item],
             "value": ratings.value.astype(np.float64),
         }
-    ).sort_by("user")
-    return [whole.slice(at, 700) for at in range(0, len(ratings), 700)]
+    )
+    pieces = [whole.slice(at, 700) for at in range(0, len(ratings), 700)]
+    schema = ratings.schema
+    code = Code(tuple(ratings.items), schema.low, schema.high, True, False)
+    return Scatter(code, (0,))(iter(pieces))
 
 
 def pack_of(ratings, **more):
-    schema = ratings.schema
-    code = Code(tuple(ratings.items), schema.low, schema.high, True, False)
-    return Pack(schema, ratings.n_items, KEY, "last", code=code, **more)
+    return Pack(ratings.schema, ratings.n_items, KEY, "last", **more)
 
 
 def test_lists_are_those_of_one_machine(ratings, model):

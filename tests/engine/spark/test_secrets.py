@@ -14,6 +14,7 @@ from tacit.engine.spark import table
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.engine import Spark
 from tacit.engine.spark.keys import digests
+from tacit.engine.spark.scatter import places_for
 from tacit.engine.spark.work import Keys, Partition
 from tacit.methods.first_order.rounds import cell_rows
 from tacit.rounds.round import Part, Round
@@ -48,18 +49,9 @@ def test_a_task_that_runs_twice_tosses_nobodys_coin_again(asked: str) -> None:
     assert len(set(first.tolist())) == 3
 
 
-class Blocks:
-    """In the place of a table: keeps what would be run over it."""
-
-    def mapInArrow(self, work: Any, schema: str) -> Any:  # noqa: N802
-        """The work itself."""
-        return work
-
-
 def test_every_round_has_a_coin_of_its_own_and_one_place() -> None:
     ratings = SimpleNamespace(schema=Schema(1, 5), items=["a", "b"])
     engine = Spark(ratings, 1)  # type: ignore[arg-type]
-    engine._blocks = Blocks()
     part = Part("sums", 2, RowClip(1.0))
     round_ = Round(
         "one",
@@ -67,7 +59,7 @@ def test_every_round_has_a_coin_of_its_own_and_one_place() -> None:
         lambda b, s: {"sums": cell_rows(b, np.ones(len(b.item)))},
         lambda s, r: s,
     )
-    keys = [engine._made(round_, State()).keys for _ in range(3)]
+    keys = [engine._work(round_, State()).keys for _ in range(3)]
     assert len({each.coin for each in keys}) == 3
     assert len({each.place for each in keys}) == 1
     assert keys[0].coin != keys[0].place
@@ -87,9 +79,9 @@ class Frame:
         self.asked.append(("repartition", *by))
         return self
 
-    def sortWithinPartitions(self, *by: Any) -> Frame:  # noqa: N802
+    def mapInArrow(self, task: Any, *_: Any) -> Frame:  # noqa: N802
         """Noted."""
-        self.asked.append(("sort", *by))
+        self.asked.append(("sent to", task.places))
         return self
 
 
@@ -101,4 +93,7 @@ def test_all_rows_of_a_person_come_to_one_task(
     frame = Frame()
     made = table.SparkRatings(frame, Schema(1, 5), ["a", "b"], rows=10)
     made.people_together(["a", "b"])
-    assert frame.asked == [("repartition", 3, "user"), ("sort", "user")]
+    assert frame.asked == [
+        ("sent to", places_for(3)),
+        ("repartition", 3, "place"),
+    ]

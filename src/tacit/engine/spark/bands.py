@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tacit.engine.gram import BAND, Bounded, Factors
 from tacit.engine.spark.wire import (
     FACTOR,
+    FAULT,
     SUM,
     WireRow,
     batches_of,
@@ -65,6 +66,8 @@ class Products:
             if row.kind == FACTOR and row.part == self.place:
                 factors.put(Bounded(**unpack_arrays(row.data)))
                 some = True
+            elif row.kind == FAULT:
+                yield row
         if not some:
             return
         size = self.part.size

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.data.ids import BLANKS, number_key
 from tacit.data.ratings import LATEST
+from tacit.data.reading.cells import from_text, numbers_of
 from tacit.hidden import shapes
 
 UNLISTED = -1
@@ -32,6 +33,8 @@ FAULTS = {
 REMEDIES = {
     -4: "leave rows without a rating out, or choose the column with --columns rating=NAME",
     -5: "give the lowest and the highest possible rating, such as --scale 1,5",
+    -6: "write times as seconds since 1970 or as dates such as 2005-09-06, or leave the column "
+    "out with --columns time=none",
     -7: "give seconds since 1970: divide by 1,000",
 }
 
@@ -96,7 +99,7 @@ class Code:
     def _rated(
         self, given: Any, value: NDArray[np.float32], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        numbers = given.to_numpy(zero_copy_only=False).astype(np.float64)
+        numbers = as_numbers(given)
         wrong = ~((numbers >= self.low) & (numbers <= self.high))
         missing = np.isnan(numbers)
         value[:] = np.where(wrong, 0, numbers)
@@ -107,6 +110,7 @@ class Code:
     def _timed(
         self, given: Any, time: NDArray[np.int64], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
+        given = as_seconds(given)
         time[:] = given.fill_null(0).to_numpy(zero_copy_only=False)
         item[time > LATEST] = -7
         item[flags(given.is_null())] = -6
@@ -152,6 +156,31 @@ def listed_as(items: Sequence[str], kind: Any) -> ListedIds:
         pa.array([number for number, _ in whole], pa.int64()),
         np.array([place for _, place in whole], np.int32),
     )
+
+
+def as_numbers(ratings: Any) -> NDArray[np.float64]:
+    """Ratings as numbers; of text by the rules of one machine, decimal commas among them."""
+    import pyarrow as pa
+
+    if pa.types.is_string(ratings.type):
+        import polars as pl
+
+        return numbers_of(pl.Series(ratings).str.strip_chars(BLANKS))
+    found = ratings.to_numpy(zero_copy_only=False)
+    return np.asarray(found, np.float64)
+
+
+def as_seconds(times: Any) -> Any:
+    """Times as seconds; of text by the rules of one machine, dates and days with dots among
+    them. Null where there is none."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(times.type):
+        return times
+    import polars as pl
+
+    found = from_text(pl.Series(times).str.strip_chars(BLANKS))
+    return found.to_arrow().cast(pa.int64())
 
 
 def cleaned(ids: Any) -> Any:

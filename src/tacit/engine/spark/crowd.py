@@ -14,6 +14,7 @@ from tacit.bound.gram import index_type
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.engine.spark.keys import Digests, cell_words
+from tacit.engine.spark.quarters import in_quarters, of_quarters
 from tacit.engine.spark.wire import pack_arrays, unpack_arrays
 from tacit.hidden import shapes
 
@@ -46,17 +47,21 @@ class Crowded:
             for name, kept in found.items()
             if name.startswith(KEPT)
         }
+        value = found["value"]
+        if value.dtype == np.uint8:
+            value = of_quarters(value)
         return cls(
             found["who"],
             found["ptr"],
             found["item"],
-            found["value"],
+            value,
             personal,
             tuple(found[name] for name in HELD if name in found),
         )
 
     def write(self, n_items: int) -> bytes:
-        """As bytes; places of items are as short as the catalogue lets them be."""
+        """As bytes; places of items are as short as the catalogue lets them be, and ratings
+        that are whole quarters take one."""
         kept = {KEPT + name: each for name, each in self.personal.items()}
         item = self.item.astype(index_type(n_items), copy=False)
         own: dict[str, NDArray[Any]] = {
@@ -65,7 +70,9 @@ class Crowded:
             "item": item,
         }
         held = dict(zip(HELD, self.held, strict=False))
-        return pack_arrays(own | {"value": self.value} | kept | held)
+        short = in_quarters(self.value)
+        value = self.value if short is None else short
+        return pack_arrays(own | {"value": value} | kept | held)
 
     def ratings(self, schema: Schema) -> Ratings:
         """What the engine of one machine works on. Nobody has a name here."""

@@ -21,9 +21,14 @@ from tacit.engine.gram import BAND, check_memory
 from tacit.engine.spark.bands import AddBands, Products, rows_of_band
 from tacit.engine.spark.keys import fresh_key
 from tacit.engine.spark.session import cores_of, session, spark_errors
-from tacit.engine.spark.table import PackedBlocks, SparkRatings, let_go, spread
+from tacit.engine.spark.table import (
+    PARTITION,
+    PackedBlocks,
+    SparkRatings,
+    let_go,
+    spread,
+)
 from tacit.engine.spark.wire import (
-    FACTOR,
     ROW,
     SUM,
     WireRow,
@@ -31,7 +36,7 @@ from tacit.engine.spark.wire import (
     rows_of,
     unpack_arrays,
 )
-from tacit.engine.spark.work import Keys, Limit, PartitionWork
+from tacit.engine.spark.work import InTurn, Keys, Limit, PartitionWork
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease, release
 from tacit.rounds.options import How, Progress
@@ -166,11 +171,9 @@ class Spark:
         """Sum on the cluster, then noise and release part by part."""
         self._check_round(round_)
         self._there()
-        made = self._made(round_, state)
-        kept = bool(round_.personal) or any(
-            part.form == "gram" for part in round_.parts
-        )
-        if kept:
+        work = self._work(round_, state)
+        made = self._blocks.mapInArrow(work, ROW)
+        if round_.personal:
             made = made.persist()
         with spark_errors(f"ran the round {round_.name}"):
             sums = self._sums(round_, made)
@@ -178,7 +181,16 @@ class Spark:
             for at, part in enumerate(round_.parts):
                 path = f"{round_.name}/{part.name}"
                 if part.form == "gram":
-                    done[part.name] = self._matrix(path, part, at, made, charge)
+                    tasks = self._gram_tasks
+                    products = Products(part, at)
+                    bands = (
+                        made.coalesce(tasks).mapInArrow(products, ROW)
+                        if round_.personal
+                        else self._blocks.coalesce(tasks).mapInArrow(
+                            InTurn(work, products), ROW
+                        )
+                    )
+                    done[part.name] = self._matrix(path, part, bands, charge)
                 else:
                     whole = sums[part.name]
                     done[part.name] = release(
@@ -188,22 +200,26 @@ class Spark:
             self._progress(1, 1, round_.name)
         if round_.personal:
             self._replace(made)
-        elif kept:
-            made.unpersist()
         return done
 
-    def _made(self, round_: Round, state: State) -> Any:
-        """What executors make of the blocks in this round: nothing is done yet."""
+    def sums(self, round_: Round, state: State) -> dict[str, NDArray[np.int64]]:
+        """The exact sums of a round, which are private; nothing is released."""
+        self._there()
+        work = self._work(round_, state)
+        return self._sums(round_, self._blocks.mapInArrow(work, ROW))
+
+    def _work(self, round_: Round, state: State) -> PartitionWork:
+        """What executors do with the blocks in this round. Its keys are fresh: a round asks for
+        it once, however often it goes through the blocks."""
         # What comes after the sum is the driver's: it is not sent.
         sent = replace(round_, absorb=_driver, chosen=None)
-        work = PartitionWork(
+        return PartitionWork(
             sent,
             state,
             self.ratings.schema,
             self._n_items,
             Keys(fresh_key(), self._place_key),
         )
-        return self._blocks.mapInArrow(work, ROW)
 
     def _sums(self, round_: Round, made: Any) -> dict[str, NDArray[np.int64]]:
         """The exact sums of all parts but Gram ones."""
@@ -213,6 +229,8 @@ class Spark:
             if part.form != "gram"
         }
         bytes_ = sum(each.nbytes for each in sums.values())
+        if not sums and not round_.personal:
+            return sums  # a matrix alone: its own way through the blocks
         for row in self._rows(made, bytes_, round_.name):
             flat = sums[round_.parts[row.part].name].reshape(-1)
             piece = np.frombuffer(row.data, np.int64)
@@ -240,12 +258,12 @@ class Spark:
     def partitions(self) -> int:
         """Of the blocks, about."""
         spark = self.ratings.frame.sparkSession
-        return max(cores_of(spark), -(-self._there().cells // (1 << 22)))
+        return max(cores_of(spark), -(-self._there().cells // PARTITION))
 
     # ----------------------------------------------------------------------- matrices
 
     def _matrix(
-        self, path: str, part: Part, at: int, made: Any, charge: Charge
+        self, path: str, part: Part, bands: Any, charge: Charge
     ) -> Released:
         """An item-item matrix, summed and noised band by band."""
         from tacit.engine.kernels import mirror
@@ -265,7 +283,7 @@ class Spark:
 
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: list[Future[None]] = []
-            for row in self._bands(part, at, made):
+            for row in self._added(part, bands):
                 left.discard(row.place)
                 sums = _squared(row, size)
                 waiting.append(pool.submit(finish, row.place, sums))
@@ -280,20 +298,20 @@ class Spark:
         mirror(out)
         return Released(out, opened.sd, opened.private)
 
-    def _bands(self, part: Part, at: int, made: Any) -> Iterator[WireRow]:
-        """The finished bands, each once."""
-        tasks = max(
+    @property
+    def _gram_tasks(self) -> int:
+        """Tasks that each hold the bounded rows of their people."""
+        return max(
             cores_of(self.ratings.frame.sparkSession),
             -(-self._there().cells // GRAM_CELLS),
         )
+
+    def _added(self, part: Part, products: Any) -> Iterator[WireRow]:
+        """The finished bands, each once."""
         bands = -(-part.size // rows_of_band(part.size))
-        factors = made.filter(f"kind = {FACTOR} and part = {at}")
-        added = (
-            factors.coalesce(tasks)
-            .mapInArrow(Products(part, at), ROW)
-            .repartition(-(-bands // PER_PARTITION), "place")
-            .mapInArrow(AddBands(), ROW)
-        )
+        added = products.repartition(
+            -(-bands // PER_PARTITION), "place"
+        ).mapInArrow(AddBands(), ROW)
         if part.size**2 * 4 <= AT_ONCE:
             rows = rows_of(added.toArrow().to_batches())
         else:

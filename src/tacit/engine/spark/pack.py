@@ -1,4 +1,4 @@
-"""On executors: rows sorted by person become blocks of people.
+"""On executors: the rows of a partition become blocks of people.
 
 Guarantee: a block is a function of the rows of its partition, whatever their order and
 however often the task is run: people are in the order of their ids, ratings in that of items,
@@ -21,9 +21,9 @@ from tacit.data.ids import odd_numbers
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.blocks import CELLS
-from tacit.engine.spark.code import Code
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
+from tacit.engine.spark.scatter import gathered
 from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, guarded, told
 from tacit.hidden import shapes
 
@@ -33,7 +33,7 @@ NOBODY = np.zeros(0, np.uint32)
 
 @dataclass(frozen=True)
 class Pack:
-    """Rows of `user`, `item`, `value` and `time`, sorted by `user`."""
+    """Coded rows, as `tacit.engine.spark.scatter` hands them on."""
 
     __repr__ = shapes
 
@@ -49,9 +49,6 @@ class Pack:
     """Whether ratings that are kept apart stay beside the others, to be predicted."""
     without: frozenset[str] = frozenset()
     """People who are left out."""
-    code: Code | None = None
-    """Where ids of people need no cleaning, rows come as they were read: that saves a way
-    through Python before people are brought together."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Blocks, and in the end what the partition tells of itself."""
@@ -70,8 +67,7 @@ class Pack:
         self, batches: Iterator[Any], cells: int, seen: PartitionFacts
     ) -> Iterator[Runs]:
         """Runs of whole people of about so many cells, from rows of this partition."""
-        coded = batches if self.code is None else self.code(batches)
-        return whole_people(seen.marks(coded), cells)
+        return whole_people(seen.marks(gathered(batches)), cells)
 
     def cells(self, runs: Runs, seen: PartitionFacts) -> PeopleCells:
         """Some people, the rows of each in any order: one rating a cell."""
@@ -81,15 +77,19 @@ class Pack:
         value = rows.column("value").to_numpy()
         time = rows.column("time").to_numpy()
         key = owner << 32 | item
-        order = np.argsort(key, kind="stable")
-        if len(key) > 1 and (key[order][1:] == key[order][:-1]).any():
-            order = np.lexsort((value, time, key))
-        cells = RowsRead(NOBODY, item[order], value[order], time[order].copy())
+        if not (key[1:] > key[:-1]).all():
+            order = np.argsort(key)
+            ordered = key[order]
+            if (ordered[1:] == ordered[:-1]).any():
+                order = np.lexsort((value, time, key))
+            item = item[order]
+            value, time = value[order], time[order]
+        cells = RowsRead(NOBODY, item, value, time.copy())
         ptr, repeats = merge_repeats(
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
         seen.facts_["duplicates"] += repeats
-        if self.code is None:  # else ids are whole numbers
+        if not runs.numbered:
             seen.facts_["odd"] += len(odd_numbers(names))
         return PeopleCells(names, ptr, cells)
 
@@ -197,6 +197,8 @@ class Runs(NamedTuple):
     names: list[str]
     ends: NDArray[np.int64]
     rows: Any
+    numbered: bool
+    """Whether ids are whole numbers, which are written in one way."""
 
     def __repr__(self) -> str:
         return shapes(self)
@@ -217,7 +219,11 @@ def whole_people(batches: Iterator[Any], cells: int) -> Iterator[Runs]:
             held, goal = [found.rows], 2 * count
             continue
         end = int(found.ends[-2])
-        yield Runs(found.names[:-1], found.ends[:-1], found.rows.slice(0, end))
+        yield found._replace(
+            names=found.names[:-1],
+            ends=found.ends[:-1],
+            rows=found.rows.slice(0, end),
+        )
         held, goal = [found.rows.slice(end)], cells
         count -= end
     if count:
@@ -233,4 +239,6 @@ def runs_of(held: list[Any]) -> Runs:
     user = table.column("user").chunk(0)
     runs = pc.run_end_encode(user, run_end_type=pa.int64())
     names = [str(name) for name in runs.values.to_pylist()]
-    return Runs(names, runs.run_ends.to_numpy(), table.to_batches()[0])
+    numbered = pa.types.is_integer(user.type)
+    ends = runs.run_ends.to_numpy()
+    return Runs(names, ends, table.to_batches()[0], numbered)

@@ -29,6 +29,8 @@ from tacit.errors import DataError, SettingError
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 """How a path of text ends; all else is parquet."""
+MARKS = (";", "\t", "|")
+"""What may divide fields besides a comma."""
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRAME = "the Spark table"
 
@@ -99,9 +101,22 @@ def _open(path: str, spark: Any) -> Any:
             "escape": '"',
         }
         frame = spark.read.options(**options, header=True).csv(path)
+        mark = delimiter_of(frame.columns, options["sep"])
+        if mark != options["sep"]:
+            options["sep"] = mark
+            frame = spark.read.options(**options, header=True).csv(path)
         if looks_like_header(frame.columns):
             return frame
         return spark.read.options(**options, header=False).csv(path)
+
+
+def delimiter_of(names: Sequence[str], tried: str) -> str:
+    """What divides the first line, of which `tried` has made these names: a comma unless
+    another mark stands in it more often (rows with decimal commas have those inside)."""
+    line = tried.join(names)
+    return max(
+        tried, *MARKS, key=lambda mark: (line.count(mark), mark == tried)
+    )
 
 
 def _headless(frame: Any) -> bool:
@@ -130,9 +145,11 @@ def _selected(frame: Any, roles: Roles, label: str) -> Any:
 
     chosen = [id_(roles.user, "user"), id_(roles.item, "item")]
     if roles.rating is not None:
-        # A cast that fails would be logged with the cell.
-        value = f"try_cast(c{roles.rating} as double)"
-        chosen.append(sql.expr(value).alias("value"))
+        # A cast that fails would be logged with the cell, and a text is read by our own rules.
+        rating = f"c{roles.rating}"
+        if kinds[roles.rating] != "string":
+            rating = f"try_cast({rating} as double)"
+        chosen.append(sql.expr(rating).alias("value"))
     if roles.time is not None:
         chosen.append(_seconds(roles.time, kinds[roles.time]).alias("time"))
     return plain.select(*chosen)
@@ -144,6 +161,8 @@ def _seconds(place: int, kind: str) -> Any:
     if kind in ("date", "timestamp", "timestamp_ntz"):
         whole = f"unix_seconds(cast(c{place} as timestamp))"
         return sql.expr(whole)
+    if kind == "string":
+        return sql.col(f"c{place}")
     return sql.expr(f"try_cast(c{place} as long)")
 
 

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 from tacit.errors import Failure, SettingError
@@ -26,6 +27,11 @@ LOCAL = {
     "spark.io.encryption.enabled": "true",
     "spark.driver.memory": "3g",
     "spark.sql.session.timeZone": "UTC",
+    # Coding takes a look-up for each batch: ten times as many rows as Spark hands over unasked.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+    # Plans of one or two steps: to plan them anew after each step takes longer than it saves.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
 }
 """Of a session on this machine, which listens to this machine alone."""
 FEW = 8
@@ -49,19 +55,27 @@ def session(threads: int | None = None) -> Any:
     # Executors of this machine run this very Python.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("tacit")
-    cores = 0
+    cores, scratch = 0, ""
     if not any(os.environ.get(name) for name in GIVEN):
         cores = threads or len(os.sched_getaffinity(0))
         builder = builder.master(f"local[{cores}]")
         scratch = tempfile.mkdtemp(prefix="tacit-spark-")
         atexit.register(_sweep, scratch)
-        for name, value in {**LOCAL, "spark.local.dir": scratch}.items():
+        own = {
+            "spark.local.dir": scratch,
+            "spark.sql.shuffle.partitions": str(cores),
+        }
+        for name, value in {**LOCAL, **own}.items():
             builder = builder.config(name, value)
+    # Java starts in a process of its own: meanwhile this one loads what it will need.
+    loading = Thread(target=_load_kernels, daemon=True)
+    loading.start()
     try:
         with _quiet():
             made = builder.getOrCreate()
+            loading.join()
             if cores:
-                _wake(made, cores)
+                _wake(made, cores, scratch)
             return made
     except Exception as error:  # noqa: BLE001
         # Whatever Java or Spark say: the remedy is one.
@@ -72,16 +86,28 @@ def session(threads: int | None = None) -> Any:
         ) from None
 
 
-def _wake(spark: Any, cores: int) -> None:
-    """Start a worker for each core of this machine, and have Spark load what brings people
-    together, so that no fit waits for either."""
+def _load_kernels() -> None:
+    """numba and what it needs for any kernel, by running a small one."""
+    import numpy as np
+
+    from tacit.kernels.rows import add_rows
+
+    add_rows(
+        np.zeros(1, np.uint32),
+        np.zeros((1, 1), np.int64),
+        np.zeros((1, 1), np.int64),
+    )
+
+
+def _wake(spark: Any, cores: int, scratch: str) -> None:
+    """Start a worker for each core of this machine, and have Spark and them load what a round
+    needs, so that no fit waits for either."""
+    from tacit.engine.spark.wake import wake
     from tacit.engine.spark.work import Awake
 
     rows = spark.range(0, cores, 1, cores).mapInArrow(Awake(), "id long")
-    together = rows.repartition(cores, "id").sortWithinPartitions("id")
-    together.mapInArrow(Awake(), "id long").persist().toArrow()
-    rows.groupBy("id").count().toArrow()
-    spark.catalog.clearCache()
+    rows.toArrow()
+    wake(spark, scratch)
 
 
 def cores_of(spark: Any) -> int:

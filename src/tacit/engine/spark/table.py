@@ -20,12 +20,13 @@ from tacit.data.schema import Schema
 from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code, NumberRows
 from tacit.engine.spark.keys import MARK, fresh_key
 from tacit.engine.spark.pack import Pack
+from tacit.engine.spark.scatter import Scatter, places_for
 from tacit.engine.spark.session import cores_of, spark_errors
 from tacit.engine.spark.wire import ROW, TOLD, raise_fault, rows_of
 from tacit.errors import DataError, Failure
 from tacit.hidden import shapes
 
-PARTITION = 1 << 22
+PARTITION = 1 << 23
 """Ratings of a partition, about: a task holds a few of its blocks at a time."""
 
 
@@ -103,12 +104,11 @@ class SparkRatings:
         self._refuse(faults)
 
     def people_together(self, items: Sequence[str]) -> tuple[Any, Pack]:
-        """Rows of each person side by side, and who makes something of them."""
+        """Rows of each person in one partition, and who makes something of them."""
         with spark_errors("read the ratings"):
             rows = self.rows or self.frame.count()
         cores = cores_of(self.frame.sparkSession)
         partitions = max(cores, -(-rows // PARTITION))
-        plain = dict(self.frame.dtypes)["user"] == "bigint"
         pack = Pack(
             self.schema,
             len(items),
@@ -118,11 +118,10 @@ class SparkRatings:
             tuple(items) if self.apart is not None else (),
             self.judged,
             self.left_out,
-            self._code(items) if plain else None,
         )
-        coming = self.frame if plain else self._coded(items)
-        together = coming.repartition(partitions, "user")
-        return together.sortWithinPartitions("user"), pack
+        scatter = Scatter(self._code(items), places_for(partitions))
+        sent = self.frame.mapInArrow(scatter, ROW)
+        return sent.repartition(partitions, "place"), pack
 
     def _code(self, items: Sequence[str]) -> Code:
         schema = self.schema

@@ -27,6 +27,8 @@ TOLD = 3
 """What a partition tells the driver about itself."""
 FAULT = 4
 """Why a task has nothing to give; without a value of a rating."""
+CODED = 5
+"""Coded rows of some people, on their way to where people are brought together."""
 
 
 class WireRow(NamedTuple):

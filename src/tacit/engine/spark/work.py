@@ -132,6 +132,21 @@ class PartitionWork:
 
 
 @dataclass(frozen=True)
+class InTurn:
+    """Two tasks in one: what the first makes never leaves its worker."""
+
+    __repr__ = shapes
+
+    first: Any
+    then: Any
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """What the second makes of it."""
+        rows: Iterator[Any] = self.then(self.first(batches))
+        return rows
+
+
+@dataclass(frozen=True)
 class Awake:
     """Makes a worker load what it will need: part of the start of a session."""
 

@@ -1,0 +1,28 @@
+"""Ratings in quarters of a point, a byte each: stars, half stars and quarters, as nearly all
+ratings are."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+PARTS = 4
+"""Of a point."""
+MOST = 255
+"""Quarters in a byte."""
+
+
+def in_quarters(value: NDArray[np.float32]) -> NDArray[np.uint8] | None:
+    """The ratings as counted quarters; None where one of them is none, or too large."""
+    counted = value * np.float32(PARTS)
+    if not len(counted):
+        return counted.astype(np.uint8)
+    if not (counted.min() >= 0 and counted.max() <= MOST):
+        return None
+    quarters = counted.astype(np.uint8)
+    return quarters if np.array_equal(quarters, counted) else None
+
+
+def of_quarters(quarters: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The ratings that were counted so, exactly."""
+    return quarters.astype(np.float32) / np.float32(PARTS)
