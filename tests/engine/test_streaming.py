@@ -19,7 +19,7 @@ from tacit.engine.scratch import KeptRows
 from tacit.engine.streaming import Streaming
 from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
-from tacit.methods import find
+from tacit.methods import METHODS, find
 from tacit.noise.release import NoNoise
 from tacit.rounds.options import How
 from tacit.rounds.people import Coin, Slice
@@ -42,6 +42,16 @@ FLAGSHIPS = [
     ("pnbm-sgd", "user"),
     ("mf-objective", "user"),
 ]
+ALL = [
+    *FLAGSHIPS,
+    *(
+        (name, find(name).units[0])
+        for name in METHODS
+        if "spark" in find(name).engines
+        and name not in {each for each, _ in FLAGSHIPS}
+    ),
+]
+"""And whatever else runs on a cluster, each at its first unit."""
 
 
 @pytest.fixture
@@ -82,7 +92,7 @@ def digest(name, unit, ratings, **more):
         return trial(method, ratings, users=150, **more).shared.digest()
 
 
-@pytest.mark.parametrize(("name", "unit"), FLAGSHIPS)
+@pytest.mark.parametrize(("name", "unit"), ALL)
 def test_models_are_equal(name, unit, in_file, tmp_path):
     assert digest(name, unit, few_ratings()) == digest(name, unit, in_file)
     assert os.listdir(tmp_path) == ["few.tacit"]

@@ -4,9 +4,11 @@ taking part."""
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tacit.bound import CellClip, RowClip, Rows
 from tacit.bound.report import Report
@@ -59,6 +61,25 @@ def one(part, contribute=values, **more):
 
 def sums(ratings, round_, threads=1, charge=None):
     return Threads(ratings, threads).run(round_, {}, charge or NoNoise())["sum"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_blas_has_one_thread_in_blocks_and_alone(ratings, threads):
+    """With two, long products of public numbers have other last bits, and what somebody adds
+    would depend on where she is computed."""
+    import_module("scipy.linalg")  # has a BLAS of its own
+    seen = set()
+
+    def watched(block, state):
+        pools = threadpool_info()
+        seen.update(
+            pool["num_threads"] for pool in pools if pool["user_api"] == "blas"
+        )
+        return values(block, state)
+
+    with threadpool_limits(2):
+        sums(ratings, one(Part("sum", ITEMS, CellClip(5.0)), watched), threads)
+    assert seen == {1}
 
 
 def test_sums_are_bit_equal_for_any_number_of_threads(ratings):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tacit.kernels.topn import Scores, top_n, top_n_all
+from tacit.kernels.topn import Scores, same_for_all, top_n, top_n_all
 
 
 def reference(
@@ -116,6 +116,23 @@ def test_a_list_does_not_depend_on_its_block() -> None:
         )
 
 
+def test_one_order_for_everybody_gives_the_same_lists() -> None:
+    rng = np.random.default_rng(4)
+    scores = rng.integers(0, 9, 40).astype(np.float64)
+    own = [rng.choice(40, size, replace=False) for size in (0, 3, 30, 40)]
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in own])])
+    item = np.concatenate(own).astype(np.uint32)
+    one = same_for_all(scores, 12, ptr, item)
+    each = top_n_all(
+        lambda start, stop: np.tile(scores, (stop - start, 1)),
+        len(own),
+        12,
+        ptr,
+        item,
+    )
+    np.testing.assert_array_equal(one, each)
+
+
 def test_bad_arguments_are_refused_before_the_unchecked_loop() -> None:
     scores = np.ones((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="at least 1"):
@@ -124,3 +141,21 @@ def test_bad_arguments_are_refused_before_the_unchecked_loop() -> None:
         top_n(scores, 1, *compressed([[0]]))
     with pytest.raises(ValueError, match="column"):
         top_n(scores, 1, *compressed([[0], [3]]))
+
+
+def test_scores_stay_where_an_item_is_named_twice_or_none_may_be_written() -> (
+    None
+):
+    scores = np.arange(6, dtype=np.float32).reshape(1, 6)
+    lists = top_n(scores, 2, *compressed([[5, 5, 3]]))[0]
+    assert lists.tolist() == [[4, 2]]
+    assert scores.tolist() == [[0, 1, 2, 3, 4, 5]]
+    scores.setflags(write=False)
+    assert top_n(scores, 2, *compressed([[5]]))[0].tolist() == [[4, 3]]
+
+
+def test_many_equal_scores_are_listed_in_order() -> None:
+    scores = np.ones((2, 5_000), dtype=np.float32)
+    scores[1, 4_000:] = 2
+    lists = top_n(scores, 3)[0]
+    assert lists.tolist() == [[0, 1, 2], [4_000, 4_001, 4_002]]

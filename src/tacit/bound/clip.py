@@ -79,16 +79,16 @@ class RowClip:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Scale each person's rows together, round toward zero, check in integers."""
 
-        from tacit.kernels.rows import grid_rows
+        from tacit.kernels.rows import grid_absolute, grid_squared
 
         out = np.empty(rows.values.shape, np.int64)
-        grid_rows(
+        grid = grid_squared if self.norm == "l2" else grid_absolute
+        grid(
             rows.ptr,
             # One order of cells in memory, so one loop is compiled.
             np.ascontiguousarray(rows.values),
             self.limit,
             self.steps,
-            self.norm == "l2",
             out,
         )
         return out

@@ -65,12 +65,11 @@ class FactorGram:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Scale each person's row to its norm and put it on the grid of factors."""
 
-        from tacit.kernels.rows import grid_rows
+        from tacit.kernels.rows import grid_absolute, grid_squared
 
         out = np.empty(rows.values.shape, np.int64)
-        grid_rows(
-            rows.ptr, rows.values, self.limit, self.root, self.norm == "l2", out
-        )
+        grid = grid_squared if self.norm == "l2" else grid_absolute
+        grid(rows.ptr, rows.values, self.limit, self.root, out)
         return out
 
     def weights(

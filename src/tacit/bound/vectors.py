@@ -50,11 +50,11 @@ class CellVectors:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Scale each cell by itself and round toward zero."""
 
-        from tacit.kernels.rows import grid_rows
+        from tacit.kernels.rows import grid_squared
 
         out = np.empty(rows.values.shape, np.int64)
         alone = np.arange(len(rows.values) + 1, dtype=np.int64)
-        grid_rows(alone, rows.values, self.limit, self.steps, True, out)
+        grid_squared(alone, rows.values, self.limit, self.steps, out)
         return out
 
     def sensitivity(

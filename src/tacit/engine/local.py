@@ -119,8 +119,7 @@ class Local(InMemory):
             for name, answer in heard[worker].items():
                 answer.hear(block, given[name], self._cheats(block.people))
 
-        self._each(pieces, workers, round_.name, work)
-        witness.check()
+        self._each(pieces, workers, witness, round_.name, work)
         for part in heard:
             for name, answer in part.items():
                 answers[name].merge(answer)

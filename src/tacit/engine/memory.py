@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import ClassVar, Self
 
 import numpy as np
@@ -161,11 +160,13 @@ class InMemory:
         self,
         pieces: Sequence[Piece],
         workers: int,
+        witness: Witness,
         what: str,
         work: Callable[[int, int, Block], None],
     ) -> None:
-        """Call `work(worker, position, block)` for every piece, over threads. BLAS keeps to
-        one thread where several work."""
+        """Call `work(worker, position, block)` for every piece, over threads; then the witness
+        looks. BLAS keeps to one thread throughout: long products of public numbers have other
+        last bits with two, and a contribution may depend on nothing that is not public."""
         from threadpoolctl import threadpool_limits
 
         def turn(worker: int) -> None:
@@ -174,9 +175,10 @@ class InMemory:
                 if self._progress:
                     self._progress(position + 1, len(pieces), what)
 
-        with threadpool_limits(1) if workers > 1 else nullcontext():
+        with threadpool_limits(1):
             if workers == 1:
                 turn(0)
-                return
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(turn, range(workers)))
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    list(pool.map(turn, range(workers)))
+            witness.check()

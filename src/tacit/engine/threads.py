@@ -120,8 +120,7 @@ class Threads(InMemory):
             for name, matrix in factors.items():
                 matrix.add(position, given[name], people, own)
 
-        self._each(pieces, workers, round_.name, work)
-        witness.check()
+        self._each(pieces, workers, witness, round_.name, work)
         first = totals[0]
         for other in totals[1:]:
             for name, total in other.items():

@@ -14,7 +14,7 @@ Codes = NDArray[np.uint32]
 Starts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _starts(code: Any, size: int) -> Any:
     ptr = np.zeros(size + 1, np.int64)
     for k in range(code.size):
@@ -24,7 +24,7 @@ def _starts(code: Any, size: int) -> Any:
     return ptr
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _places(code: Any, ptr: Any) -> Any:
     """Position of the k-th smallest code, equal codes in the order they came."""
     free = ptr[:-1].copy()
@@ -36,7 +36,7 @@ def _places(code: Any, ptr: Any) -> Any:
     return order
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _sort_rows(ptr: Any, item: Any, order: Any) -> None:
     """Within each row by item, stable; rows that already ascend (most files) are left alone."""
     for row in range(ptr.size - 1):
@@ -56,7 +56,7 @@ def _gather(values: Any, order: Any, out: Any) -> None:
         out[k] = values[order[k]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _row_of(ptr: Any, cell: Any) -> Any:
     """The row that holds each cell."""
     row_of = np.empty(cell.size, np.uint32)
@@ -66,13 +66,27 @@ def _row_of(ptr: Any, cell: Any) -> Any:
     return row_of[cell]
 
 
-def by_row(user: Codes, item: Codes, n_users: int) -> tuple[Starts, Codes]:
-    """Row starts, and the order that sorts the cells by (user, item), equal cells in the
-    order they came."""
+# One compiled step each, into which its parts go: alone every part is compiled for as long.
+@njit(cache=True, nogil=True)
+def _by_row(user: Any, item: Any, n_users: int) -> Any:
     ptr = _starts(user, n_users)
     order = _places(user, ptr)
     _sort_rows(ptr, item, order)
     return ptr, order
+
+
+@njit(cache=True, nogil=True)
+def _by_item(ptr: Any, item: Any, n_items: int) -> Any:
+    starts = _starts(item, n_items)
+    cell = _places(item, starts)
+    return starts, _row_of(ptr, cell), cell
+
+
+def by_row(user: Codes, item: Codes, n_users: int) -> tuple[Starts, Codes]:
+    """Row starts, and the order that sorts the cells by (user, item), equal cells in the
+    order they came."""
+    found: tuple[Starts, Codes] = _by_row(user, item, n_users)
+    return found
 
 
 def gather(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:
@@ -102,6 +116,4 @@ def by_item(ptr: Starts, item: Codes, n_items: int) -> ItemOrder:
 
     Positions are 32-bit: the caller refuses 2^32 cells or more (`tacit.data.ratings.check_size`).
     """
-    starts = _starts(item, n_items)
-    cell = _places(item, starts)
-    return ItemOrder(starts, _row_of(ptr, cell), cell)
+    return ItemOrder(*_by_item(ptr, item, n_items))

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.als import Floats, column_space, products_of
+from tacit.kernels.als import Floats, column_space, products_of, whole
 from tacit.kernels.compiled import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def gather(
     first: int,
     last: int,
@@ -61,8 +61,10 @@ def gather_columns(
     width = loadings.shape[1]
     count = last - first
     padded = products.shape[0]
-    rows = space[: padded * count].reshape((padded, count))
+    filled = whole(count)
+    rows = space[: padded * filled].reshape((padded, filled))
     rows[width + 1 :] = 0.0
+    rows[: width + 1, count:] = 0.0
     for cell in range(count):
         source = loadings[item[first + cell]]
         scale = root[item[first + cell]]
@@ -76,7 +78,7 @@ def gather_columns(
             gram[a, b] = products[b, a]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def factorize(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
     """In place: system = L L' (its lower triangle becomes L) and right becomes L^-1 right."""
     width = len(right)
@@ -130,7 +132,7 @@ def solve_columns(
     factorize(system, right)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def project(
     row: NDArray[np.float64],
     factor: NDArray[np.float64],
@@ -211,7 +213,10 @@ def predict_block(
             right,
         )
         first, last = ptr[person], ptr[person + 1]
-        misfit = misfit_of(first, last, item, residual, precision, right)
+        # As `misfit_of`: the first sum stands among the products already.
+        misfit = products[width, width]
+        for a in range(width):
+            misfit -= right[a] * right[a]
         over = misfit + unsure - (last - first)
         scale = 1.0 + over / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):

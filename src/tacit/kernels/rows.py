@@ -15,33 +15,29 @@ from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def grid_rows(
-    ptr: Any, values: Any, limit: float, steps: int, squared: bool, out: Any
+def grid_squared(
+    ptr: Any, values: Any, limit: float, steps: int, out: Any
 ) -> None:
-    """Clip each person's cells to norm `limit` (L2 if `squared`, else L1) and round toward
-    zero on the grid.
+    """Clip each person's cells to an L2 norm of `limit` and round toward zero on the grid.
 
-    The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2), or sum |q|
-    <= floor(steps*limit). A row
-    that a float rounding let through is pulled toward zero one step at a time until it holds.
+    The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2). A row that a float
+    rounding let through is pulled toward zero one step at a time until it holds. Beside
+    `grid_absolute`, so that a fit compiles only the one that it needs.
     """
     width = values.shape[1]
-    ceiling = (
-        np.int64(np.floor((steps * limit) ** 2))
-        if squared
-        else np.int64(np.floor(steps * limit))
-    )
+    ceiling = np.int64(np.floor((steps * limit) ** 2))
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         size = 0.0
         for cell in range(first, last):
             for column in range(width):
                 value = values[cell, column]
-                size += value * value if squared else abs(value)
-        if squared:
-            size = np.sqrt(size)
+                size += value * value
+        size = np.sqrt(size)
         if not np.isfinite(size):
-            out[first:last] = 0
+            for cell in range(first, last):
+                for column in range(width):
+                    out[cell, column] = 0
             continue
         factor = steps * (limit / size if size > limit else 1.0)
         total = np.int64(0)
@@ -50,15 +46,54 @@ def grid_rows(
                 # Conversion rounds toward zero.
                 q = np.int64(values[cell, column] * factor)
                 out[cell, column] = q
-                total += q * q if squared else abs(q)
+                total += q * q
         while total > ceiling:
             total = np.int64(0)
             for cell in range(first, last):
                 for column in range(width):
-                    q = out[cell, column]
-                    q -= np.sign(q)
+                    q = _toward_zero(out[cell, column])
                     out[cell, column] = q
-                    total += q * q if squared else abs(q)
+                    total += q * q
+
+
+@njit(cache=True, nogil=True)
+def grid_absolute(
+    ptr: Any, values: Any, limit: float, steps: int, out: Any
+) -> None:
+    """The same by the L1 norm: sum |q| <= floor(steps*limit)."""
+    width = values.shape[1]
+    ceiling = np.int64(np.floor(steps * limit))
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        size = 0.0
+        for cell in range(first, last):
+            for column in range(width):
+                size += abs(values[cell, column])
+        if not np.isfinite(size):
+            for cell in range(first, last):
+                for column in range(width):
+                    out[cell, column] = 0
+            continue
+        factor = steps * (limit / size if size > limit else 1.0)
+        total = np.int64(0)
+        for cell in range(first, last):
+            for column in range(width):
+                q = np.int64(values[cell, column] * factor)
+                out[cell, column] = q
+                total += abs(q)
+        while total > ceiling:
+            total = np.int64(0)
+            for cell in range(first, last):
+                for column in range(width):
+                    q = _toward_zero(out[cell, column])
+                    out[cell, column] = q
+                    total += abs(q)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _toward_zero(q: int) -> int:
+    """One step nearer to zero."""
+    return q - (q > 0) + (q < 0)
 
 
 @njit(cache=True, nogil=True)

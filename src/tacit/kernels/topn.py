@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ Scores = NDArray[np.float32] | NDArray[np.float64]
 
 _RUN = 16
 """Scores that share one peak, about."""
+_FEW = 4
+"""Up to so many times the list's length, items are ranked all against all."""
 
 
 def top_n(
@@ -54,9 +57,9 @@ def top_n(
         )
     items = np.full((len(scores), n), -1, dtype=np.int32)
     values = np.full((len(scores), n), np.nan, dtype=scores.dtype)
-    _top_rows(
-        np.ascontiguousarray(scores), exclude_ptr, exclude_item, items, values
-    )
+    # What a person knows is hidden in the scores while her row is looked at.
+    rows = np.require(scores, requirements=["C", "W"])
+    _top_rows(rows, exclude_ptr, exclude_item, items, values)
     return items, values
 
 
@@ -66,7 +69,7 @@ def top_n_all(
     n: int,
     exclude_ptr: NDArray[np.int64],
     exclude_item: NDArray[np.uint32],
-    rows: int = 128,
+    rows: int = 256,
     threads: int = 1,
 ) -> NDArray[np.int32]:
     """Lists for all people, `rows` at a time: `score(start, stop)` gives the scores of one
@@ -85,11 +88,48 @@ def top_n_all(
         for start in starts:
             work(start)
         return lists
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with _pools().limit(limits=1), ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, starts))
     return lists
+
+
+@cache
+def _pools() -> Any:
+    """BLAS' own threads, looked for once: that takes a millisecond."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def same_for_all(
+    scores: NDArray[np.float64],
+    n: int,
+    exclude_ptr: NDArray[np.int64],
+    exclude_item: NDArray[np.uint32],
+) -> NDArray[np.int32]:
+    """`top_n_all` where everybody's scores are these, all of them finite: one order, and of
+    it what each person does not know."""
+    lists = np.full((len(exclude_ptr) - 1, n), -1, dtype=np.int32)
+    order = np.argsort(-scores, kind="stable").astype(np.int32)
+    _first_unknown(order, exclude_ptr, exclude_item, lists)
+    return lists
+
+
+@njit(cache=True, nogil=True)
+def _first_unknown(order: Any, ptr: Any, item: Any, lists: Any) -> None:
+    known = np.zeros(order.size, np.bool_)
+    for row in range(lists.shape[0]):
+        for k in range(ptr[row], ptr[row + 1]):
+            known[item[k]] = True
+        place = 0
+        for k in range(order.size):
+            if place == lists.shape[1]:
+                break
+            if not known[order[k]]:
+                lists[row, place] = order[k]
+                place += 1
+        for k in range(ptr[row], ptr[row + 1]):
+            known[item[k]] = False
 
 
 @njit(cache=True, nogil=True)
@@ -105,8 +145,10 @@ def _least(peak: Any, n: int) -> Any:
             finite += 1
             cut[0], cut[1] = min(cut[0], peak[k]), max(cut[1], peak[k])
     if finite < n:
-        cut[0] = -np.inf
-        return cut[0]
+        cut[0], cut[1] = -np.inf, 0
+        return np.nextafter(
+            cut[0], cut[1]
+        )  # which every score that counts reaches
     for _ in range(8):
         cut[2] = cut[0] + (cut[1] - cut[0]) / 2
         middle, reach = cut[2], np.int32(0)
@@ -135,22 +177,72 @@ def _top_rows(
 ) -> None:
     rows, columns = scores.shape
     n = items.shape[1]
-    row, peak = (
-        np.empty(columns, dtype=scores.dtype),
-        np.empty(-(-columns // _RUN), dtype=scores.dtype),
-    )
+    peak = np.empty(-(-columns // _RUN), dtype=scores.dtype)
+    longest = 0
     for r in range(rows):
-        row[:] = scores[r]
-        for x in range(exclude_ptr[r], exclude_ptr[r + 1]):
-            row[exclude_item[x]] = -np.inf
+        longest = max(longest, exclude_ptr[r + 1] - exclude_ptr[r])
+    hidden = np.empty(longest, dtype=scores.dtype)
+    runs = np.empty(peak.size + 1, dtype=np.int32)
+    chosen = np.empty(columns + 1, dtype=np.int32)
+    score = np.empty(_FEW * n, dtype=scores.dtype)
+    for r in range(rows):
+        row = scores[r]
+        known = exclude_item[exclude_ptr[r] : exclude_ptr[r + 1]]
+        for x in range(known.size):
+            hidden[x] = row[known[x]]
+            row[known[x]] = -np.inf
         _peaks(row, peak)
-        least, size = _least(peak, n), 0
-        best, place = values[r], items[r]
-        for k in range(peak.size):
-            if peak[k] >= least:  # few runs do
-                for j in range(k, columns, peak.size):
-                    if row[j] >= least and row[j] > -np.inf:
-                        size = _insert(best, place, size, row[j], j)
+        count = _reaching(row, peak, _least(peak, n), runs, chosen)
+        if count <= _FEW * n:
+            _by_rank(row, chosen[:count], score, items[r], values[r])
+        else:  # many equal scores
+            _by_insertion(row, chosen[:count], items[r], values[r])
+        # Backward: of an item named twice the first has the score.
+        for x in range(known.size - 1, -1, -1):
+            row[known[x]] = hidden[x]
+
+
+@njit(cache=True, nogil=True)
+def _reaching(row: Any, peak: Any, least: Any, runs: Any, chosen: Any) -> int:
+    """The items whose scores reach `least`, in `chosen`; how many there are. Every one is
+    written and only counted if it does: a branch that is hard to foresee takes longer."""
+    found = 0
+    for k in range(peak.size):
+        runs[found] = k
+        found += peak[k] >= least
+    count = 0
+    for run in range(found):  # few
+        for j in range(runs[run], row.size, peak.size):
+            chosen[count] = j
+            count += row[j] >= least
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _by_rank(
+    row: Any, chosen: Any, score: Any, items: Any, values: Any
+) -> None:
+    """The best of some items: each one's place is how many come before it."""
+    for k in range(chosen.size):
+        score[k] = row[chosen[k]]
+    for k in range(chosen.size):
+        mine, item = score[k], chosen[k]
+        rank = np.int32(0)
+        for j in range(chosen.size):
+            rank += np.int32(
+                (score[j] > mine) | ((score[j] == mine) & (chosen[j] < item))
+            )
+        if rank < items.size:
+            items[rank] = item
+            values[rank] = mine
+
+
+@njit(cache=True, nogil=True)
+def _by_insertion(row: Any, chosen: Any, items: Any, values: Any) -> None:
+    """The same for any number of items, one after the other."""
+    size = 0
+    for k in range(chosen.size):
+        size = _insert(values, items, size, row[chosen[k]], chosen[k])
 
 
 @njit(cache=True, nogil=True)
