@@ -48,6 +48,20 @@ def test_the_whole_budget_measures_popularity(method: str) -> None:
     assert np.corrcoef(arrays["weight"], true)[0, 1] > 0.99
 
 
+@pytest.mark.parametrize(("each", "paired"), [(3, False), (40, True)])
+def test_single_likes_have_pairs_where_a_person_has_many(
+    each: int, paired: bool
+) -> None:
+    """At the unit `rating` too, popularity is measured once more where likes are few."""
+    given = likes(900, each)
+    made = tacit.EASE(epsilon=2.0, unit="rating")
+    arrays = trial(made, given, users=given.n_users).shared.arrays
+    assert ("left" in arrays) == paired
+    if not paired:
+        true = np.bincount(given.item, minlength=ITEMS)
+        assert np.corrcoef(arrays["weight"], true)[0, 1] > 0.98
+
+
 def test_people_with_many_likes_have_their_gram() -> None:
     assert "left" in fitted("ease", 4.0, likes(3000, 40)).shared.arrays
 

@@ -148,6 +148,21 @@ def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> 
     assert np.mean(above) < ALLOWED
 
 
+def test_the_twin_of_bias_knows_what_new_people_think() -> None:
+    """What all people have in common is no taste: nobody without a rating may lack it."""
+    part = splits.make(invented(8), "people", seed=0, hold=150, fold_in=0.5)
+    nobody = part.fold_in.take(
+        np.zeros(len(part.fold_in), bool), drop_empty=False
+    )
+    new = replace(part, fold_in=nobody)
+    train = part.train
+    count = np.bincount(train.item, minlength=train.n_items)
+    mean = np.bincount(train.item, train.value, train.n_items) / count
+    told = mean[part.test.item]
+    by_item = float(np.sqrt(np.mean((told - part.test.value) ** 2)))
+    assert Data(new).twin("bias", "user") < by_item + SMALL
+
+
 def plain_ridge(part: Split, user: float = 5.0, item: float = 5.0) -> float:
     """The error of user and item biases by alternating ridge."""
     train = part.train

@@ -12,6 +12,7 @@ Tacit's own names come first, so that no package can put another method in their
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -86,12 +87,33 @@ def find(name: str) -> type[Method]:
     return _loaded(offered.pop())
 
 
+def names_of(given: object) -> tuple[str, ...]:
+    """Methods as a caller in Python names them: one name or several, with commas or in a
+    list. A class or an estimator is answered with its name."""
+    several = given.split(",") if isinstance(given, str) else given
+    if isinstance(several, type) or not isinstance(several, Iterable):
+        several = [several]
+    found = list[str]()
+    for each in several:
+        if isinstance(each, str):
+            found.append(each.strip())
+            continue
+        name = getattr(each, "name", None)
+        hint = f"give its name: {name!r}" if isinstance(name, str) else ""
+        raise SettingError(
+            f"methods are named by texts, not by a {type(each).__name__}",
+            remedy=hint or f"name some of {', '.join(names())}",
+        )
+    return tuple(found)
+
+
 def _unknown(name: str) -> SettingError:
     near = get_close_matches(name, names(), n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return SettingError(
         f"the method {name!r} is unknown",
-        remedy=f"{hint}the methods are: {', '.join(names())}",
+        remedy=f"{hint}the methods are: {', '.join(names())}; another package offers one by an "
+        f"entry point of the group {GROUP}",
     )
 
 

@@ -9,7 +9,7 @@ calibration instead, which is found when it is needed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tacit.asked import by_name, near
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
-from tacit.errors import SettingError
+from tacit.errors import ArgumentError, SettingError
 from tacit.methods.refine.known import Known
 from tacit.methods.verbs import Verbs
 from tacit.model.shared import Shared
@@ -173,7 +174,12 @@ class Method(What, How, Verbs, ABC):
     Settings: ClassVar[type[BaseSettings]] = Settings
     __signature__ = signature("settings")
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *by_place: Any, **given: Any) -> None:
+        if by_place:
+            raise ArgumentError(
+                f"{type(self).__name__} takes its arguments by name alone",
+                remedy=f"for example: {type(self).__name__}(epsilon=1)",
+            )
         for options in (What, How):
             mine = {
                 name: given.pop(name)
@@ -181,9 +187,32 @@ class Method(What, How, Verbs, ABC):
                 if name in given
             }
             options.__init__(self, **mine)
+        self._check_names(given)
         self._given = given
         for name, value in given.items():
             setattr(self, name, value)
+
+    def _check_names(self, given: Iterable[str]) -> None:
+        """Refuse a name that is neither an option nor a setting; values are checked by
+        `fit`."""
+        own = type(self).Settings
+        if own.model_config.get("extra") != "forbid":
+            return
+        for name in given:
+            if name not in own.model_fields:
+                hint = near(
+                    name, [*own.model_fields, *NAMES[What], *NAMES[How]]
+                )
+                known = ", ".join(sorted(own.model_fields))
+                rest = (
+                    f"its settings are: {known}"
+                    if known
+                    else f"{self.name} has no settings: leave it out"
+                )
+                raise ArgumentError(
+                    f"{self.name} has no setting {name!r}",
+                    remedy=f"{hint}{rest}",
+                )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A method is not frozen as its options are: it is told more by `set_params`."""
@@ -197,14 +226,6 @@ class Method(What, How, Verbs, ABC):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
-            known = (
-                ", ".join(sorted(type(self).Settings.model_fields)) or "none"
-            )
-            if first["type"] == "extra_forbidden":
-                raise SettingError(
-                    f"{self.name} has no setting {name!r}",
-                    remedy=f"its settings are: {known}",
-                ) from None
             raise SettingError(
                 f"the setting {name} of {self.name}: {first['msg']}"
             ) from None
@@ -223,12 +244,24 @@ class Method(What, How, Verbs, ABC):
 
     def __repr__(self) -> str:
         default = type(self)().get_params()
+        now = self.get_params()
         given = (
             f"{k}={v!r}"
-            for k, v in self.get_params().items()
+            for k, v in now.items()
             if k not in default or default[k] != v
         )
-        return f"{type(self).__name__}({', '.join(given)})"
+        told = f"{type(self).__name__}({', '.join(given)})"
+        if "model_" not in vars(self):
+            return told
+        then = vars(self).get("_fitted_with", now)
+        changed = [
+            f"{k}={then.get(k)!r}"
+            for k in {**then, **now}
+            if then.get(k) != now.get(k)
+        ]
+        if not changed:
+            return f"{told}, fitted"
+        return f"{told}, fitted before with {', '.join(changed)}"
 
     def form(self, calibration: Calibration) -> Form:
         """Who plans under this calibration."""
@@ -279,6 +312,7 @@ class Method(What, How, Verbs, ABC):
             return self.settings.model_dump()
         return self._form_of(public).used(public)
 
+    @by_name
     def fit(
         self,
         ratings: Any,
@@ -329,4 +363,5 @@ class Method(What, How, Verbs, ABC):
             layout=layout,
             duplicates=duplicates,
         )
+        self._fitted_with = self.get_params()
         return self

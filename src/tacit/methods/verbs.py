@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit.errors import SettingError
+from tacit.asked import by_name
+from tacit.errors import SettingError, UnfittedError
 from tacit.page import escaped
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Verbs:
     def fitted(self) -> Model:
         """The model, once `fit` has made it."""
         if "model_" not in vars(self):
-            raise SettingError(
+            raise UnfittedError(
                 "this model is not fitted yet", remedy="call fit first"
             )
         return self.model_
@@ -42,16 +44,45 @@ class Verbs:
         """What was promised, to whom, by which mechanism."""
         return self.fitted.statement
 
+    @property
+    def score(self) -> NoReturn:
+        """What a search of scikit-learn asks for unless it is given a scorer: refused before
+        the first of its fits is charged."""
+        raise SettingError(
+            "a recommender has no score of its own: a search would charge every fit",
+            remedy="choose settings by tacit.tune, which is charged once, or compare them by "
+            "tacit.evaluate, for the owner only; give scoring=FUNCTION to search all the same",
+        )
+
+    def __dir__(self) -> list[str]:
+        """All names that can be had."""
+        return [name for name in super().__dir__() if name != "score"]
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn (1.6 or newer) asks of an estimator; it is not imported before."""
+        tags = import_module("sklearn.utils")
+        return tags.Tags(
+            estimator_type=None,
+            target_tags=tags.TargetTags(required=False),
+            input_tags=tags.InputTags(two_d_array=False, dict=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` has made a model."""
+        return "model_" in vars(self)
+
     def _repr_html_(self) -> str:
         told = f"<p><code>{escaped(self)}</code></p>"
         if "model_" in vars(self):
             told += self.fitted._repr_html_()
         return told
 
+    @by_name
     def find(self, text: str) -> int | UnknownItem:
         """The row of an item by id, or by title with or without its year."""
         return self.fitted.find(text)
 
+    @by_name
     def recommend(
         self,
         ratings: OwnRatings | None = None,
@@ -68,22 +99,24 @@ class Verbs:
             ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
 
+    @by_name
     def predict(
         self, ratings: OwnRatings, items: Sequence[str] | None = None
-    ) -> Listed[Prediction | UnknownItem]:
+    ) -> Listed[Prediction]:
         """Expected ratings with standard errors, of all items unless some are named."""
         return self.fitted.predict(ratings, items)
 
-    def explain(
-        self, ratings: OwnRatings, item: str
-    ) -> Explanation | UnknownItem:
+    @by_name
+    def explain(self, ratings: OwnRatings, item: str) -> Explanation:
         """Which of a person's own ratings speak for this item, and how much."""
         return self.fitted.explain(ratings, item)
 
-    def similar(self, item: str, n: int = 10) -> Listed[Similar] | UnknownItem:
+    @by_name
+    def similar(self, item: str, n: int = 10) -> Listed[Similar]:
         """The items most like this one, closest first."""
         return self.fitted.similar(item, n)
 
+    @by_name
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
         self.fitted.save(path, overwrite=overwrite)

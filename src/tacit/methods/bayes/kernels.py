@@ -19,7 +19,7 @@ TILE = 32
 """Cells that are solved side by side: 16 take a seventh more time, 64 no less."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _solve_upper(system: Any, right: Any) -> None:
     """In place: the upper triangle of `system` becomes U with U'U = system, and `right`
     becomes U'^-1 right."""
@@ -42,7 +42,7 @@ def _solve_upper(system: Any, right: Any) -> None:
             right[b] -= line[b] * value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _gather(
     first: int,
     last: int,

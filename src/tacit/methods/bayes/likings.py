@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,29 +17,40 @@ from tacit.bound import Bound, CentredCells, Rows
 from tacit.bound.gram import EntryGram, FactorGram
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
+from tacit.methods.first_order.rounds import KEPT as SUMS_KEPT
 from tacit.methods.first_order.rounds import TINY
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.likings import KEPT, likings
 from tacit.methods.refine.spectrum_items import Profile, profile
+from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
 
 CLIP = 1.0
 """Of a rating less one's own mean."""
 SHRINK = 20
 """Fictitious ratings in that mean."""
-OFFSET = 10.0
-"""A person's products are weighted by 1/(|y|^2 + offset)."""
+OFFSET = 0.5
+"""A person's products are weighted by 1/(|y|^2 + offset). Small: the bound does not depend on
+it, and people of few ratings would otherwise add less than is paid for (10 in its place:
+docs/results/bayes.md)."""
 RESIDUAL_LIMIT = 2.0
 """Half the inner scale: clips residuals before one's own mean is taken."""
 GRID_STEPS = 2**12
 """At the unit `rating`: steps of the grid for a clip of 1."""
 VARIANCE = 0.45
 """Of such a clipped rating: a public rule."""
-SIGNAL = 0.05
+SIGNAL, SIGNAL_SPREAD = 0.05, 0.5
 """Variance of a common factor that must stand out of the noise for the covariance to be
-worth its share."""
+worth its share, and how far its logarithm may be off where there is little to lose."""
 USER_SENSITIVITY, RATING_SENSITIVITY = 0.7, 1.7
 """About those of the two bounds, for that judgement alone."""
+PROMISED = 2.0
+"""How many times what sums would gain a factor must promise that may not be there: with as much,
+people of three ratings each lost (docs/results/bayes.md)."""
+SUMS_SENSITIVITY = 2.2
+"""The same of item sums at the unit `rating`."""
+SCORES = np.array([NormalDist().inv_cdf((i + 0.5) / 16) for i in range(16)])
+"""Standard scores for which a factor is tried."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,9 @@ class LikingsRound:
         """Whether released weights say that the covariance would drown: then its share buys
         item sums.
 
-        `share_sd` is the noise sd that its share means at a sensitivity of 1.
+        `share_sd` is the noise sd that its share means at a sensitivity of 1. Where a factor
+        of the usual size would not stand out, one of another size still may: this is worth
+        the share if item sums would gain even less by it, as those of few items do.
         """
         seen = self.profile(state)
         whole_person = self.second.first.whole_person
@@ -119,7 +133,31 @@ class LikingsRound:
         sd = max(share_sd * sensitivity, TINY)
         white = 1 / np.sqrt(sd**2 + seen.sampling * seen.weight**2)
         signal = SIGNAL * KEPT * float((seen.weight**2 * white).sum())
-        return signal < 2 * sqrt(self.rows)
+        stands_out = signal / (2 * sqrt(self.rows))
+        if stands_out >= 1:
+            return False
+        hoped = hoped_of_factor(stands_out, state.level.count)
+        return hoped <= PROMISED * self._hoped_of_sums(state, share_sd)
+
+    def _hoped_of_sums(self, state: BayesState, share_sd: float) -> float:
+        """By how much one more release of item sums would lessen the variance of a rating."""
+        first = self.second.first
+        weight = state.weights.mean
+        spread = max(share_sd, TINY)
+        told: Floats | float = (SUMS_SENSITIVITY * spread) ** -2
+        if first.whole_person:
+            multiplier, clip = first.effort(state, spread)
+            told = (SUMS_KEPT * multiplier / (clip * spread)) ** 2
+        before = state.evidence.precision
+        people = first.sampling(state) / weight
+        with np.errstate(
+            divide="ignore"
+        ):  # nothing is known before the first sums
+            noise = 1 / (before * weight**2) + people
+        less = 1 / ((before + told) * weight**2) + people
+        unknown = state.effects.variance
+        after = 1 / (1 / unknown + np.maximum(1 / less - 1 / noise, 0.0))
+        return float(weight @ (unknown - after) / weight.sum())
 
     def profile(self, state: BayesState) -> Profile:
         """What each row of the matrix holds of its item."""
@@ -136,6 +174,16 @@ class LikingsRound:
         """The items that are rows, ascending; ties of weight go to the first."""
         order = np.argsort(-state.weights.mean, kind="stable")
         return np.sort(order[: self.rows])
+
+
+def hoped_of_factor(stands_out: float, count: float) -> float:
+    """By how much a common factor would lessen the variance of a rating of somebody with
+    `count` ratings, if one of variance `SIGNAL` is so many times as large as the noise."""
+    times = np.exp(SIGNAL_SPREAD * SCORES)
+    variance = SIGNAL * times
+    found = np.maximum(1 - (stands_out * times) ** -2.0, 0.0)
+    shown = count * variance / (count * variance + NOISE)
+    return float((variance * found * shown).mean())
 
 
 def _lengths(block: Block, rest: Floats, inside: NDArray[np.bool_]) -> Floats:

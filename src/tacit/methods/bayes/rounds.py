@@ -57,9 +57,13 @@ class SecondOrder:
         return np.minimum(np.arange(columns), 1)
 
     def grouped(self, state: BayesState) -> Grouped:
-        """The personal model, as the choice of how widely people differ asks for it."""
+        """The personal model, as the choice of how widely people differ asks for it. Learned
+        tastes are not widened: they were fitted to the very ratings that would speak for it."""
         model = self.last_model(state)
-        return Grouped(model, self.groups(model.loadings.shape[1]))
+        groups = self.groups(model.loadings.shape[1])
+        if state.tastes is NOT_YET:
+            return Grouped(model, groups)
+        return Grouped(model, groups, widest=1.0)
 
     def doubt(self, state: BayesState) -> Floats:
         """What is unknown of the loadings so far, by item."""

@@ -34,6 +34,8 @@ from tacit.methods.refine.choose import (
     NOMINAL,
     REACH,
     ROW_CLIP,
+    STEPS,
+    Shown,
     candidates,
     choose,
 )
@@ -52,6 +54,8 @@ class Grouped:
 
     model: GaussianModel
     groups: Groups
+    widest: float = STEPS[-1]
+    """How many times wider than the model says tastes may be chosen to be."""
 
 
 ModelOf = Callable[[AnyState], Grouped]
@@ -172,12 +176,26 @@ def choice_round(
             state.people,
             found.groups,
             found.model.noise,
+            shown(found, state),
         )
         return replace(state, choice=choice)
 
     bound = RowClip(ROW_CLIP, "l1" if first.pure else "l2")
     part = Part("gains", 1, bound, width=columns, share=share)
     return Round("choice", (part,), contribute, absorb)
+
+
+def shown(found: Grouped, state: FirstState) -> Shown:
+    """What a typical person's ratings show of each group of tastes."""
+    model = found.model
+    weight = state.weights.mean / state.weights.mean.sum()
+    told = state.level.count * weight * model.precision
+    tastes = {}
+    for group in np.unique(found.groups[found.groups > 0]):
+        rows = model.loadings[:, found.groups == group]
+        values = np.linalg.eigvalsh((rows.T * told) @ rows)
+        tastes[int(group)] = np.maximum(values, 0.0)
+    return Shown(tastes, 1.0 / float(told.sum()), found.widest)
 
 
 def widened(model: GaussianModel, state: FirstState) -> GaussianModel:

@@ -63,6 +63,9 @@ the place of the Gram: at 13 to 26 sets of many likes gain much, at 15 to 26 peo
 twelve likes neither gain nor lose, below 11 they lose (docs/results/covariance.md)."""
 CHANCE_LIKES = 60.0
 """Likes of a person at which as much of her row is taste as is chance, by that rule."""
+LEAST_TOLD_RATING = 12.0
+"""The same at the unit `rating`, where one like moves the Gram less the more likes a person has:
+splits 100 to 103 of six sets, docs/results/covariance.md."""
 ALONG_SHARE = 0.01
 """Of what the Gram takes, for how much of people's likes lies along popularity."""
 LEAST = {"user": 400.0, "rating": 60.0}
@@ -88,10 +91,14 @@ LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
 
 
+EVEN = 6
+"""Likes of a person up to which each of them counts fully."""
+
+
 class EaseSettings(BaseSettings):
     """What `ease` can be told."""
 
-    even: int = Field(6, ge=1)
+    even: int = Field(EVEN, ge=1)
     """People with up to this many likes count fully in the popularity; a busier person's
     weight is spread."""
     items: int | None = Field(None, ge=2)
@@ -110,7 +117,8 @@ class NoisyGram(Form):
         """Popularity, then the Gram; popularity alone where no pair would stand out."""
         settings = self.settings
         reach = people_by_noise(public)
-        size = min(settings.items or gram_size(public, reach), public.items)
+        size = settings.items or gram_size(public.unit, public.items, reach)
+        size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
             alone = (
                 "People x noise is too little for pairs of items to stand out: popularity "
@@ -127,7 +135,7 @@ class NoisyGram(Form):
         if public.unit == "user":
             rounds = (first, *whole_people(public, settings, size, rest))
         else:
-            rounds = (first, gram_round(public, settings, size, rest))
+            rounds = (first, *single_likes(public, settings, size, rest))
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
@@ -232,6 +240,24 @@ def gram_round(
     return Round("gram", (part,), contribute, absorb)
 
 
+def single_likes(
+    public: Public, settings: EaseSettings, size: int, share: float
+) -> tuple[Round, ...]:
+    """The Gram at the unit `rating`, or popularity once more where the likes of a person are too
+    few for pairs to stand out."""
+    reach = people_by_noise(public)
+
+    def drowns(state: EaseState) -> bool:
+        likes = float(state.weight.sum()) / state.people
+        return single_pairs_tell(likes, reach, size) < LEAST_TOLD_RATING
+
+    again = popularity_round(public, settings, share, "popularity again")
+    return (
+        gram_round(public, settings, size, share),
+        replace(again, instead="gram", chosen=drowns),
+    )
+
+
 def whole_people(
     public: Public, settings: EaseSettings, size: int, share: float
 ) -> tuple[Round, ...]:
@@ -253,11 +279,35 @@ def whole_people(
 
 
 def told_by_pairs(state: EaseState, reach: float, size: int) -> float:
-    """How far pairs stand out of the noise's spectrum: people x mu, times the share of a row
-    that is taste and not chance, which grows with its likes."""
+    """How far pairs stand out of the noise's spectrum, by what was released."""
     each = float(state.weight.sum()) / state.people
-    likes = each**2  # a person of n likes has n weights of 1/sqrt(n)
+    # A person of n likes has n weights of 1/sqrt(n).
+    return pairs_tell(each**2, reach, size)
+
+
+def pairs_tell(likes: float, reach: float, size: int) -> float:
+    """The same from the likes of a person: people x mu, times the share of a row that is taste
+    and not chance, which grows with its likes."""
     return reach * likes / (likes + CHANCE_LIKES) / float(np.sqrt(size))
+
+
+def single_pairs_tell(likes: float, reach: float, size: int) -> float:
+    """The same at the unit `rating`: one of n likes moves the Gram by about 1/sqrt(n)."""
+    return pairs_tell(likes, reach, size) * float(np.sqrt(max(likes, 0.0)))
+
+
+def foreseen_pairs(
+    unit: str, people: float, items: int, likes: float, mu: float
+) -> float:
+    """What the rules above will say of a public shape, before anything is released: 0 where
+    popularity takes all, else how much pairs tell in times of what they have to."""
+    reach = people * mu
+    size = gram_size(unit, items, reach)
+    if reach < LEAST[unit] or size < 2:
+        return 0.0
+    if unit == "user":
+        return pairs_tell(likes, reach, size) / LEAST_TOLD
+    return single_pairs_tell(likes, reach, size) / LEAST_TOLD_RATING
 
 
 def common_of(state: EaseState, size: int) -> Common:
@@ -338,11 +388,11 @@ def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:
     return np.asarray(weight / np.sqrt(BUSY * each + OFFSET))
 
 
-def gram_size(public: Public, reach: float) -> int:
+def gram_size(unit: str, items: int, reach: float) -> int:
     """How many items the Gram covers: as many as the noise allows."""
-    whole_person = public.unit == "user"
-    part = public.items // (4 if whole_person else 2)
-    most = max(2, min(public.items, max(LEAST_COVERED, part)))
+    whole_person = unit == "user"
+    part = items // (4 if whole_person else 2)
+    most = max(2, min(items, max(LEAST_COVERED, part)))
     if reach == inf:
         return most
     wanted = 1.5 * reach ** (2 / 3) if whole_person else 0.45 * reach

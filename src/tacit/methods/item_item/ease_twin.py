@@ -22,10 +22,12 @@ MOST_ITEMS = 4000
 """The most liked items that speak for each other."""
 LEAST_LIKES = 10
 """Of an item among these, beyond those that the settings are chosen on."""
-TRIED_ITEMS, TRIED_PEOPLE = 1000, 500
-"""The same, and people held back at most, where the settings are chosen."""
+TRIED_ITEMS, TRIED_PEOPLE = 1000, 1000
+"""The same, and people held back at most, where the settings are chosen: of fewer items so many
+times more people, for the same work. 500 people of one or two likes do not tell ways apart
+(100 Netflix films: popularity was chosen, and private fits found more)."""
 HIDDEN = 0.2
-"""Of the likes of people held back."""
+"""Of the likes of people held back, at least one and not all, as `per_person` splits them."""
 FOLDS = 3
 """Everybody is held back once, where that many people are few."""
 PLACES = 20
@@ -58,6 +60,8 @@ class Way:
     rank: int = RANK
     less: float = 0.0
     """Scores are divided by this power of popularity, as those of the private `ease` are."""
+    liked: float = 0.0
+    """Every like speaks for what is liked most, too: so much, in times of an average weight."""
 
 
 WAYS = (
@@ -75,8 +79,13 @@ WAYS = (
         Way(power, 0.5, mean, RANK, 0.15)
         for power, mean in product((0.0, 0.5, 1.0), (0.6, 1.5, 4.0))
     ),
+    *(
+        Way(power, 0.5, mean, RANK, 0.0, liked)
+        for power, mean, liked in product((0.5, 1.0), (4.0, 30.0), (0.3, 1.0))
+    ),
 )
-"""Those that are tried; low ranks where likes are few, and most of a spectrum is chance."""
+"""Those that are tried; low ranks where likes are few, and most of a spectrum is chance; with
+popularity where they are so few that most items were never liked together."""
 POPULARITY = len(WAYS)
 """Stands for lists of what is liked most, which is tried beside them."""
 
@@ -147,8 +156,11 @@ class _Gram:
 
 def _weights(gram: _Gram, way: Way) -> LowRankEase:
     own = np.maximum(gram.own, 1e-3 * max(float(gram.own.mean()), 1e-9))
-    loadings = np.ascontiguousarray(gram.loadings[:, : way.rank])
+    rank = way.rank - 1 if way.liked else way.rank
+    loadings = np.ascontiguousarray(gram.loadings[:, :rank])
     made = ease(loadings, way.own * own + way.mean * own.mean())
+    if way.liked:
+        return _with_popularity(made, gram.likes, way.liked)
     if not way.less:
         return made
     likes = np.maximum(gram.likes, LEAST_LIKED)
@@ -156,22 +168,37 @@ def _weights(gram: _Gram, way: Way) -> LowRankEase:
     return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
 
 
+def _with_popularity(
+    made: LowRankEase, likes: Floats, times: float
+) -> LowRankEase:
+    """One more factor, the same for every like."""
+    usual = _size(made) / len(likes)
+    share = likes / max(float(np.sqrt((likes**2).mean())), TINY)
+    one = np.ones((len(likes), 1), np.float32)
+    popular = (times * usual * share).astype(np.float32)[:, None]
+    return LowRankEase(
+        np.hstack([made.left, one]), np.hstack([made.right, popular])
+    )
+
+
 def _best(likes: Any) -> list[Way]:
     """The ways that find most of the likes that were hidden of people held back, best first;
-    none where no weights find as much as popularity does."""
+    of those with popularity where no weights find as much as it does."""
     rng = np.random.default_rng(SEED)
     length = np.asarray(likes.sum(axis=1)).ravel()
     able = rng.permutation(np.flatnonzero(length >= 2))
     if len(able) < FOLDS:
         return [WAYS[0]]
     folds = np.array_split(able, FOLDS)
-    if len(able) > FOLDS * TRIED_PEOPLE:
-        folds = [able[:TRIED_PEOPLE]]
+    most = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
+    if len(able) > FOLDS * most:
+        folds = [able[:most]]
     found = np.sum([_recalls(likes, held, rng) for held in folds], axis=0)
     order = np.argsort(-found, kind="stable").tolist()
+    best = [WAYS[each] for each in order if each != POPULARITY]
     if order[0] == POPULARITY:
-        return []
-    return [WAYS[each] for each in order if each != POPULARITY][:BLENDED]
+        best = [way for way in best if way.liked]
+    return best[:BLENDED]
 
 
 def _recalls(
@@ -182,7 +209,7 @@ def _recalls(
     kept = np.ones(likes.shape[0], bool)
     kept[held] = False
     seen = likes[held].toarray() > 0
-    hidden = seen & (rng.random(seen.shape) < HIDDEN)
+    hidden = _hidden(seen, rng)
     given = (seen & ~hidden).astype(np.float32)
     grams = dict[float, _Gram]()
     told = list[float]()
@@ -194,6 +221,17 @@ def _recalls(
     count = np.asarray(likes[kept].sum(axis=0), np.float64).ravel()
     popular = np.tile(count, (len(held), 1))
     return [*told, _found(popular, given, hidden)]
+
+
+def _hidden(
+    seen: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Some of everybody's likes."""
+    likes = seen.sum(axis=1)
+    many = np.clip(np.rint(HIDDEN * likes), 1, np.maximum(likes - 1, 1))
+    drawn = np.where(seen, rng.random(seen.shape), np.inf)
+    rank = drawn.argsort(axis=1).argsort(axis=1)
+    return np.asarray(seen & (rank < many[:, None]))
 
 
 def _found(score: Floats, given: Floats, hidden: NDArray[np.bool_]) -> float:

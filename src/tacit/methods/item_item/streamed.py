@@ -88,7 +88,8 @@ class StreamedEase(EASE):
         settings = self.settings
         assert isinstance(settings, EaseSettings)
         reach = people_by_noise(public)
-        size = min(settings.items or gram_size(public, reach), public.items)
+        size = settings.items or gram_size(public.unit, public.items, reach)
+        size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
             rounds: tuple[Round, ...] = (
                 steadily(popularity_round(public, settings, 1.0)),

@@ -88,9 +88,13 @@ def _pass(known: Items, people: People, noise: float) -> float:
     known.covariance[:, 0, 0] = unknown
     noise = max(told.error(known) / len(people.value), LEAST_NOISE)
     there = people.there
-    moment = told.moment * there + PRIOR_PEOPLE * np.eye(len(told.moment))
-    values, vectors = np.linalg.eigh(moment / (there + PRIOR_PEOPLE))
     loadings = known.mean[:, 1:].copy()
+    # What people have in common belongs to the items: somebody without a rating has taste 0.
+    common = told.tastes.sum(axis=0) / there
+    known.mean[:, 0] += loadings @ common
+    moment = (told.moment - np.outer(common, common)) * there
+    moment += PRIOR_PEOPLE * np.eye(len(moment))
+    values, vectors = np.linalg.eigh(moment / (there + PRIOR_PEOPLE))
     known.spread = known.regress().diagonal().copy()
     known.mean[:, 1:] = loadings @ (vectors * np.sqrt(values)) @ vectors.T
     return noise

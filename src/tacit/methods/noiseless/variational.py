@@ -92,6 +92,14 @@ class Items:
         self.covariance = whole.T @ self.covariance @ whole
         self.slopes = self.slopes @ whole
 
+    def take_up(self, common: Floats) -> None:
+        """Tastes are `common` less: what they all have of it becomes part of the effects."""
+        whole = np.eye(1 + len(common))
+        whole[1:, 0] = common
+        self.mean = self.mean @ whole
+        self.covariance = whole.T @ self.covariance @ whole
+        self.slopes = self.slopes @ whole
+
     def regress(self) -> Floats:
         """The regression of now; returned is the covariance of what it leaves."""
         design = self.design
@@ -311,7 +319,9 @@ def _pass(known: Items, people: People, noise: float) -> float:
     """People, then items, then spread and regression; returned is the noise."""
     told = people.told(known, noise)
     noise = learn_items(known, told, noise, len(people.value))
-    settle(known, told.moment)
+    common = told.tastes.sum(axis=0) / people.there
+    known.take_up(common)
+    settle(known, told.moment - np.outer(common, common))
     return noise
 
 

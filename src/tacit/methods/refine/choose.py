@@ -5,9 +5,10 @@ Each person predicts each of her ratings from her others under every candidate (
 for each group of loadings) and reports how much less or more she errs than under the
 default, and how many of her errors lie within the default's own 80 % interval. The sum of
 these rows, each clipped to `ROW_CLIP` in L2, is one small release: sensitivity `ROW_CLIP`
-at unit `user` and twice that at `rating`, where one cell may replace the whole row. A
-candidate replaces the default only if its advantage stands out of the noise, so that with
-few people or little budget the default stays.
+at unit `user` and twice that at `rating`, where one cell may replace the whole row. Another
+personal level replaces the default only if its advantage stands out of the noise. For every
+other group the candidates are three points of a curve, from which follows how widely tastes
+vary, with a prior at the default: so with few people or little budget the default stays.
 
 Guarantee: every function of this module reads released numbers and public constants only;
 it is post-processing.
@@ -15,11 +16,15 @@ it is post-processing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 ROW_CLIP = 0.3
 """Norm of one person's row."""
@@ -38,7 +43,16 @@ LEVEL_STEPS = (0.45, 2.2)
 STEPS = (0.0, 0.5, 2.0)
 """Multipliers tried for every other group: 0 takes it out."""
 STANDS_OUT = 2.5
-"""In standard deviations of the noise."""
+"""In standard deviations of the noise: another personal level."""
+CLIPPED, CLIPPED_SD = 0.3, 0.6
+"""What clipping leaves of gains, and its spread as a share of itself. This and the next two
+were chosen on 64 fits of other shapes than MovieLens' (splits 100: docs/results/bayes.md)."""
+WIDER_SD = 0.7
+"""Prior spread of the variance of tastes around what the default says, as a share of it."""
+UNLIKE = 0.0005
+"""Standard deviation of a gain from the curve that is fitted."""
+LEAST_KEPT = 0.1
+"""Of what clipping leaves, in units of `CLIPPED`: less is not believed."""
 TOO_NOISY = 0.03
 """Standard deviation of an average gain above which no gain is believed: real ones are of
 this size at most."""
@@ -46,6 +60,18 @@ NOISE_FLOOR = 0.1
 """The least variance of a rating around the personal model: nobody is that predictable."""
 COVER_BELOW, COVER_ABOVE = -0.4, 0.19
 """Bounds of how far the covered share is believed to be from nominal."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a typical person's ratings show of tastes, under the default."""
+
+    tastes: Mapping[int, Floats]
+    """By group: information over that of the prior, along each axis of it."""
+    each: float
+    """Variance of one of her ratings around the model, over their number."""
+    widest: float = STEPS[-1]
+    """The largest multiplier of a group."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +99,22 @@ def choose(
     people: float,
     groups: NDArray[np.int64],
     noise: float,
+    shown: Shown,
 ) -> Choice:
     """The choice from the released sum of rows; `noise` is the variance that the default
     assumed."""
     gains, sd = np.asarray(released, dtype=np.float64) / people, sd / people
     scales = np.ones(len(groups))
-    best: dict[int, float] = {}
-    for (group, step), value in zip(_trials(groups), gains[:-1], strict=True):
-        if sd < TOO_NOISY and value < min(
-            best.get(group, 0.0), -STANDS_OUT * sd
-        ):
-            best[group] = float(value)
-            scales[groups == group] = step
+    told: dict[int, list[float]] = {}
+    for (group, _), value in zip(_trials(groups), gains[:-1], strict=True):
+        told.setdefault(group, []).append(float(value))
+    for group, values in told.items() if sd < TOO_NOISY else ():
+        if group == 0:
+            found = _stands_out(values, sd)
+        else:
+            found = _width(values, sd, shown.tastes[group], shown.each)
+            found = min(found, shown.widest)
+        scales[groups == group] = found
     off = float(
         np.clip(
             _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT),
@@ -96,6 +126,41 @@ def choose(
     return Choice(
         scales * np.sqrt(found / noise), found
     )  # the ratio of prior to noise is what was compared
+
+
+def _stands_out(gains: list[float], sd: float) -> float:
+    """The step of the personal level with the best gain, if that is beyond the noise."""
+    best = int(np.argmin(gains))
+    return LEVEL_STEPS[best] if gains[best] < -STANDS_OUT * sd else 1.0
+
+
+def _width(gains: list[float], sd: float, shown: Floats, each: float) -> float:
+    """The multiplier of fewest errors, from noisy gains at `STEPS`.
+
+    Where ratings tell l of a taste, the multiplier s lets k = s^2 l/(1 + s^2 l) of it be
+    believed. If tastes vary w times as much as the default says, errors are in proportion to
+    sum of w l (1 - k)^2 + k^2, least at s^2 = w. So the three gains are linear in two unknown
+    numbers, what clipping leaves and that times w - 1; both have normal priors.
+    """
+
+    def errors(scale: float) -> Floats:
+        believed = scale**2 * shown / (1.0 + scale**2 * shown)
+        missed = float((shown * (1.0 - believed) ** 2).sum())
+        return np.array([missed + float((believed**2).sum()), missed])
+
+    columns = np.array([errors(step) - errors(1.0) for step in STEPS])
+    columns *= CLIPPED * each
+    # As rows of one system, each in its own standard deviations: whatever was released, and
+    # however large, it has an answer.
+    trust = 1.0 / sqrt(sd**2 + UNLIKE**2)
+    prior = 1.0 / np.array([CLIPPED_SD, WIDER_SD])
+    rows = np.vstack([trust * columns, np.diag(prior)])
+    right = np.concatenate([trust * np.array(gains), prior * [1.0, 0.0]])
+    if not (np.isfinite(rows).all() and np.isfinite(right).all()):
+        return 1.0
+    kept, more = np.linalg.lstsq(rows, right)[0]
+    wider = 1.0 + more / max(float(kept), LEAST_KEPT)
+    return float(np.sqrt(np.clip(wider, 0.0, STEPS[-1] ** 2)))
 
 
 def _beyond(told: float, sd: float) -> float:
