@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from forecast_lists import LIST_EPSILONS, lists
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.data.splits import Split, per_person, per_rating
+from tacit.data.splits import per_rating
 from tacit.evaluation.cells import run_cells
 from tacit.evaluation.invent import Nature, Shape, draw_nature, invent
 from tacit.evaluation.sweep import measure
@@ -39,23 +40,15 @@ UNITS = {
     "bayes": ("user", "rating"),
     "ease": ("user", "rating"),
 }
-CODE = {"bias": 2, "covariance-svd": 2, "als": 2, "bayes": 2, "ease": 3}
+CODE = {"bias": 2, "covariance-svd": 2, "als": 2, "bayes": 2, "ease": 4}
 """Raised where a change to a method makes its kept runs stale."""
-TWIN_CODE = {"bias": 3, "covariance-svd": 3, "als": 3, "bayes": 3, "ease": 6}
+TWIN_CODE = {"bias": 3, "covariance-svd": 3, "als": 3, "bayes": 3, "ease": 8}
 LIKE_BAYES = ("als", "covariance-svd")
 """Their twins are that of `bayes` without features, number by number; and no twin depends on
 the unit."""
 GRAM = ("covariance-svd", "ease")
 MOST_GRAM = 4000
 """Items: the twin of a method with a matrix of items by items takes minutes above it."""
-LIKED = 0.75
-"""Of the way from the lowest rating to the highest: 4 on a scale of 1 to 5."""
-HELD_PART, HELD = 4, 3000
-"""Lists: one person in so many is held out of a fit, and at most so many people."""
-ASKED = 1500
-SPLITS = (2, 3)
-"""A share of recall is the mean over splits: so many that this number of people is asked, at
-least and at most so many. One split of a few hundred people moves it by .02 to .05."""
 INVENTED = 42
 MOST_RATINGS = {True: 3e5, False: 1.5e5}
 """Of an invented population: of the six, and of others."""
@@ -215,16 +208,19 @@ def keys(
                         "method": method,
                         "unit": unit,
                         "features": features,
-                        "epsilons": None if twins else epsilons_of(one),
+                        "epsilons": None if twins else epsilons_of(one, method),
                         "code": (TWIN_CODE if twins else CODE)[method],
                     }
         if twins and features_of(one, "bayes") == (True,):
             yield plain_twin(one)
 
 
-def epsilons_of(told: dict[str, Any]) -> list[float]:
+def epsilons_of(told: dict[str, Any], method: str) -> list[float]:
     """All of them on sets that are judged and on parts of the smallest; every second one on
-    the others, because what is peculiar to a population is so at all of them."""
+    the others, because what is peculiar to a population is so at all of them. Lists turn
+    from popularity to pairs at once, and are quick: all that are judged."""
+    if method == "ease":
+        return list(LIST_EPSILONS)
     name = told["name"]
     if name in PARTS or name.startswith(("six", "ml-100k")):
         return list(EPSILONS)
@@ -266,7 +262,9 @@ def work(common: Any, key: Any) -> dict[str, Any]:
         return facts | {"measured": None, "seconds": None}
     began = time.process_time()
     if method == "ease":
-        found = _lists(ratings, key)
+        name = key["population"]["name"]
+        judged = name in PARTS or name.startswith("six")
+        found = lists(ratings, _methods(key), judged=judged)
     else:
         found = _errors(ratings, items if key["features"] else None, key)
     return facts | found | {"seconds": time.process_time() - began}
@@ -276,31 +274,6 @@ def top_share(ratings: Ratings) -> float:
     """Of all ratings, the share on the most rated tenth of the items."""
     rated = np.sort(np.bincount(ratings.item, minlength=ratings.n_items))
     return float(rated[-max(1, len(rated) // 10) :].sum() / rated.sum())
-
-
-def _lists(ratings: Ratings, key: Any) -> dict[str, Any]:
-    schema = ratings.schema
-    least = schema.low + LIKED * (schema.high - schema.low)
-    liked = ratings.take(ratings.value >= least)
-    liked = replace(liked, schema=replace(schema, positive=least))
-    hold = min(HELD, liked.n_users // HELD_PART)
-    many = int(np.clip(-(-ASKED // hold), *SPLITS))
-    made = [per_person(liked, hold, 0.8, seed) for seed in range(many)]
-    found = [[_recall(make, split) for split in made] for make in _methods(key)]
-    train = made[0].train
-    return {
-        "measured": [float(np.mean(each)) for each in found],
-        "over_splits": found,
-        "people": train.n_users,
-        "liked": len(train) / train.n_users,
-    }
-
-
-def _recall(make: Any, split: Split) -> float:
-    model = trial(make, split.train, users=split.train.n_users)
-    found = measure(model, split, lists=True)["recall@20"]
-    assert found is not None
-    return found
 
 
 def _errors(

@@ -3,6 +3,7 @@
     python benchmarks/forecast_check.py check RUNS             every set left out in turn
     python benchmarks/forecast_check.py choices RUNS           the same for what `choose` names
     python benchmarks/forecast_check.py tables RUNS OUT.json   both, for docs/results/forecast.json
+    python benchmarks/forecast_check.py lists RUNS OUT.json    the part of it on lists alone
 
 RUNS is the folder of `benchmarks/forecast.py`. Everything is fitted again without the set that
 is left out, with all parts of it; the six invented shapes are never fitted to.
@@ -13,13 +14,23 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from forecast import DELTA, EPSILONS
-from forecast_fit import KINDS, MUS, kinds, load, loud_of, names, told_of
+from forecast_fit import (
+    KINDS,
+    MUS,
+    fitted_to,
+    kinds,
+    load,
+    loud_of,
+    names,
+    told_of,
+)
 
 from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
@@ -50,9 +61,10 @@ def _left(
     name: str, kind: Kind, mine: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     method, unit = name.split()
-    fitted = [run for run in mine if not run["set"].startswith("six")]
+    fitted = fitted_to(name, mine)
     rows: list[dict[str, Any]] = []
-    whole = told_of(name, kind, fitted, loud_of(name, fitted))
+    all_of_them = loud_of(name, kind, fitted)
+    whole = told_of(name, kind, fitted, all_of_them)
     for left in (*PUBLIC, "six"):
         asked = [run for run in mine if run["set"].startswith(left)]
         if not asked:
@@ -61,7 +73,8 @@ def _left(
         if left != "six":
             others = [run for run in fitted if run["set"] != left]
             start = whole.surface.scales
-            model = told_of(name, kind, others, loud_of(name, others), start)
+            loud = loud_of(name, kind, others, all_of_them)
+            model = told_of(name, kind, others, loud, start)
         points = points_of(method, unit, kind, asked, MUS)
         for place, value in enumerate(points.values):
             run = asked[points.groups[place]]
@@ -92,6 +105,30 @@ def _left(
     return rows
 
 
+def lists(folder: Path, out: Path, commit: str) -> None:
+    """The part of docs/results/forecast.json on lists: both ways to ask, all else stays."""
+    chosen = [name for name in names() if name.split()[0] in LISTS]
+    told = json.loads(out.read_text())
+    rows = []
+    with ProcessPoolExecutor(2) as pool:
+        asked = [
+            pool.submit(check, folder, kind, [name])
+            for kind in ("cost", "known")
+            for name in chosen
+        ]
+        for one in asked:
+            rows += one.result()
+    _tell(rows)
+    told["lists"] = _made("Lists, sets left out", "lists", commit) | {
+        "cells": [
+            {k: row[k] for k in ("kind", *STORED)}
+            for row in rows
+            if row["whole"]
+        ]
+    }
+    out.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+
+
 def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
     """What is measured at the epsilons that `choose` names, for sets left out: inside what it
     printed? Between the epsilons that were run the measured error is interpolated."""
@@ -100,19 +137,26 @@ def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
     for name in chosen:
         method, unit = name.split()
         mine = [run for run in runs if run["of"] == name]
-        fitted = [run for run in mine if not run["set"].startswith("six")]
+        fitted = fitted_to(name, mine)
         kept = kinds(name)
-        loud = loud_of(name, fitted)
-        whole = {kind: told_of(name, kind, fitted, loud) for kind in kept}
+        whole = {
+            kind: told_of(name, kind, fitted, loud_of(name, kind, fitted))
+            for kind in kept
+        }
         for run in mine:
             if run["name"] not in PUBLIC and run["set"][:3] != "six":
                 continue
             models = whole
             if run["name"] in PUBLIC:
                 others = [one for one in fitted if one["set"] != run["set"]]
-                loud = loud_of(name, others)
                 models = {
-                    kind: told_of(name, kind, others, loud, one.surface.scales)
+                    kind: told_of(
+                        name,
+                        kind,
+                        others,
+                        loud_of(name, kind, others),
+                        one.surface.scales,
+                    )
                     for kind, one in whole.items()
                 }
             for how, got in _named(method, unit, run, models):
@@ -266,7 +310,7 @@ def _line(label: str, found: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("verb", choices=["check", "choices", "tables"])
+    parser.add_argument("verb", choices=["check", "choices", "tables", "lists"])
     parser.add_argument("runs", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--kind", choices=KINDS, help="of a check")
@@ -276,6 +320,8 @@ def main() -> None:
     chosen = args.only.split(",")
     if args.verb == "check":
         _tell(check(args.runs, args.kind, chosen))
+    elif args.verb == "lists":
+        lists(args.runs, args.out, args.commit)
     elif args.verb == "tables":
         tables(args.runs, args.out, args.commit, chosen)
     else:

@@ -18,8 +18,9 @@ import numpy as np
 from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
 from scipy.optimize import minimize
 
-from tacit.evaluation.excess import Loud, LoudLists
+from tacit.evaluation.excess import Loud
 from tacit.evaluation.kriging import Scales, fit_scales
+from tacit.evaluation.listed import LoudLists
 from tacit.evaluation.told import (
     LISTS,
     CostLaw,
@@ -32,11 +33,13 @@ from tacit.evaluation.told import (
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
-KINDS: tuple[Kind, ...] = ("cost", "error", "plain")
+KINDS: tuple[Kind, ...] = ("cost", "known", "error", "plain")
 EARLIER = 2
 """The code of twins of `bayes`, `als` and `covariance-svd` that may stand in."""
 ROBUST = 0.3
 """About how far the closed form is off: what is farther counts less than its square."""
+SHORTER, NEAR_STEPS = 0.3, 60
+"""First steps, and how many, where constants are looked for near those of more runs."""
 DROPPED = ("seconds", "ratings", "name")
 """Not stored."""
 
@@ -71,6 +74,8 @@ def load(folder: Path) -> list[dict[str, Any]]:
         if answer["measured"] is None:
             continue
         twin = _twin(beside, twins, earlier, answer["measured"])
+        if twin is None and method == "ease":
+            twin = _best_private(name, private)
         if twin is None:
             continue
         each = answer["ratings"] / answer["people"]
@@ -89,8 +94,16 @@ def load(folder: Path) -> list[dict[str, Any]]:
                 "seconds": answer["seconds"],
                 "ratings": answer["ratings"],
             }
+            | _floor(answer, twin)
         )
     return runs
+
+
+def _floor(answer: dict[str, Any], twin: float) -> dict[str, float]:
+    """Of lists: what popularity finds without noise, as a share of what the twin finds."""
+    if "popular" not in answer:
+        return {}
+    return {"floor": round(float(np.mean(answer["popular"])) / twin, 5)}
 
 
 def _spread_out(
@@ -115,25 +128,52 @@ def _twin(
     return max(found, *measured) if beside[1] == "ease" else found
 
 
-def loud_of(name: str, runs: list[dict[str, Any]]) -> Loud | LoudLists:
-    """The constants of the closed form that leave least of the costs."""
+def _best_private(name: str, private: Any) -> float | None:
+    """For the twin of lists, where none was run: the best private cell of either unit, which
+    was within .02 of it elsewhere, or popularity."""
+    found = [
+        private[name, "ease", unit, False][1]
+        for unit in UNITS["ease"]
+        if (name, "ease", unit, False) in private
+    ]
+    if len(found) < len(UNITS["ease"]):
+        return None
+    cells = [value for one in found for value in one["measured"]]
+    return max(*cells, float(np.mean(found[0]["popular"])))
+
+
+def loud_of(
+    name: str,
+    kind: Kind,
+    runs: list[dict[str, Any]],
+    near: Loud | LoudLists | None = None,
+) -> Loud | LoudLists:
+    """The constants of the closed form that leave least of the costs; of lists others where
+    what popularity finds is known. From scratch, or in a few steps from those of more runs."""
     method, unit = name.split()
-    points = points_of(method, unit, "cost", runs, MUS)
+    kind = "known" if kind == "known" else "cost"
+    points = points_of(method, unit, kind, runs, MUS)
     made, start, steps = _begin(method)
 
     def left(logs: Any) -> float:
-        found = points.values - closed(CostLaw("cost", made(*logs)), points)
+        found = points.values - closed(CostLaw(kind, made(*logs)), points)
         far = float(((logs - start) ** 2).sum())
         return float(np.sqrt(found**2 + ROBUST**2).sum() + 0.1 * far)
 
+    begin, shorter = start, 1.0
+    if near is not None:
+        begin, shorter = np.array(astuple(near)[: len(start)]), SHORTER
     best = minimize(
         left,
-        start,
+        begin,
         method="Nelder-Mead",
         options={
-            "initial_simplex": np.vstack([start, start + np.diag(steps)]),
+            "initial_simplex": np.vstack(
+                [begin, begin + shorter * np.diag(steps)]
+            ),
             "xatol": 0.02,
             "fatol": 0.02,
+            "maxiter": None if near is None else NEAR_STEPS,
         },
     )
     return made(*(round(float(one), 3) for one in best.x))
@@ -142,7 +182,8 @@ def loud_of(name: str, runs: list[dict[str, Any]]) -> Loud | LoudLists:
 def _begin(method: str) -> tuple[Any, Any, Any]:
     """The form of the constants, where they are looked for, and first steps."""
     if method in LISTS:
-        return LoudLists, np.array([1.0, 2.0, -0.3, 1.0]), [0.5, 0.5, 0.2, 0.3]
+        start = np.array([0.5, 1.8, 1.3, 0.1, -0.3, 1.0])
+        return LoudLists, start, [0.5, 0.3, 0.3, 0.2, 0.2, 0.3]
     if method == "bias":
         return Loud, np.array([0.3]), [0.5]
     return Loud, np.array([0.3, 3.0, -0.1]), [0.5, 1.0, 0.2]
@@ -173,7 +214,18 @@ def names() -> list[str]:
 
 
 def kinds(name: str) -> tuple[Kind, ...]:
-    return ("cost", "plain") if name.split()[0] in LISTS else KINDS
+    if name.split()[0] in LISTS:
+        return ("cost", "known", "plain")
+    return ("cost", "error", "plain")
+
+
+def fitted_to(name: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Runs of a method but those of the six."""
+    return [
+        run
+        for run in runs
+        if run["of"] == name and not run["set"].startswith("six")
+    ]
 
 
 def clock(runs: list[dict[str, Any]]) -> list[float]:
@@ -197,17 +249,14 @@ def fit(folder: Path, out: Path, chosen: list[str], *, timed: bool) -> None:
     surfaces: dict[str, Any] = stored["surfaces"]
     kept = [run for run in stored["runs"] if run["of"] not in chosen]
     for name in chosen:
-        mine = [
-            run
-            for run in runs
-            if run["of"] == name and not run["set"].startswith("six")
-        ]
+        mine = fitted_to(name, runs)
         if timed:
             stored["seconds"][name] = clock(mine)
-        loud = loud_of(name, mine)
-        stored["loud"][name] = list(astuple(loud))
         surfaces[name] = {}
         for kind in kinds(name):
+            loud = loud_of(name, kind, mine)
+            label = f"{name} known" if kind == "known" else name
+            stored["loud"][label] = list(astuple(loud))
             scales = told_of(name, kind, mine, loud).surface.scales
             sizes = (
                 scales.departure,

@@ -1,6 +1,7 @@
 """From a table to a model at sizes past memory: seconds and peak memory of each command.
 
     python benchmarks/scale.py run FOLDER --ratings 1e8 --people 480189 --items 17770
+    python benchmarks/scale.py run FOLDER --films --ratings 1e8 --people 480189 --items 17770
     python benchmarks/scale.py show      # writes docs/results/scale.md from scale.json
 
 FOLDER gets the table (`benchmarks/scale_made.py`) and the pack, and keeps them. Every command is
@@ -54,14 +55,20 @@ def run(asked: argparse.Namespace) -> None:
     """Make what is not there, then pack and fit."""
     folder: Path = asked.folder
     folder.mkdir(exist_ok=True)
+    films = folder / "films"
     table, pack = folder / "ratings.csv", folder / "ratings.tacit"
     env = dict(os.environ, TACIT_HOME=str(folder / "home"))
     size = ["--ratings", str(asked.ratings), "--people", str(asked.people)]
     size += ["--items", str(asked.items)]
     made = Path(__file__).with_name("scale_made.py")
     steps: dict[str, dict[str, float]] = {}
+    if asked.films:
+        # Read as they are, without a pack.
+        pack = films
+        size.append("--films")
     if not table.exists() and not pack.exists():
-        subprocess.run([sys.executable, made, table, *size], check=True)
+        out = films if asked.films else table
+        subprocess.run([sys.executable, made, out, *size], check=True)
     tacit = [sys.executable, "-m", "tacit"]
     memory = ["--memory", asked.memory]
     people = ["--users", str(int(asked.people))]
@@ -80,10 +87,12 @@ def run(asked: argparse.Namespace) -> None:
             words += ["--out", out]
         steps[method] = measured([*tacit, *words], env)
         print(json.dumps({method: steps[method]}), flush=True)
-    add(asked, pack.stat().st_size, steps)
+    add(asked, None if asked.films else pack.stat().st_size, steps)
 
 
-def add(asked: argparse.Namespace, size: int, steps: dict[str, Any]) -> None:
+def add(
+    asked: argparse.Namespace, size: int | None, steps: dict[str, Any]
+) -> None:
     """The numbers beside those that are there."""
     told = {"runs": []}
     if NUMBERS.exists():
@@ -112,6 +121,14 @@ def add(asked: argparse.Namespace, size: int, steps: dict[str, Any]) -> None:
     )
     NUMBERS.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
     show()
+
+
+def read_from(each: dict[str, Any]) -> str:
+    """What the commands of a run were given."""
+    if each["pack_bytes"] is None:
+        return "Read from a text file for each film, as the Netflix Prize had them."
+    share = each["pack_bytes"] / each["ratings"]
+    return f"The pack has {share:.2f} bytes a rating."
 
 
 def page(told: dict[str, Any]) -> str:
@@ -144,8 +161,7 @@ def page(told: dict[str, Any]) -> str:
             "",
             (
                 f"`--memory {each['memory']}`, {each['cores']} cores ({each['machine']}), {busy}; "
-                f"commit {each['commit']}, {each['date']}. The pack has "
-                f"{each['pack_bytes'] / each['ratings']:.2f} bytes a rating."
+                f"commit {each['commit']}, {each['date']}. {read_from(each)}"
             ),
             *([each["note"]] if "note" in each else []),
             "",
@@ -180,6 +196,7 @@ def main() -> None:
     asked.add_argument("--items", type=int, default=50_000)
     asked.add_argument("--memory", default="6GB")
     asked.add_argument("--methods", default="bias,bayes")
+    asked.add_argument("--films", action="store_true")
     asked.add_argument("--busy", action="store_true")
     given = parser.parse_args()
     show() if given.kind == "show" else run(given)

@@ -1,6 +1,9 @@
 """Seeded ratings as skewed as those of the Netflix Prize, of any size, written as csv.
 
     python benchmarks/scale_made.py OUT.csv --ratings 1e9 --people 5e6 --items 50000
+    python benchmarks/scale_made.py FOLDER --films --ratings 1e8 --people 480189 --items 17770
+
+With `--films` a file for each item, in the layout of the Netflix Prize.
 
 Ratings of a person: a lognormal whose mean is 2.2 times its median (Netflix: 209 and 96);
 popularity of an item: a lognormal whose mean is ten times its median (5,655 and 561). Values are
@@ -23,6 +26,8 @@ ITEM_SKEW = sqrt(2 * log(5655 / 561))
 TASTES = 5
 WINDOW = 12_000_000
 """Rows that are shuffled together."""
+DAY = "2005-01-01"
+"""Of every rating in the layout of the Netflix Prize: nothing that is measured here asks for it."""
 
 
 def alias(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -127,16 +132,37 @@ def write(out: Path, ratings: int, people: int, items: int, seed: int) -> int:
     return rows
 
 
+def write_films(
+    out: Path, ratings: int, people: int, items: int, seed: int
+) -> int:
+    """A folder with a file for each item that was rated; how many ratings there are."""
+    import polars as pl
+
+    out.mkdir(parents=True)
+    parts = [
+        pl.DataFrame({"user": user, "item": item, "rating": value})
+        for user, item, value in windows(ratings, people, items, seed)
+    ]
+    table = pl.concat(parts).sort("item")
+    table = table.with_columns(day=pl.lit(DAY))
+    for (item,), film in table.group_by("item", maintain_order=True):
+        with (out / f"mv_{item:07d}.txt").open("wb") as file:
+            file.write(f"{item}:\n".encode())
+            film.drop("item").write_csv(file, include_header=False)
+    return len(table)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--films", action="store_true")
     parser.add_argument("--ratings", type=float, default=1e9)
     parser.add_argument("--people", type=float, default=5e6)
     parser.add_argument("--items", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    rows = write(
+    rows = (write_films if asked.films else write)(
         asked.out,
         int(asked.ratings),
         int(asked.people),

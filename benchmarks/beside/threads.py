@@ -50,7 +50,7 @@ def tastes(data: ours.Data, threads: int) -> ours.Run:
 
 def bounded(data: ours.Data, threads: int) -> ours.Run:
     """Rows of 11 columns clipped, put on the grid and added up, each thread its own sum."""
-    from tacit.kernels.rows import add_rows, grid_rows
+    from tacit.kernels.rows import add_rows, grid_squared
 
     ptr = data["ptr"]
     rows = np.random.default_rng(0).standard_normal((len(data["item"]), 11))
@@ -59,8 +59,8 @@ def bounded(data: ours.Data, threads: int) -> ours.Run:
     def work(a: int, b: int) -> None:
         cells = slice(int(ptr[a]), int(ptr[b]))
         sums = np.zeros((int(data["items"]), 11), np.int64)
-        grid_rows(
-            ptr[a : b + 1] - ptr[a], rows[cells], 1.0, 65536, True, out[cells]
+        grid_squared(
+            ptr[a : b + 1] - ptr[a], rows[cells], 1.0, 65536, out[cells]
         )
         add_rows(data["item"][cells], out[cells], sums)
 

@@ -3,8 +3,9 @@ look at private ratings for nothing."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
-from math import exp, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tacit.evaluation.forecast import forecast
 from tacit.evaluation.overlap import Overlaps, _shared, overlaps
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
+from tacit.ledger.account.odds import odds_times
 
 SHAPE = PublicShape("bayes", "user", 6000, 2000, 80.0)
 
@@ -47,6 +49,16 @@ def test_a_goal_out_of_reach_is_said_to_be(told):
     assert "No epsilon" in found.page()
 
 
+def test_a_large_epsilon_is_called_a_promise_on_paper(told):
+    found = solve(told, 0.3)
+    assert "on paper" not in found.page()
+    *others, last = found.candidates
+    found = replace(found, candidates=(*others, replace(last, epsilon=20.0)))
+    page = found.page()
+    assert "a promise on paper" in page
+    assert page.count('class="card warn"') == 1
+
+
 def test_what_the_twin_reaches_is_the_base_of_the_cost(told):
     found = solve(told, 0.9, twin=0.85)
     one = found.candidates[1]
@@ -58,7 +70,7 @@ def test_what_the_twin_reaches_is_the_base_of_the_cost(told):
 def test_what_an_attacker_gains_follows_from_epsilon_and_delta(told):
     for one in solve(told, 0.93).candidates:
         mu = gaussian_mu(one.epsilon, 1e-6)
-        assert one.odds_times == pytest.approx(exp(one.epsilon))
+        assert one.odds_times == odds_times(one.epsilon, 1e-6)
         assert one.ten == pytest.approx(epsilon_at(sqrt(10) * mu, 1e-6))
         assert 0.5 < one.best_guess < 1
         assert f"{100 * one.best_guess:.1f} times in a hundred" in one.words

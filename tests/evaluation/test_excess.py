@@ -12,14 +12,11 @@ from tacit.evaluation.excess import (
     NATURE,
     RESIDUAL,
     Loud,
-    LoudLists,
     excess,
-    found,
 )
 from tacit.evaluation.invent import popularity
 
 SHAPE = (2000, 150, 30.0)
-LISTS = LoudLists(1.5, 2.0, -0.3, 1.0)
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
@@ -61,16 +58,3 @@ def test_tastes_cost_more_where_people_tell_more_of_them():
         for each in (3.0, 20.0, 100.0)
     ]
     assert more == sorted(more)
-
-
-def test_lists_lose_nothing_without_noise_and_nearly_all_under_much():
-    people, items, each = SHAPE
-    for mu, low, high in ((1e6, 0.999, 1.0), (1e-5, 0.0, 0.01)):
-        recall, twin = found("user", people, items, each, mu, LISTS)
-        assert low <= recall / twin <= high
-
-
-def test_a_short_catalogue_is_listed_by_popularity_alone():
-    for items, least in ((20, 0.999), (40, 0.6)):
-        popular = found("user", 1e9, items, 2.0, 1.0, LoudLists(0, 0, -9, 1.0))
-        assert least <= popular[0] <= 1.0

@@ -13,6 +13,7 @@ from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import Prepared
 from tacit.evaluation.sweep import SweepTask
+from tacit.evaluation.tables import _between
 from tacit.fitting.run import trial
 from tacit.methods.baselines.bias import Bias
 
@@ -133,3 +134,11 @@ def test_what_is_measured_does_not_depend_on_threads(
     one = measured(model.personal, on)
     more = measured(model.personal, on, threads=threads)
     assert one.to_json() == more.to_json()
+
+
+def test_deciles_are_numpys_to_the_last_bit() -> None:
+    shares = np.arange(1, 10) / 10
+    for size in (1, 2, 7, 101):
+        values = np.random.default_rng(size).exponential(size=size)
+        told = _between(np.sort(values), shares)
+        np.testing.assert_array_equal(told, np.quantile(values, shares))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.prepared import Prepared, item_sums
+from tacit.evaluation.prepared import Prepared
 from tacit.model.person.base import Cells, Own, PersonalModel, Reason
 
 Floats = NDArray[np.float64]
@@ -58,10 +58,17 @@ class Simple(PersonalModel):
             return told
         from tacit.kernels.rows import shrunk_means
 
-        rest = cells.value - self.level[cells.item]
+        level = self.level
+        # Mostly everybody's level is one number.
+        flat = bool(np.all(level == level[:1]))
+        rest = cells.value - (level[:1] if flat else level[cells.item])
         shift = np.empty(len(cells.ptr) - 1)
         shrunk_means(cells.ptr, rest, SHRINK, np.inf, shift)
         return told + np.repeat(shift, np.diff(cells.ask_ptr))
+
+    def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
+        """All questions at once; how sure an answer is, is not known."""
+        return self.predict_cells(cells), np.full(len(cells.ask_item), np.nan)
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
@@ -74,7 +81,7 @@ class Simple(PersonalModel):
 def baseline(name: str, on: Prepared) -> Simple:
     """The simple answer of this name, learned from what is trained on."""
     train = on.split.train
-    sums = item_sums(train)
+    sums = on.sums
     mean = float(sums.sum()) / max(len(train), 1)
     flat = np.full(train.n_items, mean)
     shrunk = mean + (sums - mean * on.counts) / (on.counts + SHRINK)

@@ -26,6 +26,7 @@ from tacit.whole import whole
 
 Key = Mapping[str, Any]
 Answer = dict[str, Any]
+"""Plain JSON, or objects that have it (`to_json`); from a file it comes back as JSON."""
 Work = Callable[[Any, Key], Answer]
 """From what all cells share and one key to that cell's answer; a function of a module, so
 that another process finds it."""
@@ -95,7 +96,9 @@ class KeptCells:
         if self.folder is None:
             return
         target = self.folder / name_of(key)
-        text = json.dumps({"key": _plain(key), "answer": answer}, indent=1)
+        text = json.dumps(
+            {"key": _plain(key), "answer": answer}, indent=1, default=_told
+        )
         remedy = "make room there, and start again: kept cells are not repeated"
         with whole(target, private=True, durable=True, remedy=remedy) as file:
             file.write(text.encode() + b"\n")
@@ -105,6 +108,11 @@ def name_of(key: Key) -> str:
     """A file's name from everything that the key says."""
     text = json.dumps(_plain(key), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS] + ".json"
+
+
+def _told(part: Any) -> Any:
+    """A part of an answer that is no plain JSON says itself how it is told."""
+    return part.to_json()
 
 
 def _plain(key: Key) -> Any:

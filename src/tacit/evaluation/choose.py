@@ -4,7 +4,7 @@ for somebody. Reads no private data and spends nothing."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import asinh, exp, log, sqrt
+from math import asinh, log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from tacit.evaluation.told import OFFSET
 from tacit.ledger.account.attacker import in_words
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
+from tacit.ledger.account.odds import odds_times
 
 if TYPE_CHECKING:
     import polars
@@ -215,7 +216,7 @@ def candidate(
         chance=got,
         line=line,
         expected=expected(told, line, twin),
-        odds_times=exp(epsilon),
+        odds_times=odds_times(epsilon, told.delta),
         best_guess=guess,
         ten=epsilon_at(sqrt(RELEASES) * mu, told.delta),
         words=in_words(unit, guess),

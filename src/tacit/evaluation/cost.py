@@ -28,9 +28,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import Loud, LoudLists
+from tacit.evaluation.excess import Loud
 from tacit.evaluation.kriging import Scales
+from tacit.evaluation.listed import LoudLists
 from tacit.evaluation.told import (
+    COSTS,
     LIST_OFFSET,
     LISTS,
     OFFSET,
@@ -86,8 +88,10 @@ def forecasts(asked: PublicShape) -> bool:
 
 def cost(asked: PublicShape, mu: float) -> NineInTen:
     """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
-    twin's. `mu` is the budget in the currency that adds (`gaussian_mu`)."""
-    return as_read(asked.method, "cost", _ends(asked, mu, "cost"))
+    twin's, surer where `asked.floor` is known. `mu` is the budget in the currency that adds
+    (`gaussian_mu`)."""
+    kind: Kind = "cost" if asked.floor is None else "known"
+    return as_read(asked.method, kind, _ends(asked, mu, kind))
 
 
 def error(
@@ -116,7 +120,7 @@ def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:
 def as_read(method: str, kind: Kind, ends: Matrix) -> NineInTen:
     """From the kriged scale to the scale that people read. A cost is measured on one split
     with noise drawn once, so that no interval is narrower than that allows."""
-    if kind != "cost":
+    if kind not in COSTS:
         return NineInTen(*(float(end) for end in np.exp(ends)))
     lists = method in LISTS
     offset, nothing = (LIST_OFFSET, 1.0) if lists else (OFFSET, 0.0)
@@ -142,7 +146,8 @@ def _told(method: str, unit: str, kind: Kind) -> ToldCost:
     fitted = stored["surfaces"][name][kind]
     runs = [run for run in stored["runs"] if run["of"] == name]
     scales = Scales(tuple(fitted["lengths"]), *fitted["sizes"])
-    kept = stored["loud"][name]
+    loud_by = stored["loud"]
+    kept = loud_by.get(f"{name} {kind}", loud_by[name])
     loud = LoudLists(*kept) if method in LISTS else Loud(*kept)
     points = points_of(method, unit, kind, runs, stored["mus"])
     return told(points, method, kind, scales, loud)

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.data.given import as_catalogue, read_already
+from tacit.asked import by_name, check_named, check_swept, count, number, text
+from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
@@ -22,20 +24,23 @@ from tacit.evaluation.sweep import SweptCells, run
 from tacit.fitting.known import METHODS as KNOWING
 from tacit.fitting.known import check_public
 from tacit.fitting.publish import book_evaluation
-from tacit.methods import DEFAULT, DEFAULT_POSITIVE
+from tacit.methods import DEFAULT, DEFAULT_POSITIVE, names_of
+from tacit.rounds.bar import teller
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
+    from tacit.data.reading.columns import Columns
     from tacit.fitting.order import Order
     from tacit.units import Unit
 
 __all__ = ["Evaluation", "evaluate"]
 
 
+@by_name
 def evaluate(
-    ratings: Ratings,
+    ratings: Any,
     methods: str | Sequence[str] | None = None,
     epsilons: float | Sequence[float] = (1.0,),
     *,
@@ -65,10 +70,18 @@ def evaluate(
     population: str = "default",
     ledger: str | None = None,
     owner_only: bool = False,
-    progress: Report | None = None,
+    progress: Report | bool | None = None,
+    epsilon: float | Sequence[float] | None = None,
+    scale: tuple[float, float] | None = None,
+    positive: float | bool | None = None,
+    columns: Columns | None = None,
+    layout: str | None = None,
 ) -> Evaluation:
     """Fit every combination of methods, units, calibrations, epsilons and swept settings on
     every split, and judge it on ratings that were held back. NOT PRIVATE.
+
+    `ratings` is what `tacit.read` gives or what it takes, with `scale`, `positive`, `columns`
+    and `layout` as `fit` has them; `epsilon` is another name for `epsilons`.
 
     `split`: `time` or a date for one cut of time for everybody, `90/10` for a random share
     (which lets the future in), `probe`, or `people`. `public` are people whose ratings are
@@ -76,13 +89,24 @@ def evaluate(
     file for each fit, so that an evaluation that was ended goes on where it was. `progress`
     is told (done, total, seconds left).
     """
-    ratings = read_already(ratings)
+    if epsilon is not None:
+        epsilons = epsilon
+    _check_kinds(split, seeds, hold, listed, settings, sweep)
+    catalogue = as_catalogue(items, columns)
+    ratings = as_ratings(
+        ratings,
+        items=None if catalogue is None else catalogue,
+        scale=scale,
+        positive=positive,
+        columns=of_ratings(columns),
+        layout=layout,
+    )
     if users is not None:
         ratings = replace(ratings, schema=ratings.schema.declare(users))
     likes = ratings.schema.positive is not None
     grid = Grid(
-        _several(methods or (DEFAULT_POSITIVE if likes else DEFAULT)),
-        _several(epsilons),
+        names_of(methods or (DEFAULT_POSITIVE if likes else DEFAULT)),
+        _budgets(epsilons),
         _several(units) if units is not None else (None,),
         _several(calibrations),
         dict(sweep or {}),
@@ -112,10 +136,10 @@ def evaluate(
     asked.check(ratings.schema.users, likes=likes)
     return asked.run(
         ratings,
-        as_catalogue(items),
+        catalogue,
         out=out,
         processes=processes,
-        progress=progress,
+        progress=teller(progress),
         owner_only=owner_only,
     )
 
@@ -257,6 +281,33 @@ def _alone(arm: Arm, processes: int) -> Arm:
         return arm
     each = max((cpu_count() or 1) // processes, 1)
     return replace(arm, options=dict(arm.options) | {"threads": each})
+
+
+def _check_kinds(
+    split: object,
+    seeds: object,
+    hold: object,
+    listed: object,
+    settings: object,
+    sweep: object,
+) -> None:
+    """Arguments of another kind than their names say, which Python lets through."""
+    if split is not None:
+        text("split", split, 'give "90/10", "time", "people", or a date')
+    for name, value in (("seeds", seeds), ("hold", hold), ("listed", listed)):
+        count(name, value)
+    check_named("settings", settings)
+    check_swept(sweep)
+
+
+def _budgets(given: Any) -> tuple[float, ...]:
+    remedy = "give a number above 0, or a list such as [0.1, 1, 10]"
+    if given is None or isinstance(given, str):
+        raise SettingError(f"epsilons is {given!r}, not numbers", remedy=remedy)
+    found = tuple(number("epsilons", each, remedy) for each in _several(given))
+    if not found:
+        raise SettingError("epsilons names no value", remedy=remedy)
+    return found
 
 
 def _several(given: Any) -> tuple[Any, ...]:

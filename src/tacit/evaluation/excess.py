@@ -28,8 +28,6 @@ Matrix = NDArray[np.float64]
 
 SLICES = 200
 """Of the items by popularity, that are looked at as one each."""
-LISTED = 20.0
-"""Items of a list that is judged."""
 NATURE = Nature()
 RESIDUAL = NATURE.noise**2 + 0.13
 """What is left of a rating beside all that is known, with what whole steps and ends of the
@@ -55,7 +53,7 @@ def excess(
 ) -> float:
     """RMSE above the twin's on a scale of width 4. `mu` is the budget in the currency that
     adds, `each` the ratings of a person."""
-    chance, share = _slices(items)
+    chance, share = slices(items)
     rated = people * each * chance
     whole = each if unit == "user" else 1.0
     noise = whole / (mu * rated) ** 2
@@ -69,45 +67,6 @@ def excess(
             10**loud.tastes * noise / known[:, None],
         )
     return sqrt(ERROR**2 + float(share @ lost)) - ERROR
-
-
-@dataclass(frozen=True)
-class LoudLists:
-    """The same for lists of likes, as logs to base 10."""
-
-    counts: float
-    """Noise of how often an item was liked."""
-    pairs: float
-    """Noise of which items are liked together, as if it were of the items themselves."""
-    gain: float
-    """What likes together find beyond popularity, in times of what it leaves."""
-    few: float
-    """Likes at which a person is known by half."""
-
-
-def found(
-    unit: str,
-    people: float,
-    items: int,
-    each: float,
-    mu: float,
-    loud: LoudLists,
-) -> tuple[float, float]:
-    """Recall at 20 with noise and without. The twenty most liked items find what is theirs;
-    of the rest likes together find a share, as far as a person's likes tell of them; and of
-    both what stands out of the noise is left."""
-    chance, share = _slices(items)
-    liked = people * each * chance
-    whole = each if unit == "user" else 1.0
-    noise = whole / (mu * liked) ** 2
-    first = np.minimum(np.cumsum(share / chance), LISTED)
-    listed = np.diff(first, prepend=0.0) * chance
-    popular = float(listed.sum())
-    known = each / (each + 10**loud.few)
-    beyond = (1 - popular) * min(10**loud.gain * known, 1.0)
-    counts = float(listed @ (1 / (1 + 10**loud.counts * noise)))
-    pairs = float(share @ (1 / (1 + 10**loud.pairs * noise)))
-    return counts + beyond * pairs, popular + beyond
 
 
 def _lost(drawn: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:
@@ -129,7 +88,7 @@ def _tastes(each: float, times: float) -> tuple[Matrix, Matrix]:
 
 
 @cache
-def _slices(items: int) -> tuple[Matrix, Matrix]:
+def slices(items: int) -> tuple[Matrix, Matrix]:
     """The chance of one item of each slice, and of all its items together."""
     chance = popularity(items, NATURE)
     parts = np.array_split(chance, min(SLICES, items))

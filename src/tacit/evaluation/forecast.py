@@ -47,6 +47,9 @@ class Forecast:
     spread: float | None
     """RMSE of a person's own mean, in points of the scale, where something public says it."""
     lines: tuple[ForecastLine, ...]
+    popular_share: float | None = None
+    """Of lists: recall of what is liked most as a share of the twin's, where something public
+    says it."""
 
     @property
     def metric(self) -> str:
@@ -71,6 +74,7 @@ class Forecast:
             "ratings_each": self.each,
             "features": self.features,
             "spread": self.spread,
+            "popular_share": self.popular_share,
             "row": [
                 {
                     "epsilon": line.epsilon,
@@ -135,6 +139,7 @@ def forecast(
         *scale,
         spread,
         (),
+        asked.floor,
     )
     lines = tuple(_line(bare, epsilon) for epsilon in sorted(set(epsilons)))
     return Forecast(**(vars(bare) | {"lines": lines}))
@@ -153,6 +158,7 @@ def _line(told: Forecast, epsilon: float) -> ForecastLine:
             told.items,
             min(each, told.items),
             told.features,
+            told.popular_share,
         )
         for each in guesses
     ]

@@ -63,6 +63,12 @@ class HeldBack:
             fixed or splits.is_date(self.split)
         )
 
+    @property
+    def asks_when(self) -> bool:
+        """Whether anything here looks at the times of ratings."""
+        by_time = self.folds is None and not self.lets_the_future_in
+        return self.days or by_time
+
     def key(self) -> dict[str, Any]:
         """All that an answer depends on, but for the seed."""
         held = self.split == "people"

@@ -68,16 +68,20 @@ def paired(
             pulls.append(-other.pull())
     if not values:
         return None
-    return _around(values, np.concatenate(rows), np.concatenate(pulls))
+    row, pull = np.concatenate(rows), np.concatenate(pulls)
+    return _around(values, row, pull, twice=others is not None)
 
 
 def _around(
-    values: list[float], row: NDArray[np.int64], pull: Floats
+    values: list[float], row: NDArray[np.int64], pull: Floats, *, twice: bool
 ) -> Interval:
+    """`twice`: a person may stand in a run more than once."""
     runs = len(values)
     mean = float(np.mean(values))
-    each = np.bincount(row, pull) / runs
-    people = int((np.bincount(row) > 0).sum())
+    each, people = pull, len(row)
+    if runs > 1 or twice:
+        each = np.bincount(row, pull) / runs
+        people = int((np.bincount(row) > 0).sum())
     if people < 2:
         return Interval(mean)
     over_people = float(each @ each)

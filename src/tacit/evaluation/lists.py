@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.evaluation.baselines import Simple
 from tacit.evaluation.prepared import Prepared
-from tacit.kernels.topn import top_n_all
+from tacit.kernels.topn import same_for_all, top_n_all
 from tacit.model.person.base import PersonalModel
 
 Floats = NDArray[np.float64]
@@ -21,6 +22,8 @@ def lists_of(personal: PersonalModel, on: Prepared, longest: int) -> Lists:
     """The list of every listed person, without what she has rated; places that no item is
     left for are -1."""
     own = on.own
+    if isinstance(personal, Simple) and personal.score is not None:
+        return same_for_all(personal.score, longest, own.ptr, own.item)
     values = on.own_inner
 
     def score(start: int, stop: int) -> Floats:
@@ -42,7 +45,7 @@ def looks(
     rated; 0 is alike, 1 is twice). Over all: coverage, the share of the catalogue in any
     list."""
     bits = -np.log2(on.share)
-    taste = _own_share(on)
+    taste = on.own_share
     each: dict[str, NDArray[Any]] = {}
     whole: dict[str, float | None] = {}
     for place in places:
@@ -59,19 +62,6 @@ def looks(
         distinct = len(np.unique(shown[filled]))
         whole[f"coverage@{place}"] = distinct / max(on.own.n_items, 1)
     return each, whole
-
-
-def _own_share(on: Prepared) -> Floats:
-    """The mean popularity of what each listed person rated; of all ratings for who has
-    none."""
-    own = on.own
-    counts = np.diff(own.ptr)
-    usual = float(on.share @ on.counts) / max(int(on.counts.sum()), 1)
-    person = np.repeat(np.arange(len(counts)), counts)
-    total = np.bincount(person, on.share[own.item], len(counts))
-    return np.where(
-        counts > 0, total / np.maximum(counts, 1), max(usual, 1e-12)
-    )
 
 
 def overlap(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from tacit.evaluation.metrics import Ranking
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import FIFTHS, Prepared
 from tacit.hidden import shapes
-from tacit.model.person.base import Cells, Own, PersonalModel
+from tacit.model.person.base import Own, PersonalModel
 
 if TYPE_CHECKING:
     from tacit.data.schema import Schema
@@ -171,21 +170,18 @@ def measured(
 
 
 def _answers(
-    personal: PersonalModel, cells: Cells, threads: int
+    personal: PersonalModel, on: Prepared, threads: int
 ) -> tuple[Floats, Floats | None]:
-    """All predictions; people over threads, about as many own ratings in each piece."""
-    people = len(cells.ptr) - 1
-    cuts = np.linspace(0, len(cells.item), max(threads, 1) + 1)
-    edges = np.unique([0, *np.searchsorted(cells.ptr, cuts[1:-1]), people])
-    if len(edges) < 3:
-        return personal.predict_cells_error(cells)
-    with ThreadPoolExecutor(len(edges) - 1) as pool:
-        found = list(
-            pool.map(
-                lambda ends: personal.predict_cells_error(cells.rows(*ends)),
-                pairwise(edges.tolist()),
-            )
-        )
+    """All predictions; people over threads, some at a time."""
+
+    def told(ends: tuple[int, int]) -> tuple[Floats, Floats | None]:
+        return personal.predict_cells_error(on.cells(*ends))
+
+    shares = on.shares(threads)
+    if len(shares) == 1:
+        return told(shares[0])
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        found = list(pool.map(told, shares))
     errors = [sd for _, sd in found if sd is not None]
     mean = np.concatenate([each for each, _ in found])
     return mean, np.concatenate(errors) if len(errors) == len(found) else None
@@ -196,7 +192,7 @@ def _predictions(
 ) -> dict[str, NDArray[Any]]:
     test = on.split.test
     schema = test.schema
-    mean, sd = _answers(personal, on.cells, threads)
+    mean, sd = _answers(personal, on, threads)
     predicted = schema.middle + schema.unit_width * mean
     error = np.clip(predicted, schema.low, schema.high) - test.value
     whole = np.isfinite(error).all()
@@ -214,7 +210,7 @@ def _predictions(
         "squared": _by_person(squared, starts),
         "absolute": _by_person(absolute, starts),
         "cdf": _cdf(absolute, schema),
-        "fifth_errors": _by_fifth(on.fifth[test.item], squared, absolute),
+        "fifth_errors": _by_fifth(on.asked_fifth, squared, absolute),
     }
     if sd is None:
         predicted, sd = _tried(personal, on)
@@ -283,13 +279,13 @@ def _inside(mean: Floats, sd: Floats, on: Prepared) -> dict[str, NDArray[Any]]:
 
 def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
     """Means and standard errors for the first people who are asked; NaN for all others."""
-    cells = on.cells
-    mean = np.full(len(cells.ask_item), np.nan)
+    test = on.split.test
+    mean = np.full(len(test), np.nan)
     sd = mean.copy()
     for row in on.asked[:TRIED].tolist():
         own: Own
-        own, ask = cells.person(row)
-        first = int(cells.ask_ptr[row])
+        own, ask = on.cells(row, row + 1).person(0)
+        first = int(test.ptr[row])
         told = slice(first, first + len(ask))
         all_mean, all_sd = personal.predict(own)
         mean[told], sd[told] = all_mean[ask], all_sd[ask]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import count, number
+from tacit.asked import by_name, count, number
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue
 from tacit.data.schema import LIKES, Schema
@@ -22,7 +23,7 @@ from tacit.evaluation.overlap import (
 )
 from tacit.evaluation.worth import Outlook, foretold, worth
 from tacit.fitting.check import check
-from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find
+from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -34,6 +35,7 @@ ANY_EPSILON = 1.0
 """A forecast is of a row; a method must be asked for at some epsilon."""
 
 
+@by_name
 def plan(
     method: str | None = None,
     *,
@@ -44,16 +46,21 @@ def plan(
     scale: tuple[float, float] = (1.0, 5.0),
     positive: float | bool | None = None,
     spread: float | None = None,
+    popular_share: float | None = None,
     row: tuple[float, ...] = ROW,
     **options: Any,
 ) -> Outlook:
     """What a budget buys, before it is spent: noise, cost, what an attacker gains.
 
     `items` is a count, a public catalogue, or what `tacit.read_items` takes; `each` the mean
-    number of ratings a person and `spread` the RMSE of a person's own mean, where something
-    public says them. `options` are those of a method, such as `unit` and `delta`. Reads no
+    number of ratings a person, `spread` the RMSE of a person's own mean and `popular_share`, for
+    lists, recall of the most liked items as a share of the twin's, where something public says
+    them. `options` are those of a method, such as `unit` and `delta`. Reads no
     data and spends nothing.
     """
+    _check_shape(each, spread)
+    for one in row if isinstance(row, Iterable) else [row]:
+        number("row", one, "give epsilons, such as row=(0.5, 1, 2)")
     made = find(_named(method, positive))(epsilon=epsilon, **options)
     return worth(
         made,
@@ -61,10 +68,12 @@ def plan(
         catalogue_of(items),
         each=each,
         spread=spread,
+        popular_share=popular_share,
         epsilons=tuple(row),
     )
 
 
+@by_name
 def choose(
     method: str | None = None,
     *,
@@ -77,6 +86,7 @@ def choose(
     scale: tuple[float, float] = (1.0, 5.0),
     positive: float | bool | None = None,
     spread: float | None = None,
+    popular_share: float | None = None,
     twin: float | None = None,
     public: Ratings | None = None,
     runs: int = RUNS,
@@ -93,8 +103,9 @@ def choose(
     if (rmse is not None) + (recall is not None) + by_range != 1:
         raise SettingError(
             "what to choose for is not clear",
-            remedy="give one of rmse, recall and range",
+            remedy="give one of rmse, recall and by_range=True",
         )
+    _check_shape(each, spread, twin)
     if recall is not None and positive is None and method is None:
         positive = True
     name = _named(method, positive)
@@ -102,7 +113,14 @@ def choose(
     schema = schema_of(scale, users, positive)
     catalogue = catalogue_of(items)
     order = check(cls(epsilon=ANY_EPSILON, **options), people=users)
-    told = foretold(order, schema, catalogue, each=each, spread=spread)
+    told = foretold(
+        order,
+        schema,
+        catalogue,
+        each=each,
+        spread=spread,
+        popular_share=popular_share,
+    )
     if told is None:
         raise SettingError(
             f"there is no forecast for {name} as it is asked for",
@@ -175,9 +193,19 @@ def schema_of(
     """What is public of the ratings."""
     if positive is True:
         return Schema(0.0, 1.0, users=users, positive=1.0, source=LIKES)
-    low, high = scale
+    low, high = _pair(scale)
     least = None if positive is None else float(positive)
     return Schema(low, high, users=users, positive=least)
+
+
+def _pair(scale: Any) -> tuple[float, float]:
+    """The lowest and the highest rating."""
+    remedy = "give two numbers, such as scale=(1, 5)"
+    if isinstance(scale, str) or not isinstance(scale, Sequence):
+        raise SettingError("the scale is not two numbers", remedy=remedy)
+    if len(scale) != 2:
+        raise SettingError("the scale is not two numbers", remedy=remedy)
+    return number("scale", scale[0], remedy), number("scale", scale[1], remedy)
 
 
 def catalogue_of(items: Any) -> Catalogue:
@@ -202,7 +230,18 @@ def catalogue_of(items: Any) -> Catalogue:
 
 
 def _named(method: str | None, positive: float | bool | None) -> str:
-    return method or (DEFAULT if positive is None else DEFAULT_POSITIVE)
+    usual = DEFAULT if positive is None else DEFAULT_POSITIVE
+    return names_of(method)[0] if method else usual
+
+
+def _check_shape(each: object, spread: object, twin: object = None) -> None:
+    """What something public says of the ratings is above 0."""
+    for name, value in (("each", each), ("spread", spread), ("twin", twin)):
+        if value is not None and not number(name, value) > 0:
+            raise SettingError(
+                f"{name} is {value}; it must be above 0",
+                remedy=f"leave {name} out where nothing public says it",
+            )
 
 
 def _check_goal(told: Forecast, target: float, is_error: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,14 +45,34 @@ class Prepared:
 
     __repr__ = shapes
 
-    @cached_property
-    def cells(self) -> Cells:
-        """All questions, with everybody's own ratings on the inner scale."""
+    def cells(self, start: int = 0, stop: int | None = None) -> Cells:
+        """The questions of these people, or of all, with their own ratings on the inner
+        scale."""
         given, test = self.split.fold_in, self.split.test
-        times = (given.time, test.time) if self.days else ()
+        stop = given.n_users if stop is None else stop
+        own = slice(int(given.ptr[start]), int(given.ptr[stop]))
+        ask = slice(int(test.ptr[start]), int(test.ptr[stop]))
+        times: tuple[NDArray[np.int64], ...] = ()
+        if self.days and given.time is not None and test.time is not None:
+            times = (given.time[own], test.time[ask])
         return Cells(
-            given.ptr, given.item, inner(given), test.ptr, test.item, *times
+            given.ptr[start : stop + 1] - own.start,
+            given.item[own],
+            inner(given, own),
+            test.ptr[start : stop + 1] - ask.start,
+            test.item[ask],
+            *times,
         )
+
+    def shares(self, threads: int) -> list[tuple[int, int]]:
+        """All people in runs that threads can take: about as many own ratings in each, and no
+        more than `RUN`."""
+        given = self.split.fold_in
+        pieces = max(threads, -(-len(given) // RUN), 1)
+        cuts = np.linspace(0, len(given), pieces + 1)
+        inside = np.searchsorted(given.ptr, cuts[1:-1])
+        edges = np.unique([0, *inside, given.n_users])
+        return list(pairwise(edges.tolist()))
 
     @cached_property
     def own_inner(self) -> Floats:
@@ -69,6 +90,11 @@ class Prepared:
         return item_counts(self.split.train)
 
     @cached_property
+    def sums(self) -> Floats:
+        """The sum of each item's values there, on the inner scale."""
+        return item_sums(self.split.train)
+
+    @cached_property
     def share(self) -> Floats:
         """The share of people who rated each item, never 0: unrated items are as rare as
         half a person."""
@@ -83,6 +109,23 @@ class Prepared:
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         return place * FIFTHS // max(len(order), 1)
+
+    @cached_property
+    def asked_fifth(self) -> NDArray[np.int64]:
+        """The fifth of the item of each question."""
+        return self.fifth[self.split.test.item]
+
+    @cached_property
+    def own_share(self) -> Floats:
+        """The mean popularity of what each listed person rated; of all ratings for who has
+        none."""
+        counts = np.diff(self.own.ptr)
+        usual = float(self.share @ self.counts) / max(int(self.counts.sum()), 1)
+        person = np.repeat(np.arange(len(counts)), counts)
+        total = np.bincount(person, self.share[self.own.item], len(counts))
+        return np.where(
+            counts > 0, total / np.maximum(counts, 1), max(usual, 1e-12)
+        )
 
 
 def item_counts(ratings: Ratings) -> NDArray[np.int64]:

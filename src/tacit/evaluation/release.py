@@ -235,9 +235,10 @@ def load_release(path: str | Path) -> Release:
         )
     except (OSError, ValueError, TypeError, KeyError):
         raise ModelError(
-            "these are no figures that `tacit evaluate --release` wrote",
+            "this file is neither a model's folder nor figures that `tacit evaluate --release` "
+            "wrote",
             place=str(path),
-            remedy="give the file of --figures, whole",
+            remedy="give the folder of a model, or the file of --figures, whole",
         ) from None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -29,13 +30,18 @@ from tacit.fitting.known import METHODS as KNOWING
 from tacit.hidden import shapes
 
 if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
     from tacit.data.catalogue import Catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
+    from tacit.fitting.rehearsed import Rehearsed
     from tacit.model.model import Model
 
 BASELINE = "baseline"
 """Stands for a method in the key of a baseline's cell."""
+PRINTED = ("paper", NOISE_OFF)
+"""Calibrations of an algorithm as a paper prints it."""
 FORMAT = 1
 """Of a cell's file: a later one is not found by an earlier key."""
 
@@ -50,12 +56,14 @@ class SweepTask:
     arms: list[Arm]
     people: list[InventedPerson] = field(default_factory=list)
     public: PublicPeople | None = None
+    rehearsed: dict[str, Rehearsed] = field(default_factory=dict)
+    """By arm: what was planned already. Plans are no data, and stay in their process."""
     _last: tuple[int, Prepared] | None = None
 
     __repr__ = shapes
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last": None}
+        return self.__dict__ | {"_last": None, "rehearsed": {}}
 
     def arm(self, key: Mapping[str, Any]) -> Arm:
         """The arm of a cell."""
@@ -65,10 +73,18 @@ class SweepTask:
             if all(key[name] == value for name, value in arm.key().items())
         )
 
+    def _told(self) -> Ratings:
+        """The ratings, without their times where nobody asks for them: a split is a copy, and
+        times are half of it. Some printed algorithms do ask."""
+        printed = any(arm.calibration in PRINTED for arm in self.arms)
+        if printed or self.how.asks_when:
+            return self.ratings
+        return replace(self.ratings, time=None)
+
     def prepared(self, number: int) -> Prepared:
         """A split; the last one is kept, because cells come split by split."""
         if self._last is None or self._last[0] != number:
-            part = self.how.part(self.ratings, number)
+            part = self.how.part(self._told(), number)
             on = prepare(
                 part,
                 _who(self.ratings, part.test),
@@ -106,16 +122,21 @@ def run(
     if how.until is not None:
         ratings = splits.until(ratings, splits.parse_date(how.until))
     lines = list(arms)
-    for arm in _kinds(lines):
-        known = known_to(arm, public)
-        rehearse(arm.make(0), ratings, items=items, public=known, once=True)
     people = invent(ratings, items)
     task = SweepTask(ratings, items, how, lines, people, public)
+    for arm in _kinds(lines):
+        task.rehearsed[repr(arm.key())] = rehearse(
+            arm.make(0),
+            ratings,
+            items=items,
+            public=known_to(arm, public),
+            once=True,
+        )
     task.prepared(0)
+    digest = data_digest(ratings, items)
     if ready is not None:
         ready()
     names = list(baselines)
-    digest = data_digest(ratings, items)
     whole = {
         "format": FORMAT,
         "version": __version__,
@@ -198,13 +219,13 @@ class SweptCells:
 
 
 def _measured(answer: Mapping[str, Any]) -> Measured:
-    return Measured.from_json(answer["measured"])
+    """As it was found, or from the file of its cell."""
+    found = answer["measured"]
+    return found if isinstance(found, Measured) else Measured.from_json(found)
 
 
 def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     """One cell."""
-    from threadpoolctl import threadpool_limits
-
     from tacit.evaluation.baselines import baseline
 
     began = perf_counter()
@@ -220,8 +241,8 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     fitted = perf_counter()
     able = getattr(personal, "lists", True)
     # Small products: a pool of threads only waits on itself.
-    with threadpool_limits(1):
-        found = measured(personal, on, lists=able, threads=threads).to_json()
+    with _pools().limit(limits=1):
+        found = measured(personal, on, lists=able, threads=threads)
         lists = []
         if key["method"] != BASELINE:
             lists = shown(personal, task.people)
@@ -234,6 +255,15 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
             round(ready - began + ended - fitted, 4),
         ],
     }
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The pools of threads of this process: to look for them takes as long as to judge a
+    simple answer."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def known_to(arm: Arm, public: PublicPeople | None) -> PublicPeople | None:
@@ -249,11 +279,15 @@ def _fitted(
 
     if arm.calibration == NOISE_OFF:
         return _noise_off_arm(arm, key, on, task.items)
+    seed = int(key["seed"])
+    # Plans are made for a method with its seed.
+    known = None if seed else task.rehearsed.get(repr(arm.key()))
     return trial(
-        arm.make(int(key["seed"])),
+        arm.make(seed) if known is None else known.method,
         on.split.train,
         items=task.items,
         public=known_to(arm, task.public),
+        rehearsed=known,
     )
 
 
@@ -320,7 +354,7 @@ def measure(
         ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
         return ranking.table(*PLACES)
     schema = part.train.schema
-    inner = model.personal.predict_cells(on.cells)
+    inner = model.personal.predict_cells(on.cells())
     predicted = schema.middle + schema.unit_width * inner
     predicted = np.clip(predicted, schema.low, schema.high)
     return {

@@ -11,10 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import ERROR, Loud, LoudLists, excess, found
+from tacit.evaluation.excess import ERROR, Loud, excess
 from tacit.evaluation.kriging import Scales, Surface
+from tacit.evaluation.listed import LoudLists, found, looks_at_pairs
 
-Kind = Literal["cost", "error", "plain"]
+Kind = Literal["cost", "known", "error", "plain"]
+"""What is told: the cost, the same where `PublicShape.floor` is given, the error in times of a
+person's own mean's, the error itself."""
 Matrix = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -33,6 +36,16 @@ AROUND = 3.0
 """How near the shape must be to count, in the units of `place`."""
 ANYWHERE = 0.002
 """What runs count that are neither: an interval never rests on a handful of them."""
+COSTS = ("cost", "known")
+"""Kinds that are kriged by what is missing to the twin."""
+PAIRS = 3.0
+"""What the last column of `place` holds for lists where pairs are looked at."""
+SAME_SIDE = 0.5
+"""How far apart that column may be of runs that both look at pairs, or both do not: between
+nothing and one step of it."""
+DOUBT = 1.1
+"""A rule that looks at released likes may turn at so many times less or more than the budget at
+which the shape says that it turns: there an interval covers both sides."""
 LEAST_SEEN = 1e-3
 """Of recall, where a log is taken: it may be 0."""
 LARGER = (1.0, 1.5, 2.25)
@@ -56,11 +69,15 @@ class PublicShape:
     """Mean number of ratings a person; of likes, where only likes count."""
     features: bool = False
     """Whether genres, years or numbers of the items are known."""
+    floor: float | None = None
+    """Of lists: recall of what is liked most, as a share of the twin's, where something public
+    says it."""
 
 
 def place(asked: PublicShape, mu: float) -> Matrix:
     """Where a run lies: how far an average item stands out of the noise, ratings a person,
-    items, people (all as logs), and whether features are known."""
+    items, people (all as logs), and whether features are known; for lists whether pairs of
+    items are looked at."""
     weight = asked.each if asked.unit == "rating" else sqrt(asked.each)
     heard = mu * asked.people * weight / asked.items
     raw = (
@@ -68,9 +85,16 @@ def place(asked: PublicShape, mu: float) -> Matrix:
         log10(asked.each),
         log10(asked.items),
         log10(asked.people),
-        float(asked.features),
+        PAIRS * looks(asked, mu)
+        if asked.method in LISTS
+        else float(asked.features),
     )
     return (np.array(raw) - CENTRES) / WIDTHS
+
+
+def looks(asked: PublicShape, mu: float) -> bool:
+    """Whether lists are made from pairs of items, and not from popularity alone."""
+    return looks_at_pairs(asked.unit, asked.people, asked.items, asked.each, mu)
 
 
 def seen(method: str, kind: Kind, run: dict[str, Any], value: float) -> float:
@@ -95,8 +119,9 @@ class CostLaw:
         """What it foretells."""
         shape = (asked.unit, asked.people, asked.items, asked.each, mu)
         if isinstance(self.loud, LoudLists):
-            recall, twin = found(*shape, self.loud)
-            if self.kind == "cost":
+            floor = asked.floor if self.kind == "known" else None
+            recall, twin = found(*shape, self.loud, floor)
+            if self.kind in COSTS:
                 return float(-np.arcsinh((1 - recall / twin) / LIST_OFFSET))
             return float(np.log(max(recall, LEAST_SEEN)))
         more = excess(*shape, self.loud)
@@ -155,6 +180,7 @@ def shape_of(method: str, unit: str, run: dict[str, Any]) -> PublicShape:
         run["items"],
         run["each"],
         run["features"],
+        run.get("floor"),
     )
 
 
@@ -186,15 +212,39 @@ class ToldCost:
         """What was foretold of every point from other sets, and how far that was off, in
         standard deviations."""
         mean, sd = self.surface.left_out(self.sets)
+        plain = self._plain(self.surface.places)
+        mean, sd = np.where(plain, 0.0, mean), np.where(plain, 1.0, sd)
         return self.base + mean, (self.surface.values - mean) / sd
+
+    def _plain(self, places: Matrix) -> NDArray[np.bool_]:
+        """Where the law is not bent: lists of popularity alone, of which it is known what
+        they find."""
+        pairs = places[:, -1] * WIDTHS[-1] + CENTRES[-1] > SAME_SIDE
+        return np.asarray(~pairs & (self.law.kind == "known"))
 
     def ends(self, asked: PublicShape, mu: float) -> Matrix:
         """Low, middle and high on the kriged scale. More budget never harms: what is told of
         a budget is at least as bad as what is told of every larger one."""
+        if not self._in_doubt(asked, mu):
+            return self._ends(asked, mu)
+        less, more = (
+            self._ends(asked, mu / DOUBT),
+            self._ends(asked, mu * DOUBT),
+        )
+        return np.array([less[0], self._ends(asked, mu)[1], more[2]])
+
+    def _in_doubt(self, asked: PublicShape, mu: float) -> bool:
+        if asked.method not in LISTS:
+            return False
+        return looks(asked, mu / DOUBT) != looks(asked, mu * DOUBT)
+
+    def _ends(self, asked: PublicShape, mu: float) -> Matrix:
         budgets = [mu * times for times in LARGER]
         places = np.array([place(asked, budget) for budget in budgets])
         law = np.array([self.law.at(asked, budget) for budget in budgets])
         means, sds = self.surface.at(places)
+        plain = self._plain(places)
+        means, sds = np.where(plain, 0.0, means), np.where(plain, 1.0, sds)
         ends = np.array(
             [
                 self.around(at, float(mean), float(sd))
@@ -224,7 +274,14 @@ class ToldCost:
         apart = ((foretold - mean) / spread) ** 2
         away = (self.surface.places - at) / AROUND
         apart += (away**2).sum(axis=1)
-        return np.asarray(np.exp(-0.5 * apart) + ANYWHERE)
+        near = np.exp(-0.5 * apart)
+        if not self.rises:
+            return np.asarray(near + ANYWHERE)
+        # Lists: popularity says little of pairs, and they of it.
+        same = np.abs(self.surface.places[:, -1] - at[-1]) < SAME_SIDE
+        near = (near + ANYWHERE) * (same if same.any() else 1.0)
+        # Parts of one set err together: a set counts by the root of its points.
+        return np.asarray(near / np.sqrt(np.bincount(self.sets)[self.sets]))
 
 
 def told(
@@ -246,6 +303,6 @@ def told(
         base,
         points.sets,
         points.budgets,
-        kind == "cost",
+        kind in COSTS,
         method in LISTS,
     )

@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tacit.asked import by_name, check_swept
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
-from tacit.data.given import as_catalogue, read_already
+from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
@@ -24,6 +26,7 @@ from tacit.evaluation.work import Outcome, Work
 from tacit.fitting.check import check, check_apart
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.publish import Said
+from tacit.methods import names_of
 from tacit.methods.base import Method
 from tacit.model.model import Model
 from tacit.noise.release import Charge, draw_trials
@@ -32,6 +35,7 @@ from tacit.units import Unit
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
+    from tacit.data.reading.columns import Columns
     from tacit.fitting.order import Order
     from tacit.ledger.account.event import Event
     from tacit.model.shared import Shared
@@ -64,8 +68,9 @@ class Chosen:
     """With noise, and flattered: see `FLATTERED`."""
 
 
+@by_name
 def tune(
-    ratings: Ratings,
+    ratings: Any,
     methods: str | Sequence[str],
     *,
     sweep: Mapping[str, Sequence[Any]] | None = None,
@@ -75,27 +80,41 @@ def tune(
     trials: float | None = None,
     law: str = "geometric",
     keep_apart: float | None = None,
+    scale: tuple[float, float] | None = None,
+    positive: float | bool | None = None,
+    columns: Columns | None = None,
+    layout: str | None = None,
     **options: Any,
 ) -> Chosen:
     """Choose among `methods` with the settings of `sweep`, on private ratings, and publish the
-    winner. `options` are those of a method (`delta`, `unit`, `ledger`, `population`, …).
+    winner. `ratings` is what `tacit.read` gives or what it takes, with `scale`, `positive`,
+    `columns` and `layout` as `fit` has them. `options` are those of a method (`delta`, `unit`,
+    `ledger`, `population`, …).
 
     `trials` is how many are expected; `keep_apart` the share of the ratings that no trial
     sees, so that `tacit.release` may say later how good the winner is.
     """
-    ratings = read_already(ratings)
-    names = [methods] if isinstance(methods, str) else list(methods)
-    grid = candidates(names, sweep or {})
+    check_swept(sweep)
+    grid = candidates(names_of(methods), sweep or {})
+    catalogue = as_catalogue(items, columns)
+    data = as_ratings(
+        ratings,
+        items=catalogue,
+        scale=scale,
+        positive=positive,
+        columns=of_ratings(columns),
+        layout=layout,
+    )
     tuning = prepared(
         grid,
-        users=users or ratings.schema.users,
+        users=users or data.schema.users,
         trials=trials,
         law=law,
         apart=keep_apart,
         epsilon=epsilon,
         **options,
     )
-    return tuning.run(ratings, items=as_catalogue(items), users=users)
+    return tuning.run(data, items=catalogue, users=users)
 
 
 def prepared(

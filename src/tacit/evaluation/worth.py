@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
-from tacit.evaluation.cost import PublicShape, forecasts
+from tacit.evaluation.cost import LISTS, PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
 from tacit.evaluation.outlay import items_above, outlay
@@ -92,13 +92,15 @@ def worth(
     try_it: bool = True,
     each: float | None = None,
     spread: float | None = None,
+    popular_share: float | None = None,
     epsilons: tuple[float, ...] = ROW,
 ) -> Outlook:
     """Facts for `tacit plan`: what a fit with these options will draw. Reads no ratings;
     `pattern` is who rated what, at the unit `value`, where it is public.
 
-    `each` is the mean number of ratings a person and `spread` the RMSE of a person's own
-    mean, where something public says them; they make the forecast surer.
+    `each` is the mean number of ratings a person, `spread` the RMSE of a person's own mean and
+    `popular_share`, for lists, recall of the most liked items as a share of the twin's, where
+    something public says them; they make the forecast surer.
     """
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
@@ -147,6 +149,7 @@ def worth(
             catalogue,
             each=each,
             spread=spread,
+            popular_share=popular_share,
             epsilons=epsilons,
         )
         expected = _expected(told, order, schema, catalogue)
@@ -180,10 +183,12 @@ def foretold(
     *,
     each: float | None = None,
     spread: float | None = None,
+    popular_share: float | None = None,
     epsilons: tuple[float, ...] = ROW,
 ) -> Forecast | None:
     """The forecast of this order by the cost model, or None where it was not fitted to such
     fits or nobody says how many people there are."""
+    _refuse_other_metric(order.method.name, spread, popular_share)
     budget = order.budget
     if budget is None or budget.delta == 0 or schema.users is None:
         return None
@@ -199,6 +204,7 @@ def foretold(
         len(catalogue),
         each or GUESSES[0],
         catalogue.has_features and order.method.name == "bayes",
+        popular_share,
     )
     if not forecasts(asked):
         return None
@@ -212,6 +218,22 @@ def foretold(
         scale=(schema.low, schema.high),
         spread=spread,
     )
+
+
+def _refuse_other_metric(
+    name: str, spread: float | None, popular_share: float | None
+) -> None:
+    """What is said of ratings tells nothing of lists, nor the other way round."""
+    if spread is not None and name in LISTS:
+        raise SettingError(
+            f"a spread is said of ratings, and {name} makes lists from likes",
+            remedy="leave the spread out; a popular share makes lists surer",
+        )
+    if popular_share is not None and name not in LISTS:
+        raise SettingError(
+            f"a popular share is said of lists, and {name} is judged by RMSE",
+            remedy="leave the popular share out; a spread makes RMSE surer",
+        )
 
 
 def _expected(

@@ -10,6 +10,7 @@ from tacit.evaluation.cost import NAME
 from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.report.charts import picture
 from tacit.evaluation.report.curve import draw_costs, labels
+from tacit.ledger.account.odds import but_for
 from tacit.page import card, cards, escaped, page, paragraph, table
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ WHO = {
     "rating": "one rating of one person; several of hers may tell more than one does",
     "value": "how one rating turned out; that it was given is taken to be public",
 }
+ON_PAPER = 10.0
+"""From here on docs/choosing-epsilon.md calls it a promise on paper."""
 TITLE = "Choosing how private to be"
 LEAD = (
     "Epsilon says how much any one person's data may change what is published. A small epsilon "
@@ -168,7 +171,10 @@ def _cards(found: EpsilonChoice) -> str:
             f"{one.name}: expect {metric} of {interval(one.expected)}; an attacker guesses right "
             f"{percent(one.best_guess, 1)} of the time at most"
         )
-        made.append(card(f"ε = {one.epsilon:g}", words))
+        weak = one.epsilon >= ON_PAPER
+        if weak:
+            words += "; from epsilon 10 on it is a promise on paper, only with good reasons"
+        made.append(card(f"ε = {one.epsilon:g}", words, warn=weak))
     return cards(made)
 
 
@@ -205,7 +211,7 @@ def _explained(found: EpsilonChoice) -> str:
 def _words(one: Candidate, delta: float) -> str:
     return (
         f"{one.words} Whatever odds somebody gave it before, they grow at most "
-        f"{times(one.odds_times)}, but for a chance of {rarely(delta)}. Ten such releases "
+        f"{times(one.odds_times)}, {but_for(delta)}. Ten such releases "
         f"about the same people add up to epsilon {one.ten:.3g}."
     )
 

@@ -69,18 +69,22 @@ def _one(
             for each, mine in zip(lists, private, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
-    likes = [
-        _label(found, row)
-        for row, value in zip(person.items, person.values, strict=True)
-        if value > 0
-    ]
-    told = ", ".join(likes[:4])
+    told = _rated(found, person)
     return (
         f"<h3>Somebody who {escaped(person.name)}</h3>"
-        f'<p class="quiet">Rated high: {escaped(told)} and others.</p>'
+        f'<p class="quiet">{escaped(told)}</p>'
         f'<div class="scroll"><table class="even"><thead><tr>{columns}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _rated(found: Evaluation, person: InventedPerson) -> str:
+    """All that the list is made from: what was rated low moves it as much as the rest."""
+    rated = list(zip(person.items, person.values, strict=True))
+    high = [_label(found, row) for row, value in rated if value > 0]
+    low = [_label(found, row) for row, value in rated if value <= 0]
+    told = f"Rated high: {', '.join(high)}."
+    return f"{told} Rated low: {', '.join(low)}." if low else told
 
 
 def _title(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import exp
 from typing import TYPE_CHECKING
 
 from tacit.evaluation.report.pictures import UNITS, best_baseline, series
+from tacit.ledger.account.odds import but_for, odds_times
 from tacit.page import card, cards
 
 if TYPE_CHECKING:
@@ -206,12 +206,13 @@ def how_words(found: Evaluation) -> list[str]:
                 for unit in dict.fromkeys(cell["unit"] for cell in private)
             ]
         )
-        deltas = sorted({cell["delta"] for cell in private})
-        budgets = sorted({float(cell["epsilon"]) for cell in private})
+        budgets = sorted(
+            {(float(cell["epsilon"]), float(cell["delta"])) for cell in private}
+        )
         words.append(
             f"What is protected: {units}. Whoever sees the model may change their odds about "
-            f"it by a factor of at most {_odds_words(budgets)}; delta, the chance that this "
-            f"fails, is {_listed([f'{delta:g}' for delta in deltas])}."
+            f"it by a factor of at most {_odds_words(budgets)}, "
+            f"{but_for(max(delta for _, delta in budgets))}."
         )
     if any(cell["calibration"] == "paper" for cell in found.cells):
         words.append(
@@ -225,15 +226,15 @@ def how_words(found: Evaluation) -> list[str]:
     return words
 
 
-def _odds_words(budgets: list[float]) -> str:
+def _odds_words(budgets: list[tuple[float, float]]) -> str:
     """`1.1 (epsilon 0.1) and 2.7 (epsilon 1)`."""
-    factors = [exp(min(epsilon, 700.0)) for epsilon in budgets]
+    factors = [odds_times(epsilon, delta) for epsilon, delta in budgets]
     return _listed(
         [
             f"{factor:,.1f} (epsilon {epsilon:g})"
             if factor < 100
             else f"{float(f'{factor:.2g}'):,.0f} (epsilon {epsilon:g})"
-            for factor, epsilon in zip(factors, budgets, strict=True)
+            for factor, (epsilon, _) in zip(factors, budgets, strict=True)
         ]
     )
 

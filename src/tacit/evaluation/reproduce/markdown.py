@@ -32,6 +32,8 @@ def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
             "Nothing on this page is written by hand: see [reproduce](../reproduce.md)."
         ),
         "",
+        _filled(_scope(done)),
+        "",
         *_summary(done),
     ]
     for each in done:
@@ -41,6 +43,20 @@ def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
         lines += [_filled(f"- {each}", "  ") for each in paper.readings]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _scope(done: Sequence[Done]) -> str:
+    """What the verdicts are about, and how far they carry."""
+    quick = any(each.results and each.results.asked.quick for each in done)
+    said = (
+        "**A quick run: fewer values and one seed, not to judge by.** "
+        if quick
+        else ""
+    )
+    return said + (
+        "These verdicts are about accuracy. Whether the noise keeps what the paper promises is "
+        "another question, answered under [claims](claims.md)."
+    )
 
 
 def _summary(done: Sequence[Done]) -> Iterable[str]:
