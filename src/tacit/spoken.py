@@ -8,6 +8,8 @@ asked. Python is the side unless `on_the_command_line` is entered, which the com
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -55,6 +57,30 @@ def on_the_command_line() -> Iterator[None]:
         yield
     finally:
         _COMMANDS.reset(token)
+
+
+class TacitNotice(UserWarning):
+    """What Python is told and the command line prints as a note: how something was read, what
+    was left out, what a choice means. `warnings.simplefilter("ignore", tacit.TacitNotice)`
+    silences them."""
+
+
+def notice(text: str) -> None:
+    """Tell a caller in Python, at her own line. The command line says it in its own way."""
+    if not _COMMANDS.get():
+        warn(text, TacitNotice)
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever called Tacit, at her own line and not at one of ours."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and _is_ours(frame.f_globals):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(said(text), category, stacklevel=level)
+
+
+def _is_ours(names: dict[str, object]) -> bool:
+    return str(names.get("__name__", "")).partition(".")[0] == "tacit"
 
 
 def said(text: str) -> str:

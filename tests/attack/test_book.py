@@ -189,6 +189,10 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda path: tamper(path, "DELETE FROM entry"),
         "entry 1 is missing",
     ),
+    "all entries and the seal removed": (
+        lambda path: tamper(path, "DELETE FROM entry", "DELETE FROM head"),
+        "all of them were removed",
+    ),
     "two entries swapped": (
         lambda path: tamper(path, *SWAP),
         "entry 2 is out of order",

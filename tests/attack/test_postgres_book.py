@@ -198,6 +198,12 @@ ATTACKS: dict[str, tuple[Act, str]] = {
         lambda room: room.tamper(f"DELETE FROM {E}"),
         "entry 1 is missing",
     ),
+    "all entries and the seal removed": (
+        lambda room: room.tamper(
+            f"DELETE FROM {E}", "DELETE FROM tacit_ledger.head"
+        ),
+        "all of them were removed",
+    ),
     "two entries swapped": (
         lambda room: room.tamper(*SWAP),
         "entry 2 is out of order",

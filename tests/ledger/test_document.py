@@ -211,13 +211,54 @@ def test_what_an_audit_found_is_listed(statement):
     audit = [
         {
             "attack": "one run",
+            "method": "bias",
+            "unit": "user",
+            "calibration": "sound",
             "claimed": 1.0,
             "measured": 0.8123,
+            "mistake": 0.05,
             "verdict": "not refuted",
         }
     ]
     text = to_markdown(document(statement, declare({}), audit=audit))
-    assert "| one run | 1 | 0.812 | not refuted |" in text
+    assert "| one run | 1 | 0.812 | – | not refuted |" in text
+    assert "this release is at" not in text
+
+
+def test_what_was_computed_is_not_called_measured(statement):
+    audit = [_finding(mistake=0, measured=0.785)]
+    text = to_markdown(document(statement, declare({}), audit=audit))
+    assert "| worst pair | 1 | – | 0.785 | not refuted |" in text
+
+
+def _finding(**changed):
+    return {
+        "attack": "worst pair",
+        "method": "bias",
+        "unit": "user",
+        "calibration": "sound",
+        "claimed": 1.0,
+        "measured": 0.1,
+        "mistake": 0.05,
+        "verdict": "not refuted",
+        **changed,
+    }
+
+
+@pytest.mark.parametrize(
+    "other", [{"method": "bayes"}, {"unit": "rating"}, {"calibration": "paper"}]
+)
+def test_an_audit_of_another_claim_is_not_listed(statement, other):
+    audit = [_finding(**other)]
+    text = to_markdown(document(statement, declare({}), audit=audit))
+    assert "worst pair" not in text
+    assert "No audit of this method and unit" in text
+
+
+def test_an_audit_at_another_epsilon_says_so(statement):
+    audit = [_finding(claimed=0.8)]
+    text = to_markdown(document(statement, declare({}), audit=audit))
+    assert "made at epsilon 0.8; this release is at 1" in text
 
 
 def test_the_page_stands_alone_and_shows_no_markup_of_strangers(statement):
@@ -266,6 +307,13 @@ def test_the_registry_record_validates(statement):
         "Ada",
         "Ben",
     ]
+
+
+def test_the_record_loses_nothing_that_was_declared(statement):
+    record = to_yaml(registry_record(statement, declare(SAID)))
+    flat = re.sub(r"\s+", " ", record)
+    for name in ("period", "people", "collected", "deleted", "utility"):
+        assert SAID[name] in flat
 
 
 def test_the_schema_can_refuse(statement):

@@ -28,6 +28,7 @@ from tacit.serving.front import Front
 from tacit.serving.http.answer import plain
 from tacit.serving.http.headers import check_origin, security
 from tacit.serving.http.watch import LOG, Metrics, log
+from tacit.serving.names import PageNames
 from tacit.serving.officer import Officer, add_officer
 from tacit.serving.recommend import Question, Recommended, answer
 from tacit.serving.shelf import PACKED, Shelf, name_sources
@@ -56,6 +57,7 @@ class Options:
     precision: Precision = "auto"
     officer: Officer | None = None
     web: Path | None = None
+    names: PageNames | None = None
     watch: float = WATCH_SECONDS
 
 
@@ -83,7 +85,10 @@ def build(folders: Sequence[Path], options: Options | None = None) -> Server:
         "software": software(),
     }
     shelf = Shelf(
-        name_sources(folders), page_files(chosen.web), about, chosen.precision
+        name_sources(folders),
+        page_files(chosen.web, chosen.names),
+        about,
+        chosen.precision,
     )
     shelf.load()
     metrics = Metrics("serve")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tacit.serving.joined import scripts, styles
+from tacit.serving.names import PageNames, written
 from tacit.serving.slim import slim
 
 KINDS = {
@@ -24,20 +25,36 @@ UNSERVED = frozenset({"tsconfig.json"})
 """For whoever works on the page."""
 
 
-def sent(root: Path) -> dict[str, bytes]:
-    """What a browser gets of a folder, by name: scripts and styles joined, scripts slimmed."""
+NAMED = (".html", ".webmanifest")
+"""Files beside scripts that may hold the names of a page."""
+
+
+def sent(root: Path, words: PageNames | None = None) -> dict[str, bytes]:
+    """What a browser gets of a folder, by name: scripts and styles joined, scripts slimmed, with
+    the owner's words for things where there are any."""
     sources = _sources(root)
     made = {
         name: path.read_bytes()
         for name, path in sources.items()
         if path.suffix not in (".js", ".css")
     }
+    if words is not None:
+        heads = {
+            name: body.decode()
+            for name, body in made.items()
+            if name.endswith(NAMED)
+        }
+        made |= {
+            name: text.encode() for name, text in written(heads, words).items()
+        }
     for kind, join in ((".js", _scripts), (".css", styles)):
         texts = {
             name: path.read_text(encoding="utf-8")
             for name, path in sources.items()
             if path.suffix == kind
         }
+        if words is not None:
+            texts = written(texts, words)
         made |= {name: text.encode() for name, text in join(texts).items()}
     return made
 

@@ -23,6 +23,7 @@ from starlette.exceptions import HTTPException
 
 from tacit.errors import SettingError
 from tacit.ledger.book.book import Book
+from tacit.ledger.book.chain import sealed_populations
 from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.receipts import SHOWN_DELTA
 from tacit.ledger.book.rules import BookState
@@ -96,7 +97,7 @@ def read_book(
     """Every population: its totals, and its entries with what had been spent after each."""
     store = open_store(ledger)
     with store.read() as session:
-        names = [] if session is None else sorted(session.populations())
+        names = [] if session is None else sealed_populations(store, session)
     known = {str(each.facts["digest"]): name for name, each in served.items()}
     return [_population(Book(store, name), known) for name in names]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 from collections.abc import Callable
@@ -73,10 +74,21 @@ def listen(host: str, port: int) -> socket.socket:
         sock.close()
         raise SettingError(
             f"cannot listen on {host} port {port}: {error.strerror}",
-            remedy="choose another --port",
+            remedy=_instead(error),
         ) from None
     sock.set_inheritable(True)
     return sock
+
+
+def _instead(error: OSError) -> str:
+    """What to choose otherwise: the host if it is not this machine's, else the port."""
+    elsewhere = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+    if isinstance(error, socket.gaierror) or error.errno in elsewhere:
+        return (
+            "choose another --host: an address of this machine, or 0.0.0.0 for all of "
+            "them"
+        )
+    return "choose another --port"
 
 
 def run(

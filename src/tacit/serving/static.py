@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tacit.serving.files import KINDS, sent
 from tacit.serving.http.answer import Asset, Variants
+from tacit.serving.names import PageNames
 
 FRONT = "index.html"
 
@@ -16,11 +17,13 @@ def web_folder() -> Path:
     return Path(str(files("tacit.serving"))) / "web"
 
 
-def page_files(folder: Path | None = None) -> dict[str, Asset | Variants]:
+def page_files(
+    folder: Path | None = None, words: PageNames | None = None
+) -> dict[str, Asset | Variants]:
     """Every file of the page by its address; the front page also at `/`."""
     found: dict[str, Asset | Variants] = {
         f"/{name}": Asset("page", KINDS[Path(name).suffix], body)
-        for name, body in sorted(sent(folder or web_folder()).items())
+        for name, body in sorted(sent(folder or web_folder(), words).items())
     }
     if f"/{FRONT}" in found:
         found["/"] = found[f"/{FRONT}"]

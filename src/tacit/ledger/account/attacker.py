@@ -3,11 +3,12 @@ words."""
 
 from __future__ import annotations
 
-from math import exp, log
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import Cost, cost
+from tacit.ledger.account.odds import odds_times, rare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +30,7 @@ def attacker(
 ) -> dict[str, Any]:
     """The most anyone can gain who must tell whether one unit was there, from the whole
     trade-off curve of the events. Advantage is hits less false alarms; odds grow at most
-    `odds_times` but with chance `delta`."""
+    `odds_times`, but for the chance `odds_rare` (see `tacit.ledger.account.odds`)."""
     total = cost(events, unit)
     advantage = account.delta_of(total, 0.0)
     return {
@@ -37,6 +38,7 @@ def attacker(
         if not total.unbounded
         else NOTHING_PROVEN,
         "odds_times": None if total.unbounded else odds(total, delta),
+        "odds_rare": None if total.unbounded or delta is None else rare(delta),
         "proven": not total.unbounded,
         "advantage": advantage,
         "best_guess": (1 + advantage) / 2,
@@ -54,10 +56,10 @@ def attacker(
 
 
 def odds(total: Cost, delta: float | None) -> float | None:
-    """By how much the odds that one unit is there can grow, but with chance `delta`."""
+    """By how much the odds that one unit is there can grow, but for the chance `rare`."""
     if delta is None:
         return None
-    return exp(account.epsilon_of(total, delta))
+    return odds_times(account.epsilon_of(total, delta), delta)
 
 
 def in_words(unit: Unit, guess: float) -> str:

@@ -23,7 +23,7 @@ from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.chain import append, load, where
+from tacit.ledger.book.chain import append, load, sealed_populations, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
 from tacit.ledger.book.people import admit_people, listed, unsettled
@@ -344,9 +344,11 @@ class Book:
         return running(self.entries()[: receipt.number], unit, delta)
 
     def populations(self) -> list[str]:
-        """Every population that has an entry at this place."""
+        """Every population that has an entry at this place, or is known to have had one."""
         with self.store.read() as session:
-            return [] if session is None else session.populations()
+            if session is None:
+                return []
+            return sealed_populations(self.store, session)
 
     def sign(self, message: bytes) -> Signature:
         """Sign as this book."""
@@ -361,7 +363,9 @@ class Book:
         secret = self.store.key(create=False)
         if secret is None:
             raise BookError(
-                "the book has no key before its first entry", place=self.place
+                "the book has no key before its first entry",
+                place=self.place,
+                remedy="name another one with --ledger, or fit a model first",
             )
         return secret
 

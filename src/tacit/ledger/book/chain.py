@@ -59,6 +59,12 @@ def load(store: Store, session: Session, population: str) -> Chain:
     return Chain(population, entries, heads)
 
 
+def sealed_populations(store: Store, session: Session) -> list[str]:
+    """Every population that has entries, or had some when the book was sealed."""
+    heads = _sealed(store, session, store.place)
+    return sorted({*heads, *session.populations()})
+
+
 def append(
     store: Store, session: Session, chain: Chain, draft: dict[str, Any]
 ) -> Entry:
@@ -147,6 +153,11 @@ def _sealed(store: Store, session: Session, place: str) -> dict[str, Any]:
     if sealed is None:
         if session.populations():
             raise damaged(place, "its seal is missing")
+        if store.had_entries():
+            raise damaged(
+                place,
+                "it has no entry, but its key has sealed some: all of them were removed",
+            )
         return {}
     text, mac = (
         str(sealed[0]),

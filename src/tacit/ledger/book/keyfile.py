@@ -1,5 +1,6 @@
 """The key of a book: a file of 32 random bytes, its owner's alone, which appears whole or
-not at all."""
+not at all. After the first entry that it sealed one more byte says so, so that a book whose
+entries are all gone is told from one that has none yet."""
 
 from __future__ import annotations
 
@@ -11,13 +12,18 @@ from pathlib import Path
 
 from tacit.errors import BookError, StorageError
 
+SIZE = 32
+"""Bytes of a key."""
+USED = b"\n"
+"""Behind a key that has sealed an entry which is on the disk."""
+
 
 def read_key(path: Path, create: bool = False) -> bytes | None:
     """The key, which is made if it is not there and `create` says so; else None."""
     try:
         if create and not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            publish(path, secrets.token_bytes(32))
+            publish(path, secrets.token_bytes(SIZE))
         if not path.exists():
             return None
         found = path.read_bytes()
@@ -29,17 +35,34 @@ def read_key(path: Path, create: bool = False) -> bytes | None:
             remedy="choose another folder with --ledger or TACIT_HOME, on a local disk "
             "with free space",
         ) from error
-    if len(found) != 32:
+    if len(found) != SIZE and found[SIZE:] != USED:
         raise BookError(
             "the key of the ledger is damaged",
             place=str(path),
             remedy="restore it from a backup",
         )
-    return found
+    return found[:SIZE]
 
 
-def publish(path: Path, content: bytes) -> None:
-    """The whole file under its name, unless somebody was faster. mkstemp gives mode 0600."""
+def was_used(path: Path) -> bool:
+    """Whether the key remembers that it has sealed an entry."""
+    with suppress(OSError):
+        return path.read_bytes()[SIZE:] == USED
+    return False
+
+
+def remember_use(path: Path) -> None:
+    """Let the key remember that an entry was sealed and is on the disk. Where its folder
+    cannot be written the book is as good as before, without that memory."""
+    with suppress(OSError):
+        found = path.read_bytes()
+        if len(found) == SIZE:
+            publish(path, found + USED, replace=True)
+
+
+def publish(path: Path, content: bytes, *, replace: bool = False) -> None:
+    """The whole file under its name, unless somebody was faster and `replace` does not say
+    that it shall be exchanged. mkstemp gives mode 0600."""
     handle, temporary = tempfile.mkstemp(
         prefix=f".{path.name}.", dir=path.parent
     )
@@ -48,10 +71,14 @@ def publish(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(temporary, path)
+        if replace:
+            os.replace(temporary, path)
+        else:
+            with suppress(FileExistsError):
+                os.link(temporary, path)
     finally:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import BookError, SettingError, StorageError
-from tacit.ledger.book.keyfile import read_key
+from tacit.ledger.book.keyfile import read_key, remember_use, was_used
 from tacit.ledger.book.store import Session, home
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ CREATE TRIGGER entry_stays BEFORE UPDATE OR DELETE ON tacit_ledger.entry
 CREATE TRIGGER entry_keeps BEFORE TRUNCATE ON tacit_ledger.entry
     FOR EACH STATEMENT EXECUTE FUNCTION tacit_ledger.stays();
 """
+PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
+"""Tables and triggers that every book has."""
 MIGRATIONS: tuple[str, ...] = (_FIRST,)
 """Format n of the tables is what the first n steps make. Steps only add: an older process
 may still be writing."""
@@ -97,6 +99,10 @@ class PostgresStore:
         """The book's key, from its file on this side."""
         return read_key(self.key_path, create)
 
+    def had_entries(self) -> bool:
+        """Whether the key remembers an entry."""
+        return was_used(self.key_path)
+
     @contextmanager
     def read(self) -> Iterator[Session | None]:
         """A session that sees one snapshot; None before the first entry."""
@@ -125,7 +131,10 @@ class PostgresStore:
                 ) < len(MIGRATIONS):
                     self._migrate(connection)
             with self._locked(connection):
-                yield _PostgresSession(connection)
+                session = _PostgresSession(connection)
+                yield session
+            if session.sealed:
+                remember_use(self.key_path)
 
     @contextmanager
     def _locked(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
@@ -269,6 +278,7 @@ def _state(error: Exception) -> str:
 class _PostgresSession:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._do = connection.execute
+        self.sealed = False
 
     def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
         query = (
@@ -297,6 +307,7 @@ class _PostgresSession:
             "ON CONFLICT (one) DO UPDATE SET text = excluded.text, mac = excluded.mac",
             (text, mac),
         )
+        self.sealed = True
 
     def populations(self) -> list[str]:
         return [
@@ -305,6 +316,15 @@ class _PostgresSession:
                 "SELECT DISTINCT population FROM tacit_ledger.entry ORDER BY 1"
             )
         ]
+
+    def lacks(self) -> list[str]:
+        query = (
+            "SELECT relname FROM pg_class WHERE relnamespace = 'tacit_ledger'::regnamespace "
+            "UNION ALL SELECT tgname FROM pg_trigger "
+            "WHERE tgrelid = 'tacit_ledger.entry'::regclass AND tgenabled <> 'D'"
+        )
+        found = {row[0] for row in self._do(query)}
+        return [name for name in PARTS if name not in found]
 
     def marks(self) -> list[tuple[str, str]]:
         query = (

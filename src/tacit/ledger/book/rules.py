@@ -17,6 +17,7 @@ from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.calibrate import remaining
 from tacit.ledger.account.cost import Cost, cost, group, total
 from tacit.ledger.account.event import EVENTS, Event, Reserve
+from tacit.ledger.account.rounded import down
 from tacit.ledger.book.entry import Entry
 from tacit.units import UNITS, Unit
 
@@ -207,7 +208,8 @@ def admit(
     for capped, (epsilon, delta) in state.caps.items():
         price = charge(events, unit, capped, limit)
         if price is None:
-            raise BudgetError(_refusal(unit, capped))
+            message, remedy = _refusal(unit, capped)
+            raise BudgetError(message, remedy=remedy)
         if price.unbounded and not accept_unbounded:
             raise BudgetError(
                 "no theorem bounds this release, and the book has a cap of epsilon "
@@ -223,31 +225,42 @@ def admit(
                 "overspent: "
                 "with this release the total is "
                 f"{'unbounded at that delta' if after == inf else format(after, '.6g')}",
-                remedy=_offer(left, delta, capped),
+                remedy=_offer(left, delta, capped, unit),
             )
         totals[capped] = after
     return totals
 
 
-def _offer(left: float, delta: float, unit: Unit) -> str:
+def _offer(left: float, delta: float, unit: Unit, asked: Unit) -> str:
     if left <= 0:
         return (
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
             "which is itself an entry"
         )
-    return f"at most epsilon {left:.4g} at delta {delta:g} is left per {unit}"
+    told = f"at most epsilon {down(left)} at delta {delta:g} is left per {unit}"
+    if asked != unit:
+        told += (
+            f"; a fit per {asked} is charged here with what it costs a {unit}, so ask for a "
+            "smaller epsilon, or raise the cap with `tacit ledger cap`"
+        )
+    return told
 
 
-def _refusal(unit: Unit, capped: Unit) -> str:
+def _refusal(unit: Unit, capped: Unit) -> tuple[str, str]:
     if unit == "rating":
         return (
-            f"the book's cap is per {capped}, and ratings protected one at a time say "
-            "nothing about a person with any "
-            "number of them: limit the ratings per person, or use --unit user"
+            (
+                f"the book's cap is per {capped}, and ratings protected one at a time say "
+                "nothing about a person with any number of them"
+            ),
+            "limit the ratings per person, or use --unit user",
         )
     return (
-        f"the book's cap is per {capped}, and values protected alone leave open who "
-        f"rated what: use --unit {capped}"
+        (
+            f"the book's cap is per {capped}, and values protected alone leave open who "
+            "rated what"
+        ),
+        f"use --unit {capped}",
     )
 
 

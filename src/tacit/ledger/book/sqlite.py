@@ -13,7 +13,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import BookError, StorageError
-from tacit.ledger.book.keyfile import publish, read_key
+from tacit.ledger.book.keyfile import (
+    publish,
+    read_key,
+    remember_use,
+    was_used,
+)
 from tacit.ledger.book.store import FORMAT, Session
 
 _APPLICATION = 0x54414354  # "TACT" in the file's header
@@ -31,6 +36,8 @@ CREATE TRIGGER entry_stays BEFORE DELETE ON entry
 CREATE TRIGGER entry_keeps BEFORE UPDATE ON entry
     BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 """
+PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
+"""Tables and triggers that every book has."""
 
 
 class SQLiteStore:
@@ -55,6 +62,10 @@ class SQLiteStore:
         """The book's key, from its file."""
         return read_key(self.key_path, create)
 
+    def had_entries(self) -> bool:
+        """Whether the key remembers an entry."""
+        return was_used(self.key_path)
+
     @contextmanager
     def read(self) -> Iterator[Session | None]:
         """A session that sees one snapshot; None before the first entry."""
@@ -77,13 +88,16 @@ class SQLiteStore:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     self._check_size(connection)
-                    yield _SQLiteSession(connection, self.place)
+                    session = _SQLiteSession(connection, self.place)
+                    yield session
                     connection.execute("COMMIT")
                 except BaseException:
                     if connection.in_transaction:
                         with suppress(sqlite3.Error):
                             connection.execute("ROLLBACK")
                     raise
+            if session.sealed:
+                remember_use(self.key_path)
 
     def _exists(self) -> bool:
         with self._errors():
@@ -203,6 +217,7 @@ class _SQLiteSession:
     def __init__(self, connection: sqlite3.Connection, place: str) -> None:
         self._do = connection.execute
         self._place = place
+        self.sealed = False
 
     def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
         query = "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
@@ -239,6 +254,7 @@ class _SQLiteSession:
 
     def set_head(self, text: str, mac: str) -> None:
         self._do("INSERT OR REPLACE INTO head VALUES (1, ?, ?)", (text, mac))
+        self.sealed = True
 
     def populations(self) -> list[str]:
         return [
@@ -247,6 +263,10 @@ class _SQLiteSession:
                 "SELECT DISTINCT population FROM entry ORDER BY population"
             )
         ]
+
+    def lacks(self) -> list[str]:
+        found = {row[0] for row in self._do("SELECT name FROM sqlite_master")}
+        return [name for name in PARTS if name not in found]
 
     def marks(self) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = self._do(

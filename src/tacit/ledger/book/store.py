@@ -42,6 +42,9 @@ class Session(Protocol):
     def populations(self) -> list[str]:
         """Every population that has an entry."""
 
+    def lacks(self) -> list[str]:
+        """Tables and guards against changes that were there when it was made and are gone."""
+
     def marks(self) -> list[tuple[str, str]]:
         """Every mark of data that were charged, with its population."""
 
@@ -64,10 +67,14 @@ class Store(Protocol):
     def key(self, create: bool = False) -> bytes | None:
         """The key that signs heads; made if `create` asks for it."""
 
+    def had_entries(self) -> bool:
+        """Whether the key remembers an entry: if there is none now, all were taken away."""
+
 
 def check_names(location: object, population: object) -> None:
     """Refuse a place or a name that no book can have."""
-    kinds(texts={"population": population}, paths={"ledger": location})
+    if not isinstance(population, str) or not isinstance(location, str | Path):
+        kinds(texts={"population": population}, paths={"ledger": location})
     name = str(population)
     if not (
         0 < len(name) <= 200 and name.isprintable() and name == name.strip()

@@ -3,8 +3,9 @@ one by one."""
 
 from __future__ import annotations
 
+from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
-from tacit.ledger.statement.declared import UNSAID, Declared
+from tacit.ledger.statement.declared import Declared, said
 from tacit.ledger.statement.registry import accounting
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import bounds, mechanisms
@@ -31,26 +32,75 @@ TRUSTED_BIAS = (
 )
 
 
+HAZARDS_UNBOUNDED = (
+    "floating point and generator: not examined, because no promise rests on its noise",
+    HAZARDS[2],
+)
+"""Of a release that is not certified."""
+
+
+def hazards(s: Statement) -> tuple[str, ...]:
+    """What was ruled out, where a promise rests on the noise."""
+    return HAZARDS if s.certified == "certified" else HAZARDS_UNBOUNDED
+
+
+def _bias(s: Statement) -> tuple[str, ...]:
+    return () if s.certified == "not private" else (TRUSTED_BIAS,)
+
+
+def _forgetting(s: Statement) -> str:
+    """What a model that is out means for somebody who wants to be forgotten."""
+    later = " A later fit without them is `tacit fit --without FILE`."
+    if s.certified != "certified":
+        return (
+            "A published model cannot be made to forget, and no theorem limits what this one "
+            f"tells about each of these people.{later}"
+        )
+    if s.unit != "user":
+        return (
+            "A published model cannot be made to forget. This one is private in single ratings, "
+            f"not in a person with all of that person's ratings.{later}"
+        )
+    return (
+        "A published model cannot be made to forget. This one is private in each of these "
+        "people, as stated above; whether that satisfies a request to be forgotten is for "
+        f"whoever must answer it to decide.{later}"
+    )
+
+
 def variant(s: Statement) -> str:
     """The name of the variant of differential privacy."""
     if s.certified != "certified":
-        return "none is certified"
-    return "Pure DP" if s.delta == 0 else "Approximate DP"
+        return "None is certified"
+    if s.delta == 0:
+        return "Pure DP"
+    pure = [epsilon for epsilon, delta in s.profile if delta == 0]
+    if pure:
+        return (
+            f"Approximate DP; Pure DP holds as well, at epsilon {up(pure[0])}"
+        )
+    return "Approximate DP"
 
 
 def why(s: Statement) -> str:
     """Why this variant and this noise."""
     if s.certified != "certified":
-        return s.reason or ""
+        reason = s.reason or "nothing bounds it"
+        return f"{reason[:1].upper()}{reason[1:]}."
     if s.delta == 0:
         return (
             "Epsilon alone bounds it, without a chance of failure, because every release is a "
             "pure one."
         )
+    if any(delta == 0 for _, delta in s.profile):
+        return (
+            "Every report or release is a pure one; together they cost less if a chance of "
+            f"{s.delta:g} is allowed with which the odds may grow by more than stated."
+        )
     return (
         "Many numbers are released together, and for those Gaussian noise is far smaller than "
-        "Laplace noise of the same promise; its price is delta, the chance with which the odds "
-        f"may grow by more than stated, here {s.delta:g}."
+        f"Laplace noise of the same promise; its price is delta, here {s.delta:g}: any "
+        "outcome may be likelier with one's data by that much more than e^epsilon times."
     )
 
 
@@ -85,13 +135,13 @@ def annex(
             (
                 f"Method `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`.",
                 *(((*s.outside,),) if s.outside else ()),
-                "Released, on the inner scale of width 4:",
+                "Released, on a scale that is 4 wide, whatever the ratings' own is:",
                 tuple(mechanisms(s)) or ("nothing with noise",),
                 "What one person can add at most:",
                 tuple(bounds(s)) or ("nothing bounds it",),
             ),
         ),
-        ("Hazards of the implementation", (HAZARDS,)),
+        ("Hazards of the implementation", (hazards(s),)),
         (
             "Composition, now and over time",
             (f"Accountant: {accounting(s)}.", _over_time(s)),
@@ -100,21 +150,18 @@ def annex(
             "How data are collected, secured and deleted",
             (
                 (
-                    f"collected: {declared.collected or UNSAID}",
-                    f"secured: {declared.secured or UNSAID}",
-                    f"deleted: {declared.deleted or UNSAID}",
+                    f"collected: {said(declared.collected)}",
+                    f"secured: {said(declared.secured)}",
+                    f"deleted: {said(declared.deleted)}",
                 ),
-                (
-                    "A published model cannot be made to forget, and need not: it is private in "
-                    "each of these people. A later fit without them is `tacit fit --without FILE`."
-                ),
+                _forgetting(s),
             ),
         ),
         (
             "Usefulness, and bias against small groups",
-            (declared.utility or f"As declared: {UNSAID}.", TRUSTED_BIAS),
+            (said(declared.utility), *_bias(s)),
         ),
-        ("Who decided", (declared.decided or UNSAID,)),
+        ("Who decided", (said(declared.decided),)),
     ]
     if s.supported:
         found.append(("Of delta", (f"{s.supported}.",)))
@@ -123,6 +170,11 @@ def annex(
 
 def _over_time(s: Statement) -> str:
     if s.total is None:
+        if s.book_number is not None:
+            return (
+                f"It is entry {s.book_number} of the book of {s.population}, where it is "
+                "counted as a release without a bound and adds to no total."
+            )
         return "No book adds this up with other releases."
     return (
         "Every release about these people is charged to one hash-chained book before it is "

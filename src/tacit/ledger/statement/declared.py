@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from datetime import date as day
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,29 @@ class Declared(BaseModel):
         "", description="who chose epsilon and delta, and why these"
     )
     utility: str = Field(
-        "", description="how good the model is, and for whom it is worse"
+        "",
+        description="how good the model is, and for whom it is worse; figures only of "
+        "`tacit evaluate --release`, the others are not private",
     )
     authors: str = Field(
         "", description="who fills in the registry record, with commas"
     )
+
+
+def said(text: str) -> str:
+    """What the owner declared, marked as that."""
+    return f"{text} (as declared)" if text else UNSAID
+
+
+def check_date(text: str) -> None:
+    """A day is a day that every reader reads alike."""
+    try:
+        day.fromisoformat(text)
+    except ValueError:
+        raise SettingError(
+            f"the date {text!r} is not YYYY-MM-DD",
+            remedy="for example: --declare date=2030-01-31",
+        ) from None
 
 
 def declare(*said: Mapping[str, Any]) -> Declared:
@@ -65,6 +84,8 @@ def declare(*said: Mapping[str, Any]) -> Declared:
         for each in said
         for name, value in each.items()
     }
+    if merged.get("date"):
+        check_date(merged["date"])
     try:
         return Declared(**merged)
     except ValidationError as error:
@@ -93,7 +114,13 @@ def read_declared(path: str) -> dict[str, Any]:
             remedy='write lines such as: by = "A library"',
         ) from None
     for name, value in found.items():
-        if isinstance(value, dict | list):
+        if name not in Declared.model_fields:
+            raise SettingError(
+                f"{name!r} is nothing that a statement asks its owner",
+                place=path,
+                remedy=f"declare one of {', '.join(Declared.model_fields)}",
+            )
+        if not isinstance(value, str | day):
             raise SettingError(
                 f"{name!r} is not a text",
                 place=path,

@@ -10,15 +10,18 @@ declared, and what an audit of invented people found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.ledger.account.attacker import PRIORS, attacker
+from tacit.ledger.account.odds import but_for
 from tacit.ledger.statement import words
 from tacit.ledger.statement.annex import annex
-from tacit.ledger.statement.declared import UNSAID, Declared
-from tacit.ledger.statement.statement import Statement
-from tacit.ledger.statement.story import title, told_total
+from tacit.ledger.statement.composed import card, chained, evaluated, others
+from tacit.ledger.statement.declared import Declared, said
+from tacit.ledger.statement.statement import Statement, Total
+from tacit.ledger.statement.story import title
+from tacit.ledger.statement.tried import COLUMNS, Findings, about, lead, rows
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Document:
     lead: str
     notice: str
     cards: tuple[tuple[str, str], ...]
+    warn: bool
+    """Whether the cards are a warning."""
     sections: tuple[Section, ...]
     annex: tuple[Section, ...]
     footer: str
@@ -53,30 +58,35 @@ def document(
     *,
     audit: Sequence[Mapping[str, Any]] = (),
     evaluations: int | None = None,
+    later: int = 0,
+    now: Total | None = None,
+    why: str = "",
 ) -> Document:
-    """The document of one release. `audit` is what `tacit audit` found, `evaluations` how
-    many evaluations stand in its book, None where no book was at hand."""
+    """The document of one release. `audit` is what `tacit audit` found. From its book, where
+    that was at hand: `evaluations` before this release, `later` ones, and the total of today.
+    `why` says what hindered a check."""
     s = statement
     sections = [
         ("Who promises what to whom", (_who(s, declared), _about(declared))),
         ("What that means", _meaning(s)),
-        ("This release and all others", _others(s)),
-        ("How choices were made", _choices(s, declared, evaluations)),
+        ("This release and all others", tuple(others(s, now))),
+        ("How choices were made", _choices(s, declared, evaluations, later)),
         ("How the noise is drawn", _noise(s)),
         ("What is public, and what is not protected", _limits(s)),
         ("How to check this", _check(s)),
-        ("Attacks that were tried", _attacks(audit)),
+        ("Attacks that were tried", _attacks(s, about(s, audit))),
     ]
     name = f" of {declared.name}" if declared.name else ""
     found = Document(
         title=f"Privacy statement{name}",
         lead=_lead(s, declared),
-        notice=_notice(s),
-        cards=tuple(_cards(s)),
+        notice=_notice(s, why),
+        cards=tuple(_cards(s, now)),
+        warn=s.certified != "certified",
         sections=tuple(sections),
         annex=annex(s, declared),
-        footer=f"Made with tacit {s.software}. What stands under `as declared` was written by "
-        "the owner and is no part of the signed statement.",
+        footer=f'Made with tacit {s.software}. What is marked "as declared" was written '
+        "by the owner and is no part of the signed statement.",
     )
     return found if not s.likes else _liked(found)
 
@@ -103,18 +113,26 @@ def _liked(found: Document) -> Document:
             for heading, blocks in sections
         )
 
-    return Document(
-        title=found.title,
+    return replace(
+        found,
         lead=words.as_likes(found.lead),
         notice=words.as_likes(found.notice),
         cards=tuple((a, words.as_likes(b)) for a, b in found.cards),
         sections=changed(found.sections),
         annex=changed(found.annex),
-        footer=found.footer,
     )
 
 
-KEPT = ("Who promises", "Contact", "Data", "Period", "Purpose")
+KEPT = (
+    "Status",
+    "Who promises",
+    "Who publishes",
+    "Contact",
+    "Data",
+    "Period",
+    "Purpose",
+    "Note of the fit",
+)
 """Rows of the owner's own words, which stay as they are."""
 
 
@@ -122,11 +140,32 @@ def _lead(s: Statement, declared: Declared) -> str:
     who = declared.by or "The owner of this model"
     if s.certified != "certified":
         return f"{who} publishes a model that Tacit does not certify."
-    whom = declared.people or "everybody whose ratings were used"
     return (
-        f"{who} promises {whom}: whoever sees the published {s.published} learns almost "
-        f"nothing more about any one {_one(s)} than if that one had not been used."
+        f"{who} promises {_whom(s, declared)}: whoever sees the published {s.published} "
+        f"learns almost nothing more about any one {_one(s)} than {_otherwise(s)}."
+        + ("" if s.unit == "user" else f" {ALONE}")
     )
+
+
+ALONE = "This is about single ratings: a person with many of them is protected so many times less."
+
+
+def _whom(s: Statement, declared: Declared) -> str:
+    whom = declared.people or "everybody whose ratings were used"
+    if words.PUBLIC_PEOPLE in s.not_protected:
+        whom += ", but for those whose ratings are taken as public"
+    return whom
+
+
+def _otherwise(s: Statement) -> str:
+    """The world that must look the same."""
+    if s.neighbours == words.RECORDS:
+        return "if that person had rated otherwise"
+    return {
+        "user": "if that person's ratings had not been used",
+        "rating": "if that rating had not been used",
+        "value": "if it had been another",
+    }[s.unit]
 
 
 def _one(s: Statement) -> str:
@@ -135,20 +174,21 @@ def _one(s: Statement) -> str:
     ]
 
 
-def _notice(s: Statement) -> str:
+def _notice(s: Statement, why: str) -> str:
     if s.standing == "certified":
         return ""
     if s.certified == "certified":
         return (
-            "Not checked: so says the folder of itself. Check it against the book or the "
+            f"Not checked{f' ({why})' if why else ''}: so says the folder of itself. "
+            "Check it against the book or the "
             "owner's key before you forward it."
         )
     return f"{title(s)}: {s.reason}."
 
 
-def _cards(s: Statement) -> Iterable[tuple[str, str]]:
+def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
     if s.certified != "certified" or s.epsilon is None:
-        yield title(s), "what stands of the promise"
+        yield title(s), UNPROMISED[s.certified]
         return
     gain = attacker(s.events, s.unit, s.delta)
     yield (
@@ -159,37 +199,42 @@ def _cards(s: Statement) -> Iterable[tuple[str, str]]:
         f"{100 * gain['best_guess']:.1f} of 100",
         "guesses about one of them are right at most; a coin is right 50 times",
     )
-    if s.total is not None:
-        cap = f" of {s.total.cap:g}" if s.total.cap is not None else ""
-        yield (
-            f"epsilon {s.total.epsilon:.3g}{cap}",
-            "is the running total of these people"
-            + ("" if cap else "; no cap is set"),
-        )
+    yield from filter(None, (chained(s), card(s, now)))
+
+
+UNPROMISED = {
+    "claimed": "its authors claim a promise that no theorem supports",
+    "not private": "nothing is promised to anybody",
+}
 
 
 def _who(s: Statement, declared: Declared) -> TextTable:
+    sure = s.certified == "certified"
     rows = [
-        ("Who promises", declared.by or UNSAID),
-        ("To whom", declared.people or "everybody whose ratings were used"),
+        ("Status", _status(s)),
+        ("Who promises" if sure else "Who publishes", said(declared.by)),
+        (
+            "To whom" if sure else "Whose ratings",
+            _whom(s, declared) + (" (as declared)" * bool(declared.people)),
+        ),
         ("What", _what(s)),
-        ("When", declared.date or UNSAID),
-        ("Contact", declared.contact or UNSAID),
-        ("Data", declared.data or UNSAID),
-        ("Period", declared.period or UNSAID),
-        ("Purpose", declared.use or s.purpose or UNSAID),
+        ("When", said(declared.date)),
+        ("Contact", said(declared.contact)),
+        ("Data", said(declared.data)),
+        ("Period", said(declared.period)),
+        ("Purpose", said(declared.use)),
+        *((("Note of the fit", s.purpose),) if s.purpose else ()),
     ]
     return TextTable(("Question", "Answer"), tuple(rows))
 
 
 def _about(declared: Declared) -> str:
-    said = [name for name in Declared.model_fields if getattr(declared, name)]
-    if not said:
+    if not any(getattr(declared, name) for name in Declared.model_fields):
         return (
             "The owner has declared nothing here yet: `tacit statement MODEL --declare "
             'by="..." --declare data="..." --out FILE`.'
         )
-    return "Names, dates, data and period are as declared by the owner."
+    return 'What is marked "as declared" is the owner\'s own word.'
 
 
 def _what(s: Statement) -> str:
@@ -208,27 +253,35 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
         return ("No theorem limits what an attacker learns from this release.",)
     gain = attacker(s.events, s.unit, s.delta)
     times = gain["odds_times"]
-    rows = tuple(
+    beliefs = tuple(
         (f"{100 * prior:g} %", f"{100 * believed(prior, times):.1f} %")
         for prior in PRIORS
     )
-    but = "without exception"
-    if s.delta:
-        but = f"but for one chance in {1 / s.delta:,.0f}"
     return (
-        gain["words"],
+        _guessed(s, gain),
         (
-            f"However much is known besides, the odds that one {_one(s)} was used grow by a "
-            f"factor of {times:.3g} at most, {but}."
+            f"However much is known besides, the odds {_asked(s)} grow by a "
+            f"factor of {times:.3g} at most, {but_for(s.delta or 0.0)}."
         ),
         TextTable(
             (
-                "Somebody believes beforehand that it was used",
+                "Somebody believes this beforehand",
                 "and may believe it afterwards, at most",
             ),
-            rows,
+            beliefs,
         ),
     )
+
+
+def _asked(s: Statement) -> str:
+    """What somebody wants to tell from the release."""
+    if s.neighbours == words.RECORDS:
+        return "that one person's ratings are certain ones and not others"
+    return {
+        "user": "that one person's ratings were used",
+        "rating": "that one certain rating was used",
+        "value": "that one certain rating has a certain value",
+    }[s.unit]
 
 
 def believed(prior: float, times: float) -> float:
@@ -237,45 +290,12 @@ def believed(prior: float, times: float) -> float:
     return odds / (1 + odds)
 
 
-def _others(s: Statement) -> tuple[Block, ...]:
-    if s.total is None:
-        return ("No running total is known for this release.",)
-    told: list[Block] = [told_total(s)]
-    cap = s.total.cap
-    told.append(
-        f"A book holds these people to epsilon {cap:g}: what would cost more is refused."
-        if cap is not None
-        else "No cap is set: the owner may release more about the same people, and each "
-        "release adds to the total. `tacit ledger cap` sets one."
-    )
-    if s.starts:
-        told.append(
-            f"It builds on {words.count(len(s.starts), 'earlier release')}, which the total "
-            "has in it."
-        )
-    if s.schedule is not None:
-        told.append(s.schedule.lines())
-    return tuple(told)
-
-
 def _choices(
-    s: Statement, declared: Declared, evaluations: int | None
+    s: Statement, declared: Declared, evaluations: int | None, later: int
 ) -> tuple[Block, ...]:
-    if evaluations is None:
-        ran = (
-            "Whether `tacit evaluate` was run on these ratings stands in the book, which was "
-            "not at hand."
-        )
-    elif evaluations:
-        ran = (
-            "`tacit evaluate` was run on these ratings (entries of the book: "
-            f"{evaluations}). What the owner saw there is not private, and settings chosen by "
-            "it are not covered by this promise."
-        )
-    else:
-        ran = "No evaluation on these ratings stands in the book."
+    ran = evaluated(evaluations, later)
     return (
-        f"Who chose epsilon and delta, and why: {declared.decided or UNSAID}",
+        f"Who chose epsilon and delta, and why: {said(declared.decided)}",
         ran,
         "The rest follows from public facts before a rating is read:",
         s.settings or ("no setting was chosen",),
@@ -285,6 +305,13 @@ def _choices(
 def _noise(s: Statement) -> tuple[Block, ...]:
     if s.certified == "not private":
         return ("No privacy noise was drawn.",)
+    if s.certified == "claimed":
+        return (
+            (
+                "The ledger is charged first. Noise is drawn as the method's authors print it, and "
+                "nothing is promised about it."
+            ),
+        )
     return (
         (
             "The ledger is charged first, in one transaction; then noise is drawn once, exactly, "
@@ -304,6 +331,13 @@ def _limits(s: Statement) -> tuple[Block, ...]:
 
 
 def _check(s: Statement) -> tuple[Block, ...]:
+    if s.signature is None and s.book_number is None:
+        return (
+            (
+                "It is not signed, and nothing was charged to a book: there is nothing that it "
+                "could be checked against."
+            ),
+        )
     if s.signature is None:
         return (
             "It is not signed: it can be checked against the book only, with `tacit verify MODEL`.",
@@ -326,26 +360,25 @@ def _check(s: Statement) -> tuple[Block, ...]:
     )
 
 
-def _attacks(audit: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
-    if not audit:
-        return ("No audit lies beside this model (`tacit audit`).",)
-    rows = tuple(
-        (
-            str(each.get("attack", "")),
-            _number(each.get("claimed")),
-            _number(each.get("measured")),
-            str(each.get("verdict", "")),
+def _attacks(s: Statement, found: Findings) -> tuple[Block, ...]:
+    if not found:
+        return (
+            "No audit of this method and unit lies beside this model (`tacit audit`).",
         )
-        for each in audit
-    )
+    return (lead(s, found), TextTable(COLUMNS, rows(found)))
+
+
+def _guessed(s: Statement, gain: Mapping[str, Any]) -> str:
+    if s.neighbours != words.RECORDS:
+        return str(gain["words"])
     return (
-        (
-            "Fits like this one, on invented people. An attack can refute a promise and never "
-            "prove one."
-        ),
-        TextTable(("Attack", "Claimed", "Measured at least", "Verdict"), rows),
+        "Somebody who knows everything else and must say which of two sets of ratings is one "
+        f"person's is right {100 * gain['best_guess']:.1f} times in a hundred at most; a coin "
+        "is right 50 times."
     )
 
 
-def _number(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, int | float) else "–"
+def _status(s: Statement) -> str:
+    if s.standing == "certified":
+        return f"CERTIFIED at unit {s.unit}, checked against {s.checked}"
+    return title(s)

@@ -24,9 +24,17 @@ TIER = 3
 """Every field of the registry is answered."""
 
 
-def registry_record(statement: Statement, declared: Declared) -> dict[str, Any]:
+def registry_record(
+    statement: Statement, declared: Declared, *, evaluated: str = ""
+) -> dict[str, Any]:
     """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
-    statement does not know."""
+    statement does not know. `evaluated` says whether ratings were looked at before."""
+    if statement.certified != "certified":
+        raise SettingError(
+            "the registry lists what is differentially private, and this model is not "
+            f"certified: {statement.reason}",
+            remedy="fit with --calibration sound",
+        )
     missing = [name for name in ASKED if not getattr(declared, name)]
     if missing:
         raise SettingError(
@@ -34,7 +42,6 @@ def registry_record(statement: Statement, declared: Declared) -> dict[str, Any]:
             + "; ".join(f"{name} ({ASKED[name]})" for name in missing),
             remedy=" ".join(f'--declare {name}="..."' for name in missing),
         )
-    _check_date(declared.date)
     return {
         "url_slug": _slug(declared),
         "status": "Draft",
@@ -45,24 +52,12 @@ def registry_record(statement: Statement, declared: Declared) -> dict[str, Any]:
             "privacy_loss": _loss(statement),
             "deployment_model": _model(statement),
             "accounting": _accounting(statement),
-            "implementation": _implementation(statement, declared),
+            "implementation": _implementation(statement, declared, evaluated),
             "administrative": {
                 "registry_authors": _listed(declared.authors or declared.by)
             },
         },
     }
-
-
-def _check_date(text: str) -> None:
-    from datetime import date
-
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        raise SettingError(
-            f"the date {text!r} is not YYYY-MM-DD",
-            remedy="for example: --declare date=2030-01-31",
-        ) from None
 
 
 def _slug(declared: Declared) -> str:
@@ -80,17 +75,27 @@ def _basic(s: Statement, declared: Declared) -> dict[str, Any]:
     return {
         "name": declared.name,
         "data_curators": [declared.by],
-        "intended_use": declared.use
-        or s.purpose
-        or "recommending items to people",
+        "intended_use": declared.use or "recommending items to people",
         "data_product_type": "Machine learning model"
         if s.published == "model"
         else "Summary statistics",
         "data_product_region": declared.region,
-        "description": declared.data
+        "description": _described(declared)
         or f"A recommender (`{s.method}`) that was trained on people's {what}.",
         "publication_date": declared.date,
     }
+
+
+def _described(declared: Declared) -> str:
+    """All that the owner declared and no other field of the record has."""
+    named = ("period", "people", "collected", "deleted", "utility", "contact")
+    parts = [declared.data] if declared.data else []
+    parts += [
+        f"{name}: {getattr(declared, name)}"
+        for name in named
+        if getattr(declared, name)
+    ]
+    return "; ".join(parts)
 
 
 def _variant(s: Statement, declared: Declared) -> dict[str, Any]:
@@ -178,10 +183,13 @@ def _accounting(s: Statement) -> dict[str, Any]:
     }
 
 
-def _implementation(s: Statement, declared: Declared) -> dict[str, Any]:
+def _implementation(
+    s: Statement, declared: Declared, evaluated: str
+) -> dict[str, Any]:
     return {
-        "pre_processing_eda_hyperparameter_tuning": " ".join(s.settings)
-        or "no setting was chosen",
+        "pre_processing_eda_hyperparameter_tuning": " ".join(
+            (*(s.settings or ("no setting was chosen",)), evaluated)
+        ).strip(),
         "mechanisms": "\n".join(
             (
                 *(f"- {each}" for each in mechanisms(s)),

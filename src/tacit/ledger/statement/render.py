@@ -12,7 +12,13 @@ from tacit.shown import one_line
 
 STYLE = """
 td:first-child { width: 15rem; color: var(--soft); }
+td.number:first-child, th.number { width: 50%; text-align: left; white-space: normal; }
+td.number { text-align: left; }
 td { overflow-wrap: anywhere; }
+.whole { white-space: nowrap; }
+@media screen and (max-width: 36rem) {
+  td:first-child { width: 6.5rem; }
+}
 .annex h3 { margin-top: 1rem; }
 @media print {
   html { font-size: 8.5pt; line-height: 1.35; }
@@ -22,16 +28,19 @@ td { overflow-wrap: anywhere; }
   table { break-inside: avoid; }
   th, td { padding-top: .15rem; padding-bottom: .15rem; }
   .annex h3 { margin: .5rem 0 .1rem; }
-  section:last-of-type { break-before: page; }
+  h2, h3 { break-after: avoid; }
+  p, li { break-inside: avoid; }
 }
 """
-"""The plain words fit two sheets of paper; the annex begins on one of its own."""
+"""On paper nothing is torn that belongs together, and no sheet is left half empty."""
 ANNEX = "Technical annex: the questions of NIST SP 800-226"
 
 
 def to_html(found: Document) -> str:
     """One file that stands alone."""
-    cards = page.cards(page.card(*each) for each in found.cards)
+    cards = page.cards(
+        page.card(*each, warn=found.warn) for each in found.cards
+    )
     parts = [("", cards)]
     parts += [(head, _html_blocks(blocks)) for head, blocks in found.sections]
     annexed = "\n".join(
@@ -78,8 +87,11 @@ def _html(block: Block) -> str:
 
 
 def _coded(text: str) -> str:
-    """Escaped, with `backticks` as code."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", page.escaped(text))
+    """Escaped, with `backticks` as code and numbers such as 1e-06 in one piece."""
+    coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", page.escaped(text))
+    return re.sub(
+        r"\b(\d[\d.]*e-\d+)\b", r'<span class="whole">\1</span>', coded
+    )
 
 
 def to_markdown(found: Document) -> str:

@@ -242,6 +242,7 @@ def build_statement(
     receipt: Receipt | None = None,
     real_noise: bool = True,
     local: bool = True,
+    played: bool = False,
     version: str | None = None,
     total: Total | None = None,
     starts: Iterable[Link] = (),
@@ -256,7 +257,8 @@ def build_statement(
     `like` and `trust` are for an engine of another package: the engine whose neighbouring
     data sets it has, and who must be trusted. `real_noise` is False where noise was switched
     off or its bits were injected by a test, `local` is False where simulated devices share
-    their noise. `honest` is what a federation assumes of whom.
+    their noise. `played` is True where devices were no machines of their own. `honest` is
+    what a federation assumes of whom.
     """
     known = engine if engine in words.ENGINES else like
     if known not in words.ENGINES or (known != engine and not trust):
@@ -280,7 +282,7 @@ def build_statement(
         engine=engine,
         unit=unit,
         neighbours=words.neighbours(known, unit, local),
-        trust=words.trust(engine) if known == engine else trust,
+        trust=words.trust(engine, played=played) if known == engine else trust,
         honest=honest.lines(listed, unit, budget[1])
         if honest is not None and sound and budget
         else (),
@@ -296,6 +298,7 @@ def build_statement(
         not_protected=(
             *words.NOT_PROTECTED,
             *((words.VALUES_ONLY,) if unit == "value" else ()),
+            *((words.ONE_BY_ONE,) if unit != "user" else ()),
             *not_protected,
         ),
         joint=words.joint(unit) if published == "model" else words.FIGURES,

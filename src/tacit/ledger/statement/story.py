@@ -145,7 +145,7 @@ def _running(s: Statement) -> list[list[str]]:
     if s.total is not None:
         told.append([told_total(s)])
     if s.starts:
-        told.append([_chain(s), *map(_link, s.starts)])
+        told.append([chain(s), *map(link, s.starts)])
     return told
 
 
@@ -174,7 +174,8 @@ def _total(total: Total, relation: str) -> str:
     )
 
 
-def _chain(s: Statement) -> str:
+def chain(s: Statement) -> str:
+    """What this release builds on, and what all of it costs together."""
     cost = ""
     if s.chain_epsilon is not None:
         cost = (
@@ -186,7 +187,8 @@ def _chain(s: Statement) -> str:
     return f"It builds on earlier releases{cost}."
 
 
-def _link(link: Link) -> str:
+def link(link: Link) -> str:
+    """One release that this one builds on."""
     own = "" if link.epsilon is None else f", epsilon {link.epsilon:g}"
     bare = "" if link.covered else "; not covered"
     return (

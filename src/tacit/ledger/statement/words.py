@@ -28,7 +28,8 @@ ENGINES = ("threads", "spark", "federated", "local", "simulate")
 
 UNIT_WORDS: dict[Unit, str] = {
     "user": "a whole person, with all of that person's ratings",
-    "rating": "one person-item cell, empty or filled, after de-duplication",
+    "rating": "one rating: whether one person rated one item, and how (a cell of the table, "
+    "empty or filled, repeated ones joined)",
     "value": "the value of one rating; who rated what is taken as public",
 }
 
@@ -98,8 +99,20 @@ NOT_PROTECTED = (
         "what a person is shown, which is computed from that person's own ratings and is "
         "theirs to keep"
     ),
+    "what many people have in common: a model is made to learn that",
+    "several accounts of one person together: each is protected by itself",
+    "raw ratings where they are kept, and what the owner computes from them besides",
 )
 VALUES_ONLY = "which items each person rated"
+ONE_BY_ONE = (
+    "a person as a whole: ratings are protected one at a time, so somebody with k of them is "
+    "protected k times less (epsilon times k, and a larger delta)"
+)
+PUBLIC_PEOPLE = (
+    "people whose ratings are taken as public: nothing is promised to them"
+)
+RECORDS = "any two records of one person are exchanged, over all of that person's reports"
+"""Neighbours where each device randomizes what it says."""
 
 
 FIGURES = (
@@ -113,7 +126,7 @@ def neighbours(engine: str, unit: Unit, local: bool = True) -> str:
     """What may differ between two data sets that must look alike. `simulate` plays devices
     that each noise for themselves (`local`), or that share the noise of a federation."""
     if engine == "local" or (engine == "simulate" and local):
-        return "any two records of one person are exchanged, over all of that person's reports"
+        return RECORDS
     if engine in ("federated", "simulate"):
         return _FEDERATED[unit]
     return _CURATOR[unit]
@@ -148,9 +161,20 @@ def supported(delta: float, count: float) -> str:
     )
 
 
-def trust(engine: str) -> str:
-    """Who must be trusted under an engine."""
-    return _TRUST[engine]
+_PLAYED = {
+    "local": "Devices were played in one process, which held all ratings in one table: whoever "
+    "ran it had to be trusted with them. The promise covers every report that was made, each of "
+    "which has enough noise for itself alone.",
+    "federated": "Devices and two servers were played in one process, which held all ratings "
+    "in one table: whoever ran it had to be trusted with them. The promise covers what was "
+    "released.",
+}
+
+
+def trust(engine: str, *, played: bool = False) -> str:
+    """Who must be trusted under an engine. `played` says that devices were no machines of
+    their own: one process held all ratings."""
+    return _PLAYED[engine] if played and engine in _PLAYED else _TRUST[engine]
 
 
 def joint(unit: Unit) -> str:

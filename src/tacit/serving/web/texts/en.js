@@ -3,9 +3,17 @@
 /** @param {number} count @param {string} one @param {string} more */
 const plural = (count, one, more) => (count === 1 ? one : more);
 
+/** What this page and its things are called: one line, which the server writes anew. */
+const named = { title: 'Tacit', one: 'film', many: 'films', kind: 'genre', kinds: 'genres' };
+const { one, many, kind, kinds } = named;
+const a = `${/^[aeiou]/i.test(one) ? 'an' : 'a'} ${one}`;
+const Many = many[0].toUpperCase() + many.slice(1);
+const Kind = kind[0].toUpperCase() + kind.slice(1);
+
 export const texts = {
   language: 'en',
-  title: 'Tacit',
+  title: named.title,
+  brand: named.title === 'Tacit' ? 'tacit' : named.title,
   bytes: (/** @type {string} */ shown, /** @type {number} */ count) =>
     `${shown} ${plural(count, 'byte', 'bytes')}`,
 
@@ -22,22 +30,22 @@ export const texts = {
   hero: {
     title: 'What you like stays here.',
     lead:
-      'Rate films you know. The model has come to you, so your list is computed in this browser ' +
+      `Rate ${many} you know. The model has come to you, so your list is computed in this browser ` +
       'and your ratings have no reason to leave it.',
     sent: (/** @type {string} */ amount, /** @type {boolean} */ cut) =>
       `${amount} of your ratings sent${cut ? ' · network cut' : ''}`,
   },
 
   search: {
-    label: 'Find a film by title, year or genre',
-    placeholder: 'Find a film, a year, a genre',
+    label: `Find ${a} by title, year or ${kind}`,
+    placeholder: `Find ${a}, a year, a ${kind}`,
     hint: '/',
     found: (/** @type {number} */ count, /** @type {boolean} */ more) =>
       count === 0
-        ? 'No film found'
-        : `${more ? 'More than ' : ''}${count} ${plural(count, 'film', 'films')} found`,
-    nothing: 'No film here has such a title, year or genre.',
-    results: 'Films found',
+        ? `No ${one} found`
+        : `${more ? 'More than ' : ''}${count} ${plural(count, one, many)} found`,
+    nothing: `No ${one} here has such a title, year or ${kind}.`,
+    results: `${Many} found`,
   },
 
   stars: {
@@ -71,10 +79,10 @@ export const texts = {
         : percent < 67
           ? 'balanced'
           : 'explore: where the model knows you least',
-    genre: 'Genre',
-    anyGenre: 'All genres',
+    genre: Kind,
+    anyGenre: `All ${kinds}`,
     more: 'Show more',
-    empty: 'Nothing is left to suggest. Another genre has more.',
+    empty: `Nothing is left to suggest. Another ${kind} has more.`,
     expected: (
       /** @type {string} */ rating,
       /** @type {string} */ low,
@@ -92,7 +100,7 @@ export const texts = {
     above: (/** @type {string} */ name) => `you rate ${name} above others`,
     below: (/** @type {string} */ name) => `you rate ${name} below others`,
     year: 'the time it is from',
-    baseline: 'where an average film starts',
+    baseline: `where an average ${one} starts`,
     rest: 'your other ratings together',
     small: 'smaller things together',
     total: 'expected for you',
@@ -107,7 +115,7 @@ export const texts = {
     count: (/** @type {number} */ count) => `${count}`,
     all: (/** @type {number} */ count) => `Show all ${count}`,
     unknown: (/** @type {number} */ count) =>
-      `${count} ${plural(count, 'rating is of a film', 'ratings are of films')} that this model ` +
+      `${count} ${plural(count, `rating is of ${a}`, `ratings are of ${many}`)} that this model ` +
       `does not know. ${plural(count, 'It is', 'They are')} kept and exported, but not used.`,
     import: 'Import',
     export: 'Export',
@@ -140,7 +148,7 @@ export const texts = {
       'it is expected to be as good as those shown, but the list also goes by what many know ' +
       'and by the slider; ',
     like: 'More like this',
-    noLike: 'This model does not compare films.',
+    noLike: `This model does not compare ${many}.`,
     hide: 'Do not suggest it',
     unhide: 'Suggest it again',
   },
@@ -148,23 +156,23 @@ export const texts = {
   map: {
     title: 'A map of tastes',
     lead:
-      'Two directions in which the model tells people apart. Films that lie together are liked ' +
+      `Two directions in which the model tells people apart. ${Many} that lie together are liked ` +
       'by the same people. You are the point, and you move as you rate.',
     you: 'You',
     label: (/** @type {string} */ x, /** @type {string} */ y) =>
-      `Map of films along ${x} and ${y}. The films nearest to you are listed after it.`,
+      `Map of ${many} along ${x} and ${y}. The ${many} nearest to you are listed after it.`,
     near: 'Nearest to you',
-    nearUnrated: 'Films around your point.',
+    nearUnrated: `${Many} around your point.`,
     none: 'This model has no directions of taste to draw: it tells everybody the same.',
     zoomIn: 'Closer',
     zoomOut: 'Farther',
     reset: 'Whole map',
     legendRated: 'you rated',
     legendList: 'in your list',
-    legendOther: 'other films',
-    year: 'newer films',
+    legendOther: `other ${many}`,
+    year: `newer ${many}`,
     unnamed: 'a taste without a name',
-    known: 'better known films',
+    known: `better known ${many}`,
     keys: 'Drag to move, scroll or + and − to zoom.',
   },
 
@@ -211,7 +219,7 @@ export const texts = {
     unit: {
       user: 'A whole person, with all of that person’s ratings',
       rating: 'Each single rating of a person, and whether it was given. Not the person as a whole',
-      value: 'The value of each single rating. Which films a person rated is taken as public',
+      value: `The value of each single rating. Which ${many} a person rated is taken as public`,
     },
     honest: 'Who must be honest',
     notProtected: 'What is not protected',
@@ -225,14 +233,14 @@ export const texts = {
       'nothing that follows from your ratings, so it needs to promise you no epsilon.',
     whole: 'The whole statement, word for word',
     unavailable: 'The statement could not be fetched.',
-    demonstration: 'This one is a demonstration: its films are real, its people are invented.',
+    demonstration: `This one is a demonstration: its ${many} are real, its people are invented.`,
     book: (/** @type {string} */ population, /** @type {string} */ entry) =>
       `Charged to the population “${population}” as entry ${entry} of its book`,
     modelWords: (
       /** @type {string} */ name,
       /** @type {string} */ method,
       /** @type {string} */ count,
-    ) => `${name} · method ${method} · ${count} films`,
+    ) => `${name} · method ${method} · ${count} ${many}`,
   },
 
   ledger: {
@@ -285,7 +293,7 @@ export const texts = {
       'it had happened.',
     how: 'How to check it',
     howWords:
-      'Open the network panel of your browser’s developer tools and rate a film. Or cut the ' +
+      `Open the network panel of your browser’s developer tools and rate ${a}. Or cut the ` +
       'network and see that nothing is missing.',
     older: 'Show older',
   },
@@ -316,11 +324,11 @@ export const texts = {
     read: (/** @type {string} */ kind, /** @type {number} */ rows) =>
       `${kind}: ${rows} ${plural(rows, 'line', 'lines')}.`,
     found: (/** @type {number} */ count) =>
-      `${count} ${plural(count, 'film is', 'films are')} in this catalogue.`,
+      `${count} ${plural(count, `${one} is`, `${many} are`)} in this catalogue.`,
     missing: (/** @type {number} */ count) =>
       `${count} ${plural(count, 'is', 'are')} not, and will be left out:`,
     skipped: (/** @type {number} */ count) =>
-      `${count} ${plural(count, 'line has', 'lines have')} no rating and no film, ` +
+      `${count} ${plural(count, 'line has', 'lines have')} no rating and no ${one}, ` +
       'and will be left out.',
     netflix: 'Netflix tells what you watched, not whether you liked it. Count each as',
     add: (/** @type {number} */ count) => `Add ${count} ${plural(count, 'rating', 'ratings')}`,
@@ -333,7 +341,7 @@ export const texts = {
       `${count} ${plural(count, 'rating', 'ratings')} saved to a file`,
     wipeTitle: 'Wipe everything?',
     wipeWords:
-      'Your ratings, the films that you hid, the ledger, your book and key of taking part and the ' +
+      `Your ratings, the ${many} that you hid, the ledger, your book and key of taking part and the ` +
       'stored copy of the page leave this browser. There is no other copy: nobody can bring them back.',
     wipe: 'Wipe everything',
     wiped: 'Everything is wiped',

@@ -43,7 +43,10 @@ function octets(given) {
   );
 }
 
-/** A belief is bounded but for outcomes of the noise of this chance, unless said otherwise. */
+/**
+ * A belief is bounded but for outcomes of the noise of this chance, or of ten times delta where
+ * that is more, unless said otherwise: the rule of tacit.ledger.account.odds.
+ */
 const FAILS = 1e-4;
 
 /**
@@ -57,7 +60,7 @@ const FAILS = 1e-4;
  * @param {number} fails
  * @returns {{least: number, most: number, fails: number, right: number}}
  */
-export function odds(epsilon, delta, prior, fails = FAILS) {
+export function odds(epsilon, delta, prior, fails = Math.max(FAILS, 10 * delta)) {
   const sure = Math.min(Math.max(prior, 0), 1);
   const loss = worstLoss(epsilon, delta, fails);
   const other = (1 - delta) / (1 + Math.exp(epsilon));
@@ -72,7 +75,7 @@ export function odds(epsilon, delta, prior, fails = FAILS) {
 /** @param {number} epsilon @param {number} delta @param {number} fails */
 function worstLoss(epsilon, delta, fails) {
   if (!(delta > 0)) return epsilon;
-  return delta < fails ? epsilon - Math.log1p(-delta / fails) : Infinity;
+  return delta < fails && fails < 1 ? epsilon - Math.log1p(-delta / fails) : Infinity;
 }
 
 /** A belief after its odds were moved by e^size. @param {number} sure @param {number} size */

@@ -39,7 +39,7 @@ export function header(search) {
       s('circle', { cx: 12, cy: 12, r: 8.6, class: 'ring' }),
       s('circle', { cx: 13.9, cy: 13.9, r: 3, class: 'dot' }),
     ),
-    h('span', null, 'tacit'),
+    h('span', null, texts.brand),
   );
   return {
     element: h(
