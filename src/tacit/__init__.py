@@ -36,6 +36,7 @@ _HOMES = {
     "refresh": "tacit.fitting.refresh",
     "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
+    "TacitNotice": "tacit.spoken",
     "Popularity": "tacit.methods.baselines.popularity",
     "Bias": "tacit.methods.baselines.bias",
     "CovarianceKNN": "tacit.methods.item_item.covariance",
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
     from tacit.model.model import Model, load
     from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify
+    from tacit.spoken import TacitNotice
 
 
 def __getattr__(name: str) -> Any:

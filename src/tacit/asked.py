@@ -3,15 +3,90 @@ for, refused with their name and what to give instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from tacit.errors import SettingError
+from tacit.errors import ArgumentError, SettingError
 
+P = ParamSpec("P")
+R = TypeVar("R")
 NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+def by_name(function: Callable[P, R]) -> Callable[P, R]:
+    """A door whose arguments are asked for by name: what is unknown, missing or too much is
+    refused in words, and as a `TypeError` too."""
+    known = signature(function)
+
+    @wraps(function)
+    def door(*given: P.args, **named: P.kwargs) -> R:
+        try:
+            known.bind(*given, **named)
+        except TypeError:
+            raise _misnamed(function.__name__, known, given, named) from None
+        return function(*given, **named)
+
+    return door
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`did you mean epsilon? ` where one of the known names looks like this one."""
+    found = get_close_matches(name, list(known), n=1)
+    return f"did you mean {found[0]}? " if found else ""
+
+
+def _misnamed(
+    door: str,
+    known: Signature,
+    given: tuple[object, ...],
+    named: Mapping[str, object],
+) -> ArgumentError:
+    """What is wrong with the arguments of a call."""
+    wanted = {
+        name: each
+        for name, each in known.parameters.items()
+        if name != "self" and each.kind is not Parameter.VAR_KEYWORD
+    }
+    takes = f"{door} takes: {', '.join(wanted)}"
+    for name in named:
+        if name not in wanted:
+            return ArgumentError(
+                f"{door} has no argument {name!r}",
+                remedy=f"{near(name, wanted)}{takes}",
+            )
+    placed = [
+        name
+        for name, each in wanted.items()
+        if each.kind is Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    many = len(given) - ("self" in known.parameters)
+    if many > len(placed):
+        return ArgumentError(
+            f"{door} was given {many} arguments by position and takes {len(placed)} so",
+            remedy=f"name the others; {takes}",
+        )
+    twice = [name for name in placed[:many] if name in named]
+    if twice:
+        return ArgumentError(
+            f"{door} was given {twice[0]!r} twice, by position and by name",
+            remedy="give it once",
+        )
+    have = {*placed[:many], *named}
+    missing = [
+        name
+        for name, each in wanted.items()
+        if each.default is Parameter.empty and name not in have
+    ]
+    return ArgumentError(
+        f"{door} lacks {' and '.join(missing)}",
+        remedy="give " + ", ".join(f"{name}=..." for name in missing),
+    )
 
 
 def number(name: str, value: object, remedy: str = "give a number") -> float:
@@ -31,6 +106,13 @@ def count(name: str, value: object, *, least: int = 1) -> int:
             remedy=f"give {least} or more",
         )
     return int(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """A truth value."""
+    if not isinstance(value, bool):
+        raise _other(name, value, "a truth value", "give True or False")
+    return value
 
 
 def text(name: str, value: object, remedy: str = "give a text") -> str:
@@ -86,12 +168,39 @@ def kinds(
     numbers(real)
 
 
+def item(name: str, value: object, remedy: str) -> str:
+    """The id or title of an item; a whole number is an id."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return text(name, value, remedy)
+    return str(int(value))
+
+
 def names(name: str, value: object) -> list[str]:
-    """Several texts. One text alone is refused: its letters are not meant."""
+    """Several items by id or title. One text alone is refused: its letters are not meant."""
     remedy = f'give a list, such as {name}=["Alien", "Heat"]'
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise _other(name, value, "a list of items", remedy)
-    return [text(f"each of {name}", each, remedy) for each in value]
+    return [item(f"each of {name}", each, remedy) for each in value]
+
+
+def check_named(name: str, value: object) -> None:
+    """Values by name; None where none were given."""
+    if value is not None and not isinstance(value, Mapping):
+        raise _other(
+            name, value, "values by name", f'give {name}={{"factors": 5}}'
+        )
+
+
+def check_swept(sweep: object) -> None:
+    """For each name several values; None where nothing is swept."""
+    remedy = 'give lists, such as sweep={"factors": [5, 20]}'
+    if sweep is None:
+        return
+    if not isinstance(sweep, Mapping):
+        raise _other("sweep", sweep, "values by name", remedy)
+    for name, values in sweep.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise _other(f"sweep of {name}", values, "a list", remedy)
 
 
 def _other(name: str, value: Any, wanted: str, remedy: str) -> SettingError:

@@ -4,6 +4,8 @@
     ├── UsageError            exit 2: the caller can put it right
     │   ├── DataError         a ratings, catalogue or personal file (carries its place)
     │   ├── SettingError      an argument, option or `--set` value
+    │   │   ├── ArgumentError     of a call in Python; a TypeError too
+    │   │   └── UnfittedError     not fitted yet; an AttributeError too
     │   ├── ModelError        a model folder that is damaged, foreign or newer than this
     │   ├── BookError         a ledger that is damaged, foreign or newer than this version
     │   ├── BudgetError       a cap that would be overspent
@@ -56,6 +58,14 @@ class DataError(UsageError):
 
 class SettingError(UsageError):
     """An argument, option or setting is unknown or out of range."""
+
+
+class ArgumentError(SettingError, TypeError):
+    """An argument of a call in Python is unknown, missing or given twice."""
+
+
+class UnfittedError(SettingError, AttributeError):
+    """A learned name of an estimator that is not fitted: `hasattr` is False."""
 
 
 class ModelError(UsageError):

@@ -53,7 +53,9 @@ def test_what_a_start_took_as_public_is_stated_by_all_that_build_on_it(
             line.startswith(f"{earlier}the ratings of 20 people")
             for line in told
         )
-        assert f"{earlier}the set of item ids" in told
+        assert (
+            f"{earlier}the set of item ids, which came from the ratings" in told
+        )
         # Once each, however long the chain is.
         again = Bayes(epsilon=1.0, ledger=book).fit(
             private, items=few_films(), users=PEOPLE, start=made.model_

@@ -18,6 +18,7 @@ from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
 from tacit.fitting import rehearse as rehearsing
 from tacit.fitting.run import _Run
+from tacit.fitting.run import rehearse as rehearse_fit
 from tacit.ledger.book.book import open_book
 from tacit.methods import find, names
 from tacit.methods import rehearsal as trying
@@ -226,3 +227,17 @@ def test_what_is_absorbed_is_what_an_engine_releases(
         monkeypatch.setattr(trying, "summed", beside)
         trying.rehearsed(method, run.settled.public)
         assert rounds
+
+
+def test_a_plan_is_made_once_for_the_same_method_and_facts(ratings):
+    method = tacit.Bias(epsilon=1.0)
+    made = rehearse_fit(method, ratings, once=True)
+    part = ratings.take(np.arange(len(ratings)) % 10 > 0)
+    same = _Run(method, part, None, None, None, rehearsed=made)
+    assert same.priced is made.priced
+    other = tacit.Bias(epsilon=1.0)
+    fewer = replace(part, items=[f"x{name}" for name in part.items])
+    declared = replace(part, schema=part.schema.declare(50))
+    for asked, data in ((other, part), (method, fewer), (method, declared)):
+        run = _Run(asked, data, None, None, None, rehearsed=made)
+        assert run.priced is not made.priced

@@ -258,6 +258,46 @@ tacit.synthesize(f / "model")
 tacit.pack(frame, f / "x.csv", scale=(1, 5))
 tacit.pack(frame, f / "x.tacit")
 tacit.pack(frame, f / "x.tacit", scale=(1, 5), memory="some")
+Bias(epsilom=1)
+Bias(epsilon=1).set_params(epsilom=2)
+tacit.Bias(1.0)
+Bias(epsilon=1).fit(ratings, scael=(1, 5))
+Bias(epsilon=1).fit()
+model.recommend(mine, k=5)
+model.recommend(mine, 5, 6)
+model.explain(mine)
+model.explain(mine, "i1", item="i1")
+model.similar()
+loaded.recommend(mine, k=5)
+tacit.load()
+model.recommend({"i1": None})
+model.recommend(frame.select("user"))
+model.explain(mine, "nothing")
+model.similar("nothing")
+model.predict(mine, ["nothing", "i1"])
+tacit.plan()
+tacit.plan(tacit.Bayes, epsilon=1, users=10, items=5)
+tacit.plan(epsilon=1, users=10, items=5, each=-3)
+tacit.plan(epsilon=1, users=10, items=5, each="many")
+tacit.plan(epsilon=1, users=10, items=5, row=[1, "x"])
+tacit.plan(epsilon=1, users=10, items=5, scale="1-5")
+tacit.plan(epsilon=1, users=10, items=5, spread=-1)
+tacit.choose(users=10, items=5, by_range=True, each=0)
+tacit.choose(users=10, items=5, rmse=.9, twin=-1)
+tacit.evaluate(ratings, [tacit.Bias], ledger=book)
+tacit.evaluate(ratings, tacit.Bias(epsilon=1), ledger=book)
+tacit.evaluate(ratings, "bias", split=.2, ledger=book)
+tacit.evaluate(ratings, "bias", seeds=[1, 2], ledger=book)
+tacit.evaluate(ratings, "bias", listed="x", ledger=book)
+tacit.evaluate(ratings, "bias", sweep=["factors"], ledger=book)
+tacit.evaluate(ratings, "bias", settings=["a"], ledger=book)
+tacit.evaluate(ratings, "bias", epsilons=None, ledger=book)
+tacit.evaluate(ratings, "bias", epsilons=[], ledger=book)
+tacit.evaluate(ratings, "bias", scale=(1, 5), ledger=book)
+tacit.tune(ratings, ["als"], sweep={"factors": 5}, epsilon=1, ledger=book)
+tacit.tune(ratings, None, epsilon=1, ledger=book)
+tacit.tune(ratings, ["bias", "popularity"])
+tacit.audit(tacit.Bayes(epsilon=1))
 """.strip().splitlines()
 
 
@@ -273,3 +313,17 @@ def test_a_mistake_is_answered(at, mistake, recwarn):
     assert error.remedy or error.place, f"nothing says what to do: {error}"
     assert not OPTION.search(str(error)), str(error)
     assert error.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        ("tacit.Bayes(epsilom=1)", "did you mean epsilon?"),
+        ("model.recommend(mine, reason=1)", "did you mean reasons?"),
+        ("Bias(epsilon=1).fit(ratings, scael=(1, 5))", "did you mean scale?"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_answered_with_it(at, call, meant):
+    with pytest.raises(TypeError, match="has no") as seen:
+        eval(call, dict(at))  # noqa: S307  our own lines
+    assert meant in str(seen.value)

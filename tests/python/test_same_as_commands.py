@@ -111,10 +111,63 @@ def test_lists_are_frames(fitted):
     frame = lists.frame()
     assert frame.columns[:3] == ["item", "title", "rating"]
     assert frame.height == 3
-    assert fitted.predict(mine, ["i1", "nothing"]).frame().height == 1
+    assert fitted.predict(mine, ["i1", "i2"]).frame().height == 2
     assert fitted.similar("i1", 2).frame().height == 2
     assert "<table>" in lists._repr_html_()
     assert isinstance(lists, list)
+
+
+def test_lists_and_reasons_are_tables_in_words(fitted):
+    mine = {"i1": 5.0, "i2": 1.0}
+    told = str(fitted.recommend(mine, 3)).splitlines()
+    assert told[0].split()[:2] == ["item", "rating"]
+    assert len(told) == 4
+    why = fitted.explain(mine, "i3")
+    assert "Share(" not in fitted.recommend(mine)._repr_html_()
+    assert "<table>" in why._repr_html_()
+    assert why.frame().height == 1 + len(why.own) + len(why.features)
+    assert str(why).startswith("i3: ")
+
+
+def test_own_ratings_may_be_a_frame_and_ids_numbers(book):
+    rows = [(u, (u + k) % 9, 1.0 + u % 5) for u in range(40) for k in range(6)]
+    table = pd.DataFrame(rows, columns=["user_id", "movie_id", "rating"])
+    made = tacit.Bias(epsilon=5.0, ledger=book, population="numbers").fit(
+        table, scale=(1, 5), users=40
+    )
+    one = made.recommend({1: 5.0, 2: 5.0})
+    mine = pd.DataFrame({"movie_id": [1, 2], "rating": [5.0, 5.0]})
+    assert made.recommend(mine) == one
+    assert made.recommend(pl.DataFrame(mine.to_dict("list"))) == one
+    assert made.recommend(pd.Series({1: 5.0, 2: 5.0})) == one
+    assert made.explain(mine, 3).item == "3"
+    assert len(made.predict(mine, mine.movie_id)) == 2
+    assert len(made.recommend(mine, only=[3, 4])) == 2
+
+
+def test_what_was_left_out_in_reading_is_told(table, tmp_path):
+    made = tacit.Bias(epsilon=1.0, ledger=str(tmp_path / "own.sqlite"))
+    some = tacit.Catalogue([f"i{k}" for k in range(5)])
+    with pytest.warns(tacit.TacitNotice, match="dropped") as seen:
+        made.fit(table, scale=(1, 5), items=some, users=40)
+    assert seen[0].filename == __file__
+    with pytest.warns(tacit.TacitNotice, match="'Nope' is not in this model"):
+        made.recommend({"i1": 5.0, "Nope": 3})
+    ratings = tacit.read(table, scale=(1, 5), items=some)
+    assert "dropped" in ratings._repr_html_()
+
+
+def test_evaluate_takes_what_fit_takes(table, tmp_path):
+    found = tacit.evaluate(
+        table,
+        "bias",
+        epsilon=1,
+        scale=(1, 5),
+        seeds=1,
+        users=40,
+        ledger=str(tmp_path / "own.sqlite"),
+    )
+    assert found.cells
 
 
 def test_nothing_that_is_shown_has_a_cell_in_it(table, fitted):

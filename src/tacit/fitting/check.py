@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
-from tacit.asked import kinds
+from tacit.asked import count, flag, kinds
 from tacit.data.memory import memory_size
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
@@ -23,6 +24,7 @@ from tacit.fitting.start import (
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
+from tacit.rounds.bar import teller
 from tacit.rounds.options import Calibration, How, NoiseFrom, taken
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
@@ -55,7 +57,11 @@ def check(
     calibration = _calibration(method)
     unit = _unit(method)
     _check_kinds(method)
-    how = replace(taken(How, method), engine=_engine(method))
+    how = replace(
+        taken(How, method),
+        engine=_engine(method),
+        progress=teller(method.progress) if method.progress else None,
+    )
     if how.threads is not None and how.threads < 1:
         raise SettingError(
             f"threads is {how.threads}; it must be at least 1",
@@ -107,6 +113,17 @@ def _check_kinds(method: Method) -> None:
         paths={"ledger": method.ledger},
         real={"epsilon": method.epsilon, "delta": method.delta},
     )
+    if type(method.seed) is not int or method.seed < 0:
+        count("seed", method.seed, least=0)
+    for name in ("accept_unbounded", "other_people"):
+        if not isinstance(getattr(method, name), bool):
+            flag(name, getattr(method, name))
+    devices: object = method.devices
+    if devices is not None and not isinstance(devices, Mapping):
+        raise SettingError(
+            f"devices is of type {type(devices).__name__}, not settings by name",
+            remedy='give a mapping, such as {"drop_out": 0.1}',
+        )
 
 
 def _calibration(method: Method) -> Calibration:

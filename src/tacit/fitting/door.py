@@ -13,6 +13,7 @@ from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
+from tacit.spoken import notice
 
 if TYPE_CHECKING:
     from tacit.data.budgets import Budgets
@@ -44,24 +45,28 @@ def fit_given(
         number("keep_apart", keep_apart, "give a share, such as 0.1")
     if users is not None:
         count("users", users)
+    asked = None if budgets is None else _budgets(budgets)
     catalogue = as_catalogue(items, reading.get("columns"))
     reading = reading | {"columns": of_ratings(reading.get("columns"))}
     said = {name: value for name, value in reading.items() if value is not None}
+    data = placed(
+        ratings,
+        method.engine,
+        threads=method.threads,
+        items=catalogue,
+        **said,
+    )
+    if asked is not None:
+        _tell_budgets(asked, data, method.epsilon)
     return fit(
         method,
-        placed(
-            ratings,
-            method.engine,
-            threads=method.threads,
-            items=catalogue,
-            **said,
-        ),
+        data,
         items=catalogue,
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
         public=None if public is None else _public(public, said.get("scale")),
-        budgets=None if budgets is None else _budgets(budgets),
+        budgets=asked,
     )
 
 
@@ -80,6 +85,28 @@ def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
     for asked in given.values():
         number("budgets", asked, "give each person's epsilon as a number")
     return Budgets({str(who): float(asked) for who, asked in given.items()})
+
+
+def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
+    """Tell the owner of budgets that change nothing: an id that is spelt otherwise asks for
+    nobody."""
+    from tacit.data.ratings import Ratings
+
+    many = len(asked.asked)
+    if isinstance(data, Ratings):
+        lost = len(set(asked.asked) - set(data.users))
+        if lost:
+            notice(
+                f"budgets: {lost:,} of {many:,} people are not in the ratings; an id that is "
+                "spelt otherwise asks for nobody (for the owner only)"
+            )
+    if isinstance(epsilon, int | float):
+        above = sum(wanted > epsilon for wanted in asked.asked.values())
+        if above:
+            notice(
+                f"budgets: {above:,} of {many:,} people ask for more and are above epsilon "
+                f"{epsilon:g}, which is all that this fit reveals: they get that"
+            )
 
 
 def _public(given: Any, scale: tuple[float, float] | None) -> PublicPeople:

@@ -9,7 +9,6 @@ charge; the statement is made of what the book then holds, and signed by it.
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isfinite
@@ -22,6 +21,7 @@ from tacit.fitting.start import chain
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, total
 from tacit.ledger.account.event import Event
+from tacit.spoken import warn
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Link, Statement, Total
 
 T = TypeVar("T")
+ONE_BOOK = "give the same --population to all their fits, or --other-people if they are others"
+"""What to do about data that two populations have."""
 CHARGED = "the book that was charged"
 """Against what a statement was checked that has just been made."""
 
@@ -66,7 +68,7 @@ def pay(
         )
     )
     if warning:
-        warnings.warn(warning, stacklevel=3)
+        warn(f"{warning}: {ONE_BOOK}")
     token = token or secrets.token_hex(16)
     receipt = twice(
         lambda: book.reserve(
@@ -111,20 +113,9 @@ def running_total(
     book: Book, receipt: Receipt, unit: Unit, delta: float
 ) -> Total:
     """What the population has spent, up to and with this charge."""
-    from tacit.ledger.statement.statement import Total
+    from tacit.ledger.statement.composed import total_of
 
-    spent = book.running(receipt, unit, delta)
-    cap = spent.cap or (None, None)
-    under = spent.under_cap
-    return Total(
-        entries=spent.entries,
-        epsilon=spent.epsilon,
-        delta=spent.delta,
-        cap=cap[0],
-        cap_delta=cap[1],
-        under_cap=under if under is not None and isfinite(under) else None,
-        uncovered=spent.uncovered,
-    )
+    return total_of(book.running(receipt, unit, delta))
 
 
 def relation(order: Order) -> Relation:

@@ -93,11 +93,12 @@ class Said:
             apart=order.apart,
             published=self.published,
             schedule=self.schedule,
-            not_protected=self.unprotected,
+            not_protected=tuple(self._exposed()),
             purpose=order.how.purpose,
             receipt=payment.receipt if payment else None,
             real_noise=private,
             local=order.method.local,
+            played=True,
             total=payment.total if payment else None,
             starts=payment.starts if payment else (),
             chain_epsilon=payment.chain_epsilon if payment else None,
@@ -106,6 +107,14 @@ class Said:
             else words.supported(budget.delta, counted),
             likes=self.public.schema.positive is not None,
         )
+
+    def _exposed(self) -> Iterable[str]:
+        """What is not protected besides the usual."""
+        from tacit.ledger.statement import words
+
+        if self.order.public is not None:
+            yield words.PUBLIC_PEOPLE
+        yield from self.unprotected
 
     def _honest(self, engine: Engine) -> Honesty | None:
         """What a federation in one process assumes of the parties that it plays."""
@@ -157,7 +166,7 @@ class Said:
         yield (
             "the catalogue of items"
             if self.declared_items
-            else "the set of item ids"
+            else "the set of item ids, which came from the ratings"
         )
         if self.order.method.local:
             yield "which devices take part"

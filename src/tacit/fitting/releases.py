@@ -10,7 +10,6 @@ drawn and not stored has been seen by nobody, and nothing is charged but once.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -34,7 +33,7 @@ from tacit.fitting.fixed import (
     schedule_of,
 )
 from tacit.fitting.order import Order
-from tacit.fitting.pay import CHARGED, Payment, pay, running_total
+from tacit.fitting.pay import CHARGED, ONE_BOOK, Payment, pay, running_total
 from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
@@ -58,6 +57,7 @@ from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Released, Round, Steady
 from tacit.rounds.state import State
+from tacit.spoken import warn
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -245,7 +245,7 @@ class Releases:
             fingerprint(turn.ratings), other_people=self.order.how.other_people
         )
         if warning:
-            warnings.warn(warning, stacklevel=4)
+            warn(f"{warning}: {ONE_BOOK}")
 
     def _run(self, week: int, turn: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
@@ -257,7 +257,7 @@ class Releases:
         if turn.ratings.schema.max_ratings is not None:
             engine.limit(turn.ratings.schema.max_ratings)
         totals = Totals(Weeks(self.events, self.calendar, week))
-        with threadpool_limits(how.threads or 1):
+        with threadpool_limits(1):
             loop = Loop(self.plan, self._before(week))
             loop.run(
                 lambda round_, state: self._ask(engine, totals, round_, state)

@@ -3,7 +3,6 @@ and engines both. It touches no rating: the engine does."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -25,16 +24,18 @@ from tacit.fitting.pay import pay, settle
 from tacit.fitting.personal import check_lessens, check_named, weights_of
 from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
-from tacit.fitting.price import facts, priced, seen_pattern
+from tacit.fitting.price import Priced, facts, priced, seen_pattern
 from tacit.fitting.publish import Said, purpose, signed
 from tacit.fitting.rehearse import rehearse as rehearse_plan
 from tacit.fitting.rehearse import rehearse_once
+from tacit.fitting.rehearsed import Rehearsed
 from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Round
 from tacit.rounds.state import State
+from tacit.spoken import warn
 
 if TYPE_CHECKING:
     from tacit.data.apart import Apart
@@ -110,13 +111,15 @@ def trial(
     noise_off: bool = False,
     watch: Watch | None = None,
     public: PublicPeople | None = None,
+    rehearsed: Rehearsed | None = None,
 ) -> Model:
     """The same run for the owner's eyes: real noise, nothing published, no entry of its own
     (see `tacit.fitting.publish.book_evaluation`).
 
     `noise_off` runs a printed form (calibration `paper`) without its noise and otherwise as
     it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
-    saved. `watch` is called after each round of a printed form.
+    saved. `watch` is called after each round of a printed form. `rehearsed` is what
+    `rehearse` gave for this method.
     """
     run = _Run(
         method,
@@ -127,6 +130,7 @@ def trial(
         start,
         noise_off=noise_off,
         people=public,
+        rehearsed=rehearsed,
     )
     run.rehearse(once=True)
     if run.order.calibration != "sound":
@@ -149,11 +153,12 @@ def rehearse(
     users: int | None = None,
     public: PublicPeople | None = None,
     once: bool = False,
-) -> None:
+) -> Rehearsed:
     """Plan a fit and run it on invented people, before anything is charged: what would stop
     it half-way is raised here. `once`: not again in this process, nor by its trials."""
     run = _Run(method, ratings, items, users, None, people=public)
     run.rehearse(once=once)
+    return Rehearsed(method, run.public, run.priced)
 
 
 def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:
@@ -178,6 +183,7 @@ class _Run:
         order: Order | None = None,
         noise_off: bool = False,
         people: PublicPeople | None = None,
+        rehearsed: Rehearsed | None = None,
     ) -> None:
         check_place(ratings, method.engine)
         schema = ratings.schema
@@ -242,12 +248,15 @@ class _Run:
         self.watch: Watch | None = None
         self.trained: PersonalModel | None = None
         """How a paper predicts for the people it was trained on: for the owner alone."""
-        self._settle_plan()
+        self._settle_plan(rehearsed)
 
-    def _settle_plan(self) -> None:
+    def _settle_plan(self, known: Rehearsed | None) -> None:
         """The plan, or the plans among which a count of people will choose."""
-        people = known_people(self.order, self.engine)
-        made = priced(self.order, self.public, people, self.engine.check)
+        made = known and known.plan_for(self.method, self.public)
+        if not isinstance(made, Priced):
+            people = known_people(self.order, self.engine)
+            made = priced(self.order, self.public, people, self.engine.check)
+        self.priced = made
         self.counting = made.counting
         self.charged = made.charged
         if made.settled is not None:
@@ -310,17 +319,17 @@ class _Run:
             self._lessen(self.order.budgets)
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
-        # Many small products: a pool of threads only waits on itself.
-        with threadpool_limits(self.order.how.threads or 1):
+        # Many small products: a pool of threads only waits on itself. And one thread always:
+        # with two a long product has other last bits, and so would the next round's sums.
+        with threadpool_limits(1):
             private = self._count(entry)
             loop = Loop(self.settled.plan, self.first())
             self._run(loop, self.settled.events.values(), entry)
         self.private = not self.noiseless and private and loop.private
         if self.engine.refused:
-            warnings.warn(
+            warn(
                 f"{self.engine.refused:,} answers were not given: the devices' own "
-                "ledgers have no room",
-                stacklevel=2,
+                "ledgers have no room"
             )
         state: State = loop.state
         return state

@@ -265,7 +265,8 @@ def damaged(folder: Path, what: str) -> ModelError:
     """The error for a folder whose content is not a model."""
     return ModelError(
         f"the model in {folder} is damaged: {what}",
-        remedy="restore it from a copy, or fit again",
+        remedy="somebody may have changed it: ask its owner, then restore it from a copy, or "
+        "fit again",
     )
 
 

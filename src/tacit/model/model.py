@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import count, names
+from tacit.asked import by_name, count, names
+from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
-from tacit.asked import text as asked_text
 from tacit.errors import DataError, SettingError
+from tacit.model.person.aside import tell_own
 from tacit.model.person.base import (
     Own,
     PersonalModel,
@@ -22,7 +23,7 @@ from tacit.model.person.base import (
     personal_model,
     sensible,
 )
-from tacit.model.person.names import find_item, find_row, label
+from tacit.model.person.names import find_item, find_row, label, row_of
 from tacit.model.person.own import (
     Given,
     OwnRatings,
@@ -96,8 +97,8 @@ class Model:
         promise: str = s.certified
         if s.epsilon is not None:
             promise = f"says ({s.epsilon:g}, {s.delta:g}) for a {s.unit}"
-        items = len(self.shared.catalogue)
-        return f"Model({self.shared.method}, {items:,} items, {promise})"
+        what = f"{self.shared.method}, {len(self.shared.catalogue):,} items"
+        return f"Model({what}, {promise})"
 
     def _repr_html_(self) -> str:
         return f"<p><b>{escaped(self)}</b></p>{self.statement._repr_html_()}"
@@ -109,7 +110,8 @@ class Model:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
-        asked_path("path", path)
+        if not isinstance(path, str | Path):
+            asked_path("path", path)  # type: ignore[unreachable]
         if not self.kept:
             raise SettingError(
                 "noise off: this model was made for comparison only, and is not saved"
@@ -123,10 +125,16 @@ class Model:
         """The title of an item, or its id where there are no titles."""
         return label(self.shared.catalogue, row)
 
+    @by_name
     def find(self, text: str) -> int | UnknownItem:
         """The row of an item by id, or by title with or without its year."""
-        asked_text("item", text, "give an id or a title")
-        return find_item(self.shared.catalogue, text)
+        name = asked_item("item", text, "give an id or a title")
+        return find_item(self.shared.catalogue, name)
+
+    def _row(self, item: str) -> int:
+        """`find`, where an item that the model does not know is a mistake."""
+        name = asked_item("item", item, "give an id or a title")
+        return row_of(self.shared.catalogue, name)
 
     def own(
         self,
@@ -151,6 +159,7 @@ class Model:
         nothing."""
         return likes(self.shared.schema, own)
 
+    @by_name
     def recommend(
         self,
         ratings: OwnRatings | None = None,
@@ -165,14 +174,14 @@ class Model:
         own ratings. Without ratings it is everybody's list."""
         count("n", n)
         count("reasons", reasons, least=0)
-        if only is not None and not self._mask(names("only", only)).any():
+        only = None if only is None else names("only", only)
+        if only is not None and not self._mask(only).any():
             raise DataError(
                 "none of the items in --only is known to this model",
                 remedy="give ids or titles of its catalogue",
             )
-        if exclude is not None:
-            exclude = names("exclude", exclude)
-        own, _ = self.own({} if ratings is None else ratings)
+        exclude = None if exclude is None else names("exclude", exclude)
+        own = self._told_own({} if ratings is None else ratings)
         return self.recommend_own(
             own, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
@@ -195,6 +204,8 @@ class Model:
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
         liked = self._liked_by_many(own) if reasons else None
+        if reasons and len(own.items) == 1 and not self.knows_tastes(own):
+            reasons = 0  # one rating that moves all items alike speaks for none
         return Listed(
             self._line(own, row, found, reasons, liked)
             for row in top(found.scores, n, allowed).tolist()
@@ -249,7 +260,7 @@ class Model:
             return ()
         with answering():
             speaks = self.personal.explain(own, row).own
-        if not np.ptp(speaks) > DIFFER:
+        if len(speaks) > 1 and not np.ptp(speaks) > DIFFER:
             return ()
         rated = self.personal.ranks_by == "rating"
         unit = self.shared.schema.unit_width if rated else 1.0
@@ -282,38 +293,50 @@ class Model:
                 mask[row] = True
         return mask
 
+    @by_name
     def predict(
         self,
         ratings: OwnRatings,
         items: Sequence[str] | None = None,
         *,
         asked: int | None = None,
-    ) -> Listed[Prediction | UnknownItem]:
-        """Expected ratings with standard errors; an unknown item is answered as such.
-        `asked`: see `own`."""
+    ) -> Listed[Prediction]:
+        """Expected ratings with standard errors, of all items unless some are named; an item
+        that the model does not know is refused. `asked`: see `own`."""
         if items is not None:
             items = names("items", items)
-        own, _ = self.own(ratings, asked=asked)
+        own = self._told_own(ratings, asked)
         with answering():
             mean, sd = self.personal.predict(own)
         sensible(mean, sd)
         catalogue, schema = self.shared.catalogue, self.shared.schema
-        out: Listed[Prediction | UnknownItem] = Listed()
-        for name in items if items is not None else catalogue.ids:
-            row = self.find(name)
-            if isinstance(row, UnknownItem):
-                out.append(row)
-                continue
+        out: Listed[Prediction] = Listed()
+        rows: Iterable[int] = range(len(catalogue))
+        if items is not None:
+            rows = [self._row(name) for name in items]
+        for row in rows:
             rating = on_scale(schema, mean[row])
             error = float(sd[row] * schema.unit_width)
-            out.append(Prediction(catalogue.ids[row], rating, error))
+            out.append(
+                Prediction(catalogue.ids[row], rating, error, self.label(row))
+            )
         return out
 
-    def explain(
-        self, ratings: OwnRatings, item: str
-    ) -> Explanation | UnknownItem:
+    @by_name
+    def explain(self, ratings: OwnRatings, item: str) -> Explanation:
         """Which of my ratings speak for this item, and how much."""
-        return self.explain_own(self.own(ratings).own, item)
+        row = self._row(item)
+        told = self.explain_own(
+            self._told_own(ratings), self.shared.catalogue.ids[row]
+        )
+        assert isinstance(told, Explanation)
+        return told
+
+    def _told_own(self, ratings: OwnRatings, asked: int | None = None) -> Own:
+        """A person's ratings; what of them does not count is told once."""
+        found = self.own(ratings, asked=asked)
+        tell_own(self.shared.catalogue, self.shared.schema, found)
+        return found.own
 
     def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
         """`explain` for ratings that `own` has read."""
@@ -341,29 +364,18 @@ class Model:
         )
 
     def _by_features(self, own: Own, row: int) -> tuple[Share, ...]:
-        from tacit.model.person.because import by_features
+        from tacit.model.person.because import shares_of_features
 
-        catalogue = self.shared.catalogue
-        rates = self.personal.ranks_by == "rating"
-        if not catalogue.has_features or not rates or not len(own.items):
-            return ()
-        nobody = Own(own.items[:0], own.values[:0])
-        with answering():
-            told = self.personal.predict(own)[0]
-            shift = told - self.personal.predict(nobody)[0]
-            sensible(shift)
-            shares = by_features(catalogue, shift, row)
-        scale = self.shared.schema.unit_width
-        return tuple(
-            Share(found.name, scale * found.points) for found in shares
+        shared = self.shared
+        return shares_of_features(
+            self.personal, shared.catalogue, own, row, shared.schema.unit_width
         )
 
-    def similar(self, item: str, n: int = 10) -> Listed[Similar] | UnknownItem:
+    @by_name
+    def similar(self, item: str, n: int = 10) -> Listed[Similar]:
         """The items most like this one, closest first."""
         count("n", n)
-        row = self.find(item)
-        if isinstance(row, UnknownItem):
-            return row
+        row = self._row(item)
         with answering():
             closeness = self.personal.similar(row)
         sensible(closeness)
@@ -381,6 +393,7 @@ class Model:
         )
 
 
+@by_name
 def load(path: str | Path) -> Model:
     """Read a saved model; runs no code of the file and touches no budget."""
     asked_path("path", path)

@@ -190,9 +190,13 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
     """The model in a folder and its statement (JSON), with every digest and part checked."""
     folder = Path(path)
     if not (folder / "model.json").exists():
+        inside = (folder / "model" / "model.json").exists()
+        gone = "" if folder.exists() else ": there is no such folder"
         raise ModelError(
-            f"{folder} is not a Tacit model",
-            remedy="give the folder that `tacit fit --out` wrote",
+            f"{folder} is not a Tacit model{gone}",
+            remedy=f"the model is in {folder / 'model'}"
+            if inside
+            else "give the folder that `tacit fit --out` wrote",
         )
     content = read_folder(folder, FORMAT)
     facts = content.facts

@@ -20,7 +20,8 @@ from tacit.model.lineage import is_extended, paid_for
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book
-    from tacit.ledger.statement.statement import Statement
+    from tacit.ledger.book.entry import Entry
+    from tacit.ledger.statement.statement import Statement, Total
     from tacit.model.model import Model
     from tacit.model.shared import Shared
 
@@ -37,7 +38,12 @@ class ModelVerdict:
     extended: bool = False
     """Whether items were added by public features since it was paid for."""
     evaluations: int | None = None
-    """How many evaluations on these people stand in the book; None where none was asked."""
+    """Evaluations on these people that stand in the book before this release; None where
+    no book was asked."""
+    later: int = 0
+    """Evaluations after it."""
+    now: Total | None = None
+    """What the population has spent today, by the book."""
 
     def page(
         self,
@@ -58,6 +64,9 @@ class ModelVerdict:
             declare(declared),
             audit=audit,
             evaluations=self.evaluations,
+            later=self.later,
+            now=self.now,
+            why="" if self.holds else self.words,
         )
         return to_markdown(found) if markdown else to_html(found)
 
@@ -101,8 +110,25 @@ def verify_with_book(model: Model, book: Book) -> ModelVerdict:
     found = _signed(model, paid, book.signer, words, "the book")
     if not found.holds:
         return found
-    seen = sum(1 for each in book.entries() if each.evaluation)
-    return replace(found, evaluations=seen)
+    entries = book.entries()
+    seen = [each.number for each in entries if each.evaluation]
+    before = sum(number < (statement.book_number or 0) for number in seen)
+    return replace(
+        found,
+        evaluations=before,
+        later=len(seen) - before,
+        now=_today(statement, entries),
+    )
+
+
+def _today(statement: Statement, entries: Sequence[Entry]) -> Total | None:
+    """The total of today, at the delta that the statement has it at."""
+    from tacit.ledger.book.receipts import running
+    from tacit.ledger.statement.composed import total_of
+
+    if statement.total is None:
+        return None
+    return total_of(running(entries, statement.unit, statement.total.delta))
 
 
 def verify_with_key(model: Model, key: str) -> ModelVerdict:

@@ -152,7 +152,12 @@ class How:
         ),
     )
     purpose: str = option(
-        "", Spoken("book", "One line for the ledger: what this fit is for.")
+        "",
+        Spoken(
+            "book",
+            "One line for the ledger and for the published statement: what this fit is "
+            "for. Name nobody in it.",
+        ),
     )
     accept_unbounded: bool = option(
         False,
@@ -181,7 +186,7 @@ class How:
     )
     """Of the local model: how devices behave (`tacit.engine.simulate.Scenario`)."""
     progress: Progress | None = option(None)
-    """Told how far each round is."""
+    """Told how far each round is; True shows a bar (`tacit.rounds.bar`)."""
 
 
 Options = TypeVar("Options", What, How)

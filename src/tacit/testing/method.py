@@ -14,7 +14,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 from tacit.fitting.check import check
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
@@ -145,15 +145,14 @@ class MethodTests(AloneTests):
         )
         assert len(model.recommend({}, 3)) == 3
 
-    def test_an_unknown_item_is_an_answer(
+    def test_an_unknown_item_is_refused_in_words(
         self, model: Model, items: Catalogue
     ) -> None:
-        assert isinstance(
-            model.predict(self.own(items), ["no such item"])[0], UnknownItem
-        )
-        assert isinstance(
-            model.explain(self.own(items), "no such item"), UnknownItem
-        )
+        assert isinstance(model.find("no such item"), UnknownItem)
+        with pytest.raises(DataError, match="not in this model"):
+            model.predict(self.own(items), ["no such item"])
+        with pytest.raises(DataError, match="not in this model"):
+            model.explain(self.own(items), "no such item")
 
     def test_reasons_add_up_to_the_prediction(
         self, model: Model, items: Catalogue
@@ -163,8 +162,6 @@ class MethodTests(AloneTests):
         own = self.own(items)
         told = model.explain(own, items.ids[20])
         predicted = model.predict(own, [items.ids[20]])[0]
-        assert not isinstance(told, UnknownItem)
-        assert not isinstance(predicted, UnknownItem)
         low, high = model.shared.schema.low, model.shared.schema.high
         assert min(max(told.rating, low), high) == pytest.approx(
             predicted.rating, abs=1e-3

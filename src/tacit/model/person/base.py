@@ -61,20 +61,6 @@ class Cells:
         ratings = Own(self.item[own].astype(np.int64), self.value[own])
         return ratings, self.ask_item[ask].astype(np.int64)
 
-    def rows(self, start: int, stop: int) -> Cells:
-        """The same for some people, over the same memory."""
-        own = slice(int(self.ptr[start]), int(self.ptr[stop]))
-        ask = slice(int(self.ask_ptr[start]), int(self.ask_ptr[stop]))
-        return Cells(
-            self.ptr[start : stop + 1] - own.start,
-            self.item[own],
-            self.value[own],
-            self.ask_ptr[start : stop + 1] - ask.start,
-            self.ask_item[ask],
-            None if self.time is None else self.time[own],
-            None if self.ask_time is None else self.ask_time[ask],
-        )
-
 
 @dataclass(frozen=True)
 class Reason:
@@ -145,7 +131,7 @@ class PersonalModel(ABC):
         """Closeness of every item to this one."""
         raise SettingError(
             "this model knows no similar items",
-            remedy="fit a method with item vectors",
+            remedy="fit one that does: --method bayes for ratings, als for likes",
         )
 
     def predict_cells(self, cells: Cells) -> Floats:

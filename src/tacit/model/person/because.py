@@ -13,12 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
+from tacit.model.person.base import Own, PersonalModel, answering, sensible
 from tacit.model.person.told import Share
 
 RIDGE = 5.0
 """Penalty of the regression, in items."""
 STEP_OF_TIME = 20.0
 """Years that count as one step of time."""
+
+
+def shares_of_features(
+    personal: PersonalModel,
+    catalogue: Catalogue,
+    own: Own,
+    row: int,
+    scale: float,
+) -> tuple[Share, ...]:
+    """The same in rating points, of which the inner scale has `scale` to a unit; none for a
+    model that does not rate, nor without own ratings."""
+    rates = personal.ranks_by == "rating"
+    if not catalogue.has_features or not rates or not len(own.items):
+        return ()
+    nobody = Own(own.items[:0], own.values[:0])
+    with answering():
+        shift = personal.predict(own)[0] - personal.predict(nobody)[0]
+        sensible(shift)
+        shares = by_features(catalogue, shift, row)
+    return tuple(Share(found.name, scale * found.points) for found in shares)
 
 
 def by_features(

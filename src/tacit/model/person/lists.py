@@ -19,7 +19,13 @@ from tacit.model.person.rank import order_scores, top
 from tacit.whole import whole
 
 if TYPE_CHECKING:
+    import polars
+
+    from tacit.data.catalogue import Catalogue
     from tacit.model.model import Model
+
+DIGITS = 3
+"""Of expected ratings in a csv."""
 
 
 class ListLine(NamedTuple):
@@ -61,6 +67,17 @@ class ListMaker:
         ]
 
 
+def titled(frame: polars.DataFrame, catalogue: Catalogue) -> polars.DataFrame:
+    """With the title of each item beside its id, where there are titles: a csv is for people."""
+    import polars as pl
+
+    if catalogue.titles is None:
+        return frame
+    names = dict(zip(catalogue.ids, catalogue.titles, strict=True))
+    titles = [names[item] for item in frame["item"].to_list()]
+    return frame.insert_column(3, pl.Series("title", titles, pl.String))
+
+
 def write_lists(
     model: Model,
     source: str,
@@ -72,8 +89,8 @@ def write_lists(
     exclude: Iterable[str] | None = None,
     scale: tuple[float, float] | None = None,
 ) -> int:
-    """Columns person, rank, item, expected, personal (always true). Returns the number of
-    people."""
+    """Columns person, rank, item, expected, personal (always true); a csv also has titles.
+    Returns the number of people."""
     import polars as pl
 
     from tacit.data.read import read
@@ -111,5 +128,5 @@ def write_lists(
         if target.suffix == ".parquet":
             frame.write_parquet(file)
         else:
-            frame.write_csv(file)
+            titled(frame, catalogue).write_csv(file, float_precision=DIGITS)
     return people.n_users

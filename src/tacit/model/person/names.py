@@ -76,6 +76,19 @@ def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(near))
 
 
+def row_of(catalogue: Catalogue, text: str) -> int:
+    """The same; an unknown item is refused, with names that look alike."""
+    found = find_item(catalogue, text)
+    if isinstance(found, UnknownItem):
+        near = (
+            f"did you mean {', '.join(found.near)}?"
+            if found.near
+            else "use an id or title of its catalogue"
+        )
+        raise DataError(f"{text!r} is not in this model", remedy=near)
+    return found
+
+
 def naming(catalogue: Catalogue, text: str) -> str:
     """How to name items, with the nearest name where there is one: for a remedy."""
     found = find_item(catalogue, text)

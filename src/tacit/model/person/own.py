@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.reading.columns import NAMES, plain
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
 from tacit.hidden import shapes
@@ -65,7 +66,13 @@ def given_ratings(
 ) -> Given:
     """The ratings that are on the scale and about known items. `source` is the file, for
     errors; `asked` is when the question is asked, in seconds."""
+    if isinstance(ratings, list) and schema.positive is not None:
+        liked = [each for each in ratings if isinstance(each, str)]
+        if ratings and len(liked) == len(ratings):
+            ratings = dict.fromkeys(liked, schema.high)
     lines = _lines(ratings)
+    if schema.positive is None:
+        _check_rated(lines, schema, source)
     unknown: list[str] = []
     found: dict[int, OwnLine] = {}
     for line in lines:
@@ -103,8 +110,25 @@ def given_ratings(
     return Given(Own(rows, inner, stamped, asked), unknown)
 
 
+def _check_rated(
+    lines: list[OwnLine], schema: Schema, source: str | None
+) -> None:
+    """Refuse, for a model of ratings, an item without one: that it was liked best is a guess."""
+    for line in lines:
+        if line.rating is None:
+            raise DataError(
+                f"{line.item!r} has no rating, and this model is one of ratings",
+                place=place(source, line.line) if source else None,
+                remedy=f"rate it from {schema.low:g} to {schema.high:g}, or leave it out",
+            )
+
+
 def _lines(ratings: Any) -> list[OwnLine]:
     """As lines; what is no line is refused, with what to give."""
+    if hasattr(ratings, "columns") and hasattr(ratings, "__getitem__"):
+        ratings = _of_frame(ratings)
+    elif type(ratings).__name__ == "Series" and hasattr(ratings, "to_dict"):
+        ratings = ratings.to_dict()
     if isinstance(ratings, Mapping):
         lines = [OwnLine(item, rating) for item, rating in ratings.items()]
     elif isinstance(ratings, str) or not isinstance(ratings, Iterable):
@@ -124,6 +148,22 @@ def _lines(ratings: Any) -> list[OwnLine]:
         ):
             raise _no_ratings(f"the rating of {line.item!r} is no number")
     return lines
+
+
+def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
+    """The rows of one person's table: a column of items and one of ratings."""
+    names = [str(name) for name in frame.columns]
+    found = [
+        next((name for name in names if plain(name) in NAMES[role]), None)
+        for role in ("item", "rating")
+    ]
+    if found[0] is None or found[1] is None:
+        raise DataError(
+            f"own ratings are a {type(frame).__name__} without the columns item and rating",
+            remedy="rename its columns to item and rating, or give a mapping",
+        )
+    items, values = (list(frame[name]) for name in found)
+    return list(zip(items, values, strict=True))
 
 
 def _no_ratings(why: str) -> DataError:

@@ -6,10 +6,12 @@ released to nobody.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tacit.page import table
+from tacit.page import escaped, table
+from tacit.shown import one_line
 
 if TYPE_CHECKING:
     import polars
@@ -31,28 +33,68 @@ class Listed(list[T]):
         known = (each for each in self if not isinstance(each, UnknownItem))
         return [_row(each) for each in known]
 
-    def _repr_html_(self) -> str:
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        """Columns and cells as a reader wants them: reasons once, with their points."""
         rows = self._rows()
-        if not rows:
+        left_out = {"because"} if any("moved" in row for row in rows) else set()
+        names = [name for name in rows[0] if name not in left_out]
+        if all(row.get("title") == row["item"] for row in rows):
+            names = [name for name in names if name != "title"]
+        return names, [[_cell(row[name]) for name in names] for row in rows]
+
+    def __str__(self) -> str:
+        return in_columns(*self._shown()) if self._rows() else "nothing"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        if not self._rows():
             return "<p>nothing</p>"
-        return table(
-            tuple(rows[0]),
-            [[_cell(value) for value in row.values()] for row in rows],
-        )
+        names, cells = self._shown()
+        return table(tuple(names), cells)
+
+
+def in_columns(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """A table in plain characters: numbers to the right, text to the left."""
+    rows = [[one_line(cell) for cell in row] for row in cells]
+    wide = [
+        max(len(row[at]) for row in [list(names), *rows])
+        for at in range(len(names))
+    ]
+    right = [
+        all(_is_number(row[at]) for row in rows) for at in range(len(names))
+    ]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(row, wide, right, strict=True)
+        ).rstrip()
+        for row in [list(names), *rows]
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ""))
+    except ValueError:
+        return False
+    return True
 
 
 def _row(line: Any) -> dict[str, Any]:
     """By name: lines are dataclasses or named tuples."""
     if is_dataclass(line) and not isinstance(line, type):
-        return asdict(line)
+        return {each.name: getattr(line, each.name) for each in fields(line)}
     return dict(line._asdict())
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    if isinstance(value, tuple):
-        return ", ".join(str(each) for each in value)
+    if isinstance(value, Share):
+        return f"{value.name} {value.points:+.2f}"
+    if isinstance(value, tuple | list):
+        return ", ".join(_cell(each) for each in value)
     return str(value)
 
 
@@ -85,6 +127,8 @@ class Prediction:
     item: str
     rating: float
     error: float
+    title: str = ""
+    """The id where there are no titles."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +162,41 @@ class Explanation:
     features: tuple[Share, ...] = ()
     """The same move seen from the item's public features, strongest first; a view beside
     `own`, not on top of it, and it leaves out what features do not explain."""
+
+    def frame(self) -> polars.DataFrame:
+        """One row a reason: what everybody would be told, own ratings, then features."""
+        import polars as pl
+
+        return pl.DataFrame(
+            self._rows(), schema=["kind", "name", "points"], orient="row"
+        )
+
+    def _rows(self) -> list[tuple[str, str, float]]:
+        return [
+            ("everybody", "what everybody would be told", self.baseline),
+            *(("own", each.name, each.points) for each in self.own),
+            *(("feature", each.name, each.points) for each in self.features),
+        ]
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                kind,
+                name,
+                f"{points:.2f}" if kind == "everybody" else f"{points:+.2f}",
+            ]
+            for kind, name, points in self._rows()
+        ]
+
+    def __str__(self) -> str:
+        head = f"{one_line(self.title)}: {self.rating:.2f}"
+        return (
+            f"{head}\n{in_columns(('kind', 'name', 'points'), self._cells())}"
+        )
+
+    def _repr_html_(self) -> str:
+        head = f"<p><b>{escaped(self.title)}</b>: {self.rating:.2f}</p>"
+        return head + table(("kind", "name", "points"), self._cells())
 
 
 class Similar(NamedTuple):
