@@ -102,6 +102,7 @@ def desk_of_mistakes(tmp_path_factory):
         "bad.tacit": "no",
         "euro.csv": "user;item;rating\na;b;4,5\nc;d;9,5\n",
         "thousand.csv": 'user,item,rating\na,b,"1,000"\n',
+        "rivals.csv": "user,item,stars,score\na,b,3,5\nc,d,4,2\n",
         "slash.csv": "user,item,rating,date\na,b,3,07/08/2024\n",
     }
     for name, text in files.items():

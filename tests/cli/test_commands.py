@@ -134,11 +134,14 @@ def test_the_statement_in_three_forms(tacit, model):
 def test_the_statement_is_written_as_a_document(tacit, model, tmp_path):
     about = tmp_path / "about.toml"
     about.write_text('by = "A library"\ndata = "loans"\n')
-    (tmp_path / "audit.json").write_text(
-        json.dumps(
-            {"findings": [{"attack": "one run", "verdict": "not refuted"}]}
-        )
-    )
+    finding = {
+        "method": "bias",
+        "unit": "user",
+        "calibration": "sound",
+        "attack": "one run",
+        "verdict": "not refuted",
+    }
+    (tmp_path / "audit.json").write_text(json.dumps({"findings": [finding]}))
     page, words = tmp_path / "s.html", tmp_path / "s.md"
     for out in (page, words):
         seen = tacit(
@@ -167,7 +170,7 @@ def test_the_statement_is_written_as_a_document(tacit, model, tmp_path):
         (("--out", "s.md", "--about", "none.toml"), "cannot be read"),
         (("--out", "s.md", "--audit", "none.json"), "no such file"),
         (("--out", "s.md", "--json"), "one of them"),
-        (("--registry", "--declare", "date=soon"), "region"),
+        (("--registry", "--declare", "date=soon"), "YYYY-MM-DD"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else each,
 )

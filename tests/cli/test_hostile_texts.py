@@ -44,6 +44,8 @@ def model(tmp_path):
         "software": ESCAPE,
     }
     shared.save(tmp_path / "model", json.dumps(statement))
+    sure = {"certified": "certified", "epsilon": 1.0, "delta": 1e-6}
+    shared.save(tmp_path / "certified", json.dumps(statement | sure))
     return tmp_path / "model"
 
 
@@ -77,9 +79,18 @@ RECORD = ("name=a", "by=b", "region=c", "date=2030-01-01")
 REGISTRY = tuple(part for each in RECORD for part in ("--declare", each))
 
 
-@pytest.mark.parametrize(
-    "more", [(), ("--json",), ("--registry", "--json", *REGISTRY)]
-)
+def test_records_of_the_registry(tacit, model):
+    words = ("--registry", "--json", *REGISTRY)
+    refused = tacit("statement", model, *words)
+    assert refused.status == 2
+    clean(refused.err)
+    shown = tacit("statement", model.with_name("certified"), *words)
+    assert shown.status == 0
+    clean(shown.out, shown.err)
+    json.loads(shown.out)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
 def test_statements(tacit, model, more):
     shown = tacit("statement", model, *more)
     assert shown.status == 0

@@ -303,6 +303,21 @@ evaluate ok.csv --scale 1,5 --split time
 evaluate ok.csv --scale 1,5 --report page.pdf
 verify bad.json
 plan --epsilon 1 --users 100 --items 50 --plot x.bmp
+fit ok.csv {FIT} --columns rating=item
+fit ok.csv {FIT} --columns user=1,item=1
+fit ok.csv {FIT} --columns time=rating
+fit ok.csv {FIT} --columns user=user,user=item
+evaluate ok.csv --scale 1,5 --epsilon 1 --columns rating=item
+fit rivals.csv {FIT}
+serve model --port 99999
+serve model --port -1
+serve model --metrics-port 99999
+serve model --tls-cert nope.pem --tls-key nope.pem
+serve model --tls-cert key --tls-key key
+serve model --host shop.invalid --port 0
+recommend model --ratings ok.csv
+serve model --noun product
+serve model --title ""
 """.strip().splitlines()
 
 

@@ -71,6 +71,38 @@ def test_a_wrong_choice_of_columns(fit, columns, says):
     assert says in seen.err
 
 
+ODD = "kd;art;bew;dat\na;x;3;100\nb;y;4;200\n"
+
+
+def test_all_missing_columns_are_named_at_once_with_the_header(fit):
+    seen = fit(ODD)
+    assert seen.status == 2
+    assert "`kd`, `art`, `bew`, `dat`" in seen.err
+    assert "no user, item and no rating" in seen.err
+    assert "--columns user=NAME,item=NAME,rating=NAME" in seen.err
+
+
+def test_no_role_names_those_of_a_catalogue_too(fit):
+    seen = fit(ODD, "--columns", "kunde=kd")
+    assert "user, item, rating, time" in seen.err
+    assert "title and tags" in seen.err
+
+
+def test_which_of_two_ratings_is_not_guessed(fit):
+    rivals = "user,item,stars,score\na,x,3,5\nb,y,4,2\n"
+    seen = fit(rivals)
+    assert seen.status == 2
+    assert "`score` and `stars` could both be the rating" in seen.err
+    assert "rating=score or rating=stars" in seen.err
+    assert fit(rivals, "--columns", "rating=stars").status == 0
+
+
+def test_one_column_is_one_thing(fit):
+    seen = fit(PLAIN, "--columns", "time=rating")
+    assert seen.status == 2
+    assert "column `rating` is the rating and the time" in seen.err
+
+
 def test_milliseconds_are_refused(fit):
     seen = fit("user,item,rating,timestamp\na,x,3,1600000000000\n")
     assert seen.status == 2

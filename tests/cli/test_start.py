@@ -109,3 +109,19 @@ def test_people_invented_from_a_chain_are_told_what_it_costs(
     assert "(1, 1e-06) for a user" in made.out
     assert "builds on 1 earlier" in made.out
     assert "epsilon 1.455 at delta 1e-06" in made.out
+
+
+def test_a_start_takes_tags_by_the_names_of_their_columns(fit, tmp_path, table):
+    lines = table.read_text().splitlines()
+    ids = sorted({line.split(",")[1] for line in lines[1:]})
+    shelf = tmp_path / "shelf.csv"
+    rows = [
+        f"{name},Ware {name},{'a' if k % 2 else 'b'}"
+        for k, name in enumerate(ids)
+    ]
+    shelf.write_text("\n".join(["item,label,style", *rows]) + "\n")
+    named = ["--items", shelf, "--columns", "title=label,tags=style"]
+    assert fit("first", *named).status == 0
+    for out, more in {"second": named, "third": named[:2]}.items():
+        done = fit(out, *more, "--start", tmp_path / "first")
+        assert done.status == 0, done.err

@@ -32,7 +32,25 @@ def test_people_who_asked_are_left_out(tacit, table, tmp_path):
     )
     assert seen.status == 0, seen.err
     assert "left out 2 people of 3 named; for the owner only" in seen.err
+    assert "not in the table: 'nobody'" in seen.err
+    assert "compare the spelling" in seen.err
     assert "u3" not in (tmp_path / "m" / "statement.json").read_text()
+
+
+@pytest.mark.parametrize("names", ["U3\n", "u3,u4\n", "03\n"])
+def test_a_list_of_which_nobody_is_found_is_refused(
+    tacit, table, tmp_path, tacit_home, names
+):
+    (tmp_path / "gone.txt").write_text(names)
+    seen = tacit(
+        *("fit", table, *FIT, "--without", tmp_path / "gone.txt"),
+        *("--out", tmp_path / "m"),
+    )
+    assert seen.status == 2
+    assert "nobody would be left out" in seen.err
+    assert "remedy:" in seen.err
+    assert not (tmp_path / "m").exists()
+    assert not (tacit_home / "ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,33 @@ def test_tags_of_a_catalogue_that_is_read_already_are_refused(shop):
             scale=(1, 5),
             columns=COLUMNS | {"tags": "style"},
         )
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, COLUMNS | {"time": None}])
+def test_a_packed_file_holds_what_reading_gives(shop, columns):
+    made = tacit.pack(
+        shop / "shop.csv", shop / "shop.tacit", scale=(1, 5), columns=columns
+    )
+    read = tacit.read(shop / "shop.csv", scale=(1, 5), columns=columns)
+    held = made.loaded()
+    assert held.value.tolist() == read.value.tolist()
+    assert (held.time is None) == (read.time is None) == ("time" in columns)
+    assert read.time is None or held.time.tolist() == read.time.tolist()
+
+
+def test_a_catalogue_beside_a_packed_file_may_name_its_columns(shop):
+    packed = shop / "shop.tacit"
+    tacit.pack(shop / "shop.csv", packed, scale=(1, 5), columns=COLUMNS)
+    named = {"item": "article_no", "title": "label", "tags": "style+region"}
+    made = tacit.Bias(epsilon=1.0, ledger=str(shop / "book.sqlite"))
+    made.fit(packed, items=shop / "wines.csv", users=10, columns=named)
+    assert list(made.model_.shared.catalogue.titles) == ["Dorn", "Elm"]
+    with pytest.raises(SettingError, match="a packed file has no columns"):
+        made.fit(packed, users=10, columns={"item": "article_no"})
+    with pytest.raises(SettingError, match="a packed file has no columns"):
+        made.fit(
+            packed,
+            items=shop / "wines.csv",
+            users=10,
+            columns=named | {"user": "Customer No"},
+        )

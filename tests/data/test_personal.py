@@ -82,3 +82,17 @@ def test_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         read_personal(put(tmp_path, text))
     assert caught.value.remedy
+
+
+def test_the_ratings_of_many_are_refused(tmp_path: Path) -> None:
+    text = "customer_id;product;stars\nK1;Heat;4\nK2;Heat;2\n"
+    with pytest.raises(DataError) as refused:
+        read_personal(put(tmp_path, text))
+    assert "many people (column `customer_id`)" in str(refused.value)
+    assert "people" in str(refused.value.remedy)
+    assert "K1" not in str(refused.value)
+
+
+def test_one_person_may_be_named_in_every_row(tmp_path: Path) -> None:
+    text = "customer_id;product;stars\nK1;Heat;4\nK1;Alien;2\n"
+    assert len(read_personal(put(tmp_path, text))) == 2

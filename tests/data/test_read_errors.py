@@ -57,7 +57,7 @@ CASES = {
     ),
     "an unclosed quote": (
         GOOD + '3,"54321,3,6\n4,4,4,4\n',
-        "too few fields",
+        "never closed",
         4,
     ),
     "a very long field": (

@@ -20,7 +20,7 @@ from tacit.auditing.verdict import (
     found,
 )
 from tacit.errors import SettingError
-from tacit.methods import find, names
+from tacit.methods import find, names, names_of
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _targets(
     calibration: Calibration,
 ) -> Iterable[Target]:
     """One for each method and unit that exists in this calibration."""
-    asked = [methods] if isinstance(methods, str) else methods
+    asked = None if methods is None else names_of(methods)
     made = [
         Target(name, one, calibration, epsilon, delta)
         for name in (names() if asked is None else asked)

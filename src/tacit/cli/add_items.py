@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import asked_to_replace, json_option
+from tacit.cli.options import json_option
+from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.show import say
 
 

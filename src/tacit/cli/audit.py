@@ -12,11 +12,8 @@ import click
 from tacit.cli.audit_asked import ground_of, seen, theirs
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import (
-    json_option,
-    ledger_options,
-    may_write,
-)
+from tacit.cli.options import json_option, ledger_options
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 from tacit.units import UNITS

@@ -11,11 +11,11 @@ from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
     ledger_options,
-    may_write,
     run_options,
     shape_options,
     usual_method_option,
 )
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
@@ -141,11 +141,11 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.evaluation.report.choice import (
         interval,
         percent,
-        rarely,
         times,
         verdict,
     )
     from tacit.evaluation.report.curve import in_letters as letters
+    from tacit.ledger.account.odds import but_for
 
     told = found.forecast
     metric = "RMSE" if told.metric == "rmse" else "recall@20"
@@ -177,7 +177,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     )
     say()
     unit = "person" if told.unit == "user" else told.unit
-    say(f"about one {unit}, but for a chance of {rarely(told.delta)}:")
+    say(f"about one {unit}; odds grow so {but_for(told.delta)}:")
     for one in found.candidates:
         say(f"- {one.name}: {one.words}")
     if in_letters:

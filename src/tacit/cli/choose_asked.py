@@ -49,6 +49,7 @@ def answer(options: dict[str, Any]) -> EpsilonChoice:
             scale=parse_scale(options["scale"]) or (1.0, 5.0),
             positive=options["positive"],
             spread=options["spread"],
+            popular_share=options["popular_share"],
             twin=options["twin"],
             public=ratings,
             runs=options["runs"],

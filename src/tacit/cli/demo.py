@@ -243,7 +243,10 @@ def _next(out: str | None) -> None:
             (f"{out}/statement.html", "the promise as a document"),
         ]
     steps += [
-        ("tacit fit RATINGS --epsilon 1 --out MODEL", "with your own table"),
+        (
+            "tacit fit RATINGS --scale 1,5 --epsilon 1 --out MODEL",
+            "with your own table",
+        ),
         ("tacit --help", "all commands"),
     ]
     width = max(len(command) for command, _ in steps)

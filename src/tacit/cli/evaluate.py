@@ -13,12 +13,12 @@ from tacit.cli.options import (
     data_options,
     json_option,
     ledger_options,
-    may_write,
     method_options,
     note,
     read_data,
     run_options,
 )
+from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_settings
 from tacit.cli.release import release_options, run_release
 from tacit.cli.repeat import repeat

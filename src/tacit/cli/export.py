@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import json_option, may_write
+from tacit.cli.options import json_option
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
 
 

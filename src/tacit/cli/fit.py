@@ -11,7 +11,6 @@ from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     MethodOption,
-    asked_to_replace,
     book_options,
     check_data,
     data_options,
@@ -23,6 +22,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.parse import parse_settings
 from tacit.cli.people import (
     leave_out,
@@ -32,6 +32,18 @@ from tacit.cli.people import (
     tell_found,
 )
 from tacit.cli.show import say
+
+LARGE = 10.0
+"""Above this epsilon the documentation asks for a cap and a reason in writing."""
+
+
+def _tell_large(epsilon: float | None) -> None:
+    """Say what a large epsilon is worth before it is paid."""
+    if epsilon is not None and epsilon > LARGE:
+        note(
+            f"epsilon {epsilon:g} is above {LARGE:g}: it promises little to anybody. Set a "
+            "cap and write down why (docs/choosing-epsilon.md)"
+        )
 
 
 @click.command(cls=Command)
@@ -102,10 +114,12 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
+    from tacit.cli.ledger_show import warn_new
     from tacit.data.apart import parse_apart
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
+    from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
     from tacit.model.shared import check_target
@@ -113,6 +127,7 @@ def fit(
     # Bad use fails before a rating is read.
     refuse_moot()
     method = build_method(options)
+    _tell_large(method.epsilon)
     earlier = load(start) if start is not None else None
     without = options["without"]
     gone = () if without is None else named(without)
@@ -132,6 +147,16 @@ def fit(
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
+    if order.calibration != "none":
+        warn_new(open_book(options["ledger"], options["population"]))
+    else:
+        note(
+            "without noise nothing is charged: this fit leaves no entry in the book"
+        )
+    if options["purpose"]:
+        note(
+            "--purpose stands in the published statement too: it should name nobody"
+        )
     data, items = read_data(ratings, options)
     if without is not None:
         data = leave_out(data, gone, without, listed=items is not None)

@@ -101,15 +101,19 @@ def _ledger(location: str | None) -> str:
     """Every book at this place is replayed."""
     from tacit.errors import TacitError
     from tacit.ledger.book.book import open_book
+    from tacit.ledger.book.chain import sealed_populations
     from tacit.ledger.book.store import open_store
 
     try:
         store = open_store(location)
         with store.read() as session:
-            names = session.populations() if session is not None else []
+            names = (
+                [] if session is None else sealed_populations(store, session)
+            )
         books = [open_book(location, name).verify() for name in names]
     except TacitError as error:
-        return f"NOT WELL: {error}"
+        place = f"{error.place}: " if error.place else ""
+        return f"NOT WELL: {place}{error.message}"
     whole = ", ".join(
         f"{book.population}: {book.entries} entries" for book in books
     )

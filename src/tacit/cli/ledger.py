@@ -8,7 +8,8 @@ import click
 
 from tacit.cli.grouped import GroupedCommands
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import json_option, ledger_options, may_write
+from tacit.cli.options import json_option, ledger_options
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
 
 LESS = (
@@ -35,8 +36,7 @@ def show(
     from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
 
-    source = context.get_parameter_source("population")
-    named = source is not click.core.ParameterSource.DEFAULT
+    named = _named(context, population) is not None
     book = open_book(ledger, population)
     known = book.populations()
     if named:
@@ -120,14 +120,16 @@ def cap(
     as_json: bool,
 ) -> None:
     """Set, raise or lower the cap of a population; itself an entry."""
+    from tacit.cli.ledger_show import warn_new
     from tacit.cli.show import print_json
+    from tacit.ledger.account.rounded import down, up
     from tacit.ledger.book.book import open_book
 
     book = open_book(ledger, population)
+    warn_new(book)
     book.cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
-    left = next(
-        (each.left for each in book.spent().units if each.unit == unit), None
-    )
+    now = next(each for each in book.spent().units if each.unit == unit)
+    left = now.left
     if as_json:
         print_json(
             {
@@ -144,30 +146,57 @@ def cap(
     )
     if left is not None:
         say(
-            f"left under it: epsilon {left:.4g}{LESS if left < epsilon else ''}"
+            f"left under it: epsilon {down(left)}{LESS if left < epsilon else ''}"
             if left > 0
-            else "nothing is left under it: no fit will pass"
+            else f"nothing is left under it, epsilon {up(now.epsilon)} is spent already: "
+            "no fit will pass"
         )
 
 
 @ledger.command()
 @ledger_options
 @json_option
-def verify(population: str, ledger: str | None, as_json: bool) -> None:
-    """Replay the chain of hashes and the totals; name the first entry that is wrong."""
-    from tacit.cli.ledger_show import warn_unknown
+@click.pass_context
+def verify(
+    context: click.Context, population: str, ledger: str | None, as_json: bool
+) -> None:
+    """Replay the chain of hashes and the totals of every population, or of the one that
+    --population names; name the first entry that is wrong."""
     from tacit.cli.show import print_json
-    from tacit.ledger.book.book import open_book
+    from tacit.ledger.book.every import books_at, check_parts
 
-    book = open_book(ledger, population)
-    warn_unknown(book)
-    found = book.verify()
+    books = books_at(ledger, _named(context, population))
+    found = [book.verify() for book in books]
+    check_parts(books[0])
     if as_json:
         print_json(
-            {"verified": True, "entries": found.entries, "head": found.head}
+            {
+                "verified": True,
+                "entries": sum(each.entries for each in found),
+                "populations": [
+                    {
+                        "population": each.population,
+                        "entries": each.entries,
+                        "head": each.head,
+                    }
+                    for each in found
+                ],
+            }
         )
-    else:
-        say(f"verified: {found.entries} entries, head {found.head[:16]}")
+        return
+    for each in found:
+        entries = "entry" if each.entries == 1 else "entries"
+        say(
+            f"verified: population {each.population!r}, {each.entries} {entries}, "
+            f"head {each.head[:16]}"
+        )
+
+
+def _named(context: click.Context, population: str) -> str | None:
+    """The population, if the caller named one; else all are meant."""
+    source = context.get_parameter_source("population")
+    default = source is click.core.ParameterSource.DEFAULT
+    return None if default else population
 
 
 @ledger.command()
@@ -178,17 +207,21 @@ def verify(population: str, ledger: str | None, as_json: bool) -> None:
 )
 @ledger_options
 @json_option
+@click.pass_context
 def affected(
-    version: str | None, population: str, ledger: str | None, as_json: bool
+    context: click.Context,
+    version: str | None,
+    population: str,
+    ledger: str | None,
+    as_json: bool,
 ) -> None:
-    """Entries whose promise is touched by a known privacy defect."""
-    from tacit.cli.ledger_show import warn_unknown
+    """Entries whose promise is touched by a known privacy defect, of every population or of
+    the one that --population names."""
     from tacit.cli.show import print_json, table
-    from tacit.ledger.book.book import open_book
+    from tacit.ledger.book.every import books_at
 
-    book = open_book(ledger, population)
-    warn_unknown(book)
-    found = book.affected(version)
+    books = books_at(ledger, _named(context, population))
+    found = [pair for book in books for pair in book.affected(version)]
     if as_json:
         print_json(
             {
@@ -198,10 +231,18 @@ def affected(
                 ]
             }
         )
+    elif not found and version is not None:
+        say(f"no entry was made by version {version}")
     elif not found:
-        say("no entry is affected by a known defect")
+        say(
+            "no entry is affected by a known defect; looked at "
+            + ", ".join(repr(book.population) for book in books)
+        )
     else:
         table(
-            ("#", "method", "version", "why"),
-            [(e.number, e.method, e.version, why) for e, why in found],
+            ("population", "#", "method", "version", "why"),
+            [
+                (e.population, e.number, e.method, e.version, why)
+                for e, why in found
+            ],
         )

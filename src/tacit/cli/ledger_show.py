@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from tacit.cli.show import say
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book
     from tacit.ledger.book.entry import Entry
+    from tacit.ledger.book.rules import UnitSpent
 
 COLUMNS = (
     "#",
@@ -31,9 +31,24 @@ def warn_unknown(book: Book) -> None:
     known = book.populations()
     if not known or book.population in known:
         return
-    near = difflib.get_close_matches(book.population, known, n=1)
-    mean = f"did you mean {near[0]!r}?" if near else f"it has {_names(known)}"
+    from tacit.ledger.book.every import meant
+
+    mean = meant(book.population, known)
     note(f"this ledger has no population {book.population!r}; {mean}")
+
+
+def warn_new(book: Book) -> None:
+    """Say so before a book or a population is begun: a name or a place may be mistyped."""
+    from tacit.ledger.book.every import meant
+
+    known = book.populations()
+    if not known:
+        note(f"a new ledger is begun at {book.store.place}, without a cap")
+    elif book.population not in known:
+        note(
+            f"a new population {book.population!r} is begun, without a cap and apart from the "
+            f"others; {meant(book.population, known)}"
+        )
 
 
 def facts(book: Book) -> dict[str, Any]:
@@ -49,21 +64,24 @@ def facts(book: Book) -> dict[str, Any]:
 def show_population(book: Book) -> None:
     """The fits of a population and what they cost together."""
     from tacit.cli.show import table
+    from tacit.ledger.account.rounded import down
 
     entries, spent = book.entries(), book.spent()
     if not entries:
         say(f"the book of {book.population!r} is empty")
         return
     table(COLUMNS, list(_rows(entries)), title=f"population {book.population}")
+    if any(entry.kind == "commit" for entry in entries):
+        say("(numbers that are not listed record the model that came of a fit)")
     say()
     rows = [
         (
             each.unit,
             each.entries,
-            f"{each.epsilon:.4g}",
+            _spent(each),
             f"{each.delta:g}",
             _number(each.cap),
-            _number(each.left),
+            None if each.left is None else down(each.left),
             each.unbounded,
         )
         for each in spent.units
@@ -97,7 +115,7 @@ def _rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
             continue
         total = None
         if entry.kind == "reserve" and not entry.evaluation and entry.unit:
-            total = f"{state.spent(entry.unit, SHOWN_DELTA).epsilon:.4g}"
+            total = _total(entry, state.spent(entry.unit, SHOWN_DELTA))
         budget = entry.budget or entry.cap or (None, None)
         yield (
             entry.number,
@@ -109,6 +127,20 @@ def _rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
             total,
             _told(entry),
         )
+
+
+def _total(entry: Entry, after: UnitSpent) -> str:
+    """What was spent after an entry; a release without a bound is in no total."""
+    if any(event.kind == "unbounded" for event in entry.events):
+        return "no bound"
+    return _spent(after)
+
+
+def _spent(each: UnitSpent) -> str:
+    from tacit.ledger.account.rounded import up
+
+    more = f" + {each.unbounded} without a bound" if each.unbounded else ""
+    return f"{up(each.epsilon)}{more}"
 
 
 def _kind(entry: Entry, committed: bool) -> str:

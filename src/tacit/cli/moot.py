@@ -92,6 +92,12 @@ TABLE = (
     ),
     Moot(
         "fit",
+        "has no effect with --calibration none, which adds no noise",
+        _twin,
+        ("epsilon",),
+    ),
+    Moot(
+        "fit",
         "is for --calibration paper: a sound fit is always counted",
         lambda said: said["calibration"] == "sound",
         ("accept_unbounded",),
@@ -204,7 +210,7 @@ TABLE = (
         "plan",
         "has no effect with --no-forecast",
         _lacks("forecast"),
-        ("row", "plot", "each", "spread"),
+        ("row", "plot", "each", "spread", "popular_share"),
     ),
     Moot(
         "plan",

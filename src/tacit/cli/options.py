@@ -137,6 +137,13 @@ shape_options: Callable[[F], F] = several(
         metavar="S",
         help="RMSE of a person's own mean, if something public says it.",
     ),
+    click.option(
+        "--popular-share",
+        type=click.FloatRange(0, min_open=True),
+        metavar="F",
+        help="For lists: recall of the most liked items as a share of recall without privacy, "
+        "if something public says it.",
+    ),
 )
 """The public shape of ratings that nobody has shown."""
 usual_method_option = click.option(
@@ -291,8 +298,18 @@ def tell_items(items: Catalogue) -> None:
     note(f"items: {items!r}")
     if items.unread:
         names = ", ".join(f"`{name}`" for name in items.unread)
+        tags = f"TAGS+{items.unread[0]}" if items.tags else items.unread[0]
+        joined = (
+            ", TAGS being the column that is read now" if items.tags else ""
+        )
         note(
-            f"items: not read: {names}; --columns tags={items.unread[0]} takes it as tags"
+            f"items: not read: {names}; --columns tags={tags} takes it as tags{joined}"
+        )
+    alike = len(items.titles or ()) - len(set(items.titles or ()))
+    if alike:
+        note(
+            f"items: {alike:,} have a title that another item has too: lists and own files "
+            "tell such items apart by id alone"
         )
 
 
@@ -317,6 +334,11 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
         for rival in seen.columns[1:]:
             note(rival)
     counts = list(seen.messages)
+    if _spans_little(ratings):
+        counts.append(
+            f"all ratings lie within half of the scale from {schema.low:g} to "
+            f"{schema.high:g}: is --scale right? A scale that is too wide costs accuracy"
+        )
     if seen.duplicates:
         counts.append(
             f"merged {counted(seen.duplicates, 'duplicate rating')} (--duplicates {duplicates})"
@@ -329,40 +351,18 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
         note(f"{count}; for the owner only")
 
 
-def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
-    """Ask before a file is replaced; where nobody can be asked, refuse."""
-    from pathlib import Path
+def _spans_little(ratings: Ratings | SparkRatings) -> bool:
+    """Whether the ratings use less than half of their scale. Those on a cluster or in a packed
+    file are not looked through for it."""
+    from tacit.data.ratings import Ratings
 
-    from tacit.errors import StorageError
-
-    try:
-        if overwrite or not Path(place).exists():
-            return
-    except OSError:  # a file on the way: the writing says what is wrong
-        return
-    asked = sys.stdin.isatty() and sys.stderr.isatty()
-    if asked and click.confirm(
-        f"{one_line(place)} exists: replace it?", err=True
-    ):
-        return
-    raise StorageError(
-        f"{place} exists already",
-        remedy=f"choose another {option}, or add --overwrite",
-    )
-
-
-def asked_to_replace(model: str) -> bool:
-    """Whether somebody at the terminal lets a model be replaced; False where nobody is
-    there."""
-    from pathlib import Path
-
-    if not (Path(model) / "model.json").is_file():
+    schema = ratings.schema
+    if type(ratings) is not Ratings or schema.positive is not None:
         return False
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not len(ratings.value):
         return False
-    return click.confirm(
-        f"{one_line(model)} holds a model: replace it?", err=True
-    )
+    used = float(ratings.value.max()) - float(ratings.value.min())
+    return 0 < used < (schema.high - schema.low) / 2
 
 
 def note(text: str) -> None:

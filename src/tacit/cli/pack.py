@@ -8,13 +8,8 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import (
-    data_options,
-    json_option,
-    may_write,
-    tell,
-    tell_items,
-)
+from tacit.cli.options import data_options, json_option, tell, tell_items
+from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, progress, say
 

@@ -69,6 +69,11 @@ def parse_columns(
                 remedy="for example: --columns user=customer,rating=stars",
             )
         role, name = role.strip(), name.strip()
+        if role in found:
+            raise SettingError(
+                f"--columns names two columns for {role}",
+                remedy="name one; tags of a catalogue are joined: tags=style+region",
+            )
         if role == "time" and name.lower() == "none":
             found[role] = None
         else:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from tacit.engine.spark.table import SparkRatings
 
 
+SHOWN = 20
+"""Ids that were not found and are named; they are the caller's own words."""
+
+
 def public_people(
     ratings: str, path: str | None, who: str | None, options: dict[str, Any]
 ) -> PublicPeople:
@@ -94,6 +98,7 @@ def leave_out(
     Unless items are `listed`, those that only they had rated go with them: ids that come from
     ratings would tell of them.
     """
+    from tacit.data.ids import clean
     from tacit.data.ratings import Ratings, counted
     from tacit.errors import DataError, SettingError
 
@@ -106,6 +111,15 @@ def leave_out(
         note(f"{len(gone):,} people are named who are left out")
         return data.without(gone)
     left, found = data.without(gone)
+    missing = sorted(set(map(clean, gone)).difference(data.users))
+    if not found:
+        raise DataError(
+            f"none of the {counted(len(gone), 'id')} that it names is in the table: nobody "
+            "would be left out",
+            place=path,
+            remedy="write ids as the table has them, one a line (case counts); leave --without "
+            "out if these people are gone already",
+        )
     if not len(left):
         raise DataError(
             "nobody is left", place=path, remedy="leave fewer people out"
@@ -114,6 +128,16 @@ def leave_out(
         f"left out {counted(found, 'person').replace('persons', 'people')} of "
         f"{len(gone):,} named; for the owner only"
     )
+    if missing:
+        more = (
+            f" and {len(missing) - SHOWN:,} more"
+            if len(missing) > SHOWN
+            else ""
+        )
+        note(
+            f"not in the table: {', '.join(map(repr, missing[:SHOWN]))}{more}; if somebody of "
+            "them should be, compare the spelling (case counts)"
+        )
     return left if listed else left.rated()
 
 

@@ -12,11 +12,11 @@ from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
     json_option,
     ledger_options,
-    may_write,
     run_options,
     shape_options,
     usual_method_option,
 )
+from tacit.cli.overwrite import may_write
 from tacit.cli.plan_shown import print_plan
 from tacit.cli.show import print_json
 
@@ -90,6 +90,7 @@ def plan(
     as_json: bool,
     each: float | None,
     spread: float | None,
+    popular_share: float | None,
     row: str | None,
     plot: str | None,
     overwrite: bool,
@@ -126,6 +127,7 @@ def plan(
         try_it=forecast,
         each=each,
         spread=spread,
+        popular_share=popular_share,
         epsilons=ROW if row is None else parse_row(row),
     )
     if plot is not None and plot != "-":

@@ -107,10 +107,12 @@ def _attacker(gain: dict[str, Any] | None) -> None:
         )
         _line("in words", gain["words"])
         if gain["odds_times"] is not None:
+            from tacit.ledger.account.odds import in_chances
+
             _line(
                 "in odds",
                 f"whatever odds he gave it before, they grow at most {gain['odds_times']:.3g} "
-                "times, but for the chance delta",
+                f"times, {in_chances(gain['odds_rare'])}",
             )
 
 
@@ -129,6 +131,11 @@ def _forecast(told: Forecast, *, in_letters: bool) -> None:
     if told.spread is None and told.metric == "rmse":
         say(
             "- RMSE itself is surer with --spread, the RMSE of a person's own mean"
+        )
+    if told.popular_share is None and told.metric != "rmse":
+        say(
+            "- surer with --popular-share, recall of the most liked items beside recall without "
+            "privacy"
         )
     if in_letters:
         say()

@@ -9,7 +9,8 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import json_option, may_write, note
+from tacit.cli.options import json_option, note
+from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import print_json, print_lines, say, table
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
     from tacit.model.person.base import Own
     from tacit.model.person.own import Given
-    from tacit.model.person.told import Recommendation
+    from tacit.model.person.told import Explanation, Recommendation
 
 TOLD = 20
 """Unknown items that are named."""
+LEAST = 0.005
+"""A move that two digits show."""
 
 
 @click.command(cls=Command)
@@ -119,7 +122,22 @@ def recommend(
         return
     _tell_unknown(fitted, unknown)
     _tell_tastes(fitted, own)
-    print_lines(lines, rated=fitted.personal.ranks_by != "score")
+    rated = fitted.personal.ranks_by != "score"
+    low = own.items[own.values < 0].tolist() if rated else []
+    print_lines(lines, rated=rated, low={fitted.label(row) for row in low})
+    if rated and options["by"] is None:
+        _tell_order(lines)
+
+
+def _tell_order(lines: list[Recommendation]) -> None:
+    """Why a line may stand above one that is expected to be better, and what follows the ±."""
+    expected = [line.rating for line in lines]
+    if expected == sorted(expected, reverse=True):
+        return
+    note(
+        "the order also counts what many know (--by rating goes by `expected` alone); ± is "
+        "how far one rating usually lies from what is expected"
+    )
 
 
 def _facts(line: Recommendation) -> dict[str, Any]:
@@ -253,9 +271,16 @@ def _tell_tastes(fitted: Model, own: Own) -> None:
         what = "ratings" if fitted.shared.schema.positive is None else "likes"
         note(
             f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
-            "touch: the order is everybody's. More people, a larger epsilon or tags of the "
-            "items teach it some"
+            f"touch: the order is everybody's. {_teaches(fitted)} teach it some"
         )
+
+
+def _teaches(fitted: Model) -> str:
+    """What would help: tags only where there are none and the method asks for them."""
+    shared = fitted.shared
+    if shared.catalogue.has_features or shared.schema.positive is not None:
+        return "More people or a larger epsilon"
+    return "More people, a larger epsilon or tags of the items"
 
 
 def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
@@ -284,7 +309,8 @@ def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
     )
     rows += [[share.name, f"{share.points:+.2f}"] for share in told.own]
     if rated:
-        rows.append(["expected for you", f"{told.rating:.2f}"])
+        whose = "you" if told.own else "anybody"
+        rows.append([f"expected for {whose}", f"{told.rating:.2f}"])
     table(
         ["your ratings" if rated else "your likes", "moves it by"],
         rows,
@@ -294,8 +320,24 @@ def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
         say()
         table(
             ["the same, by your tastes", "moves it by"],
-            [[share.name, f"{share.points:+.2f}"] for share in told.features],
+            [
+                [name, f"{points:+.2f}"]
+                for name, points in (*told.features, _rest(told))
+            ],
         )
+    elif not rated and not any(
+        abs(share.points) >= LEAST for share in told.own
+    ):
+        say(
+            "none of your likes moves it: its place is everybody's liking alone"
+        )
+
+
+def _rest(told: Explanation) -> tuple[str, float]:
+    """What tags do not account for, so that both tables say the same in all."""
+    whole = sum(share.points for share in told.own)
+    tagged = sum(share.points for share in told.features)
+    return "all else (how you rate in general, no tag)", whole - tagged
 
 
 def _names(path: str | None, fitted: Any) -> list[str] | None:

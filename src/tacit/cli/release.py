@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.cli.options import may_write, several, tell
+from tacit.cli.options import several, tell
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 

@@ -12,7 +12,8 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import json_option, ledger_options, may_write, note
+from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
 from tacit.whole import whole
 
@@ -213,6 +214,8 @@ def _print(paper: Paper, done: list[Done]) -> None:
 
     say(paper.title)
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
+    if any(each.results and each.results.asked.quick for each in done):
+        say("A quick run: fewer values and one seed, not to judge by.")
     for each in done:
         experiment = each.experiment
         say()

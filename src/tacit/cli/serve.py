@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,12 @@ from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import note
 from tacit.cli.show import say
+
+if TYPE_CHECKING:
+    from tacit.serving.names import PageNames
+
+PORT = click.IntRange(0, 65535)
+"""Numbers that a port may have."""
 
 
 @click.command(cls=Command)
@@ -33,13 +39,13 @@ from tacit.cli.show import say
 )
 @click.option(
     "--port",
-    type=int,
+    type=PORT,
     default=8000,
     show_default=True,
     help="0 takes a free one.",
 )
 @click.option(
-    "--metrics-port", type=int, help="For Prometheus, on a port of its own."
+    "--metrics-port", type=PORT, help="For Prometheus, on a port of its own."
 )
 @click.option(
     "--metrics-host",
@@ -52,6 +58,17 @@ from tacit.cli.show import say
     default="",
     metavar="PATH",
     help="The prefix that a proxy leaves in paths.",
+)
+@click.option("--title", metavar="NAME", help="The name of the page.")
+@click.option(
+    "--noun",
+    metavar="ONE,MANY",
+    help="What the page calls an item: product,products.",
+)
+@click.option(
+    "--kind",
+    metavar="ONE,MANY",
+    help="What it calls a tag of an item: category,categories.",
 )
 @click.option(
     "--recommend",
@@ -107,6 +124,7 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             "TLS needs both --tls-cert and --tls-key",
             remedy="give the other one too",
         )
+    _check_tls(o["tls_cert"], o["tls_key"])
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         folders = [Path(model) for model in models]
         ledger = o["ledger"]
@@ -117,11 +135,40 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
         _run(folders, ledger, o)
 
 
+def _check_tls(cert: str | None, key: str | None) -> None:
+    """Refuse files that are no certificate and its key before anything else is done."""
+    import ssl
+
+    from tacit.errors import SettingError
+
+    if cert is None or key is None:
+        return
+    for option, path in (("--tls-cert", cert), ("--tls-key", key)):
+        if not Path(path).is_file():
+            raise SettingError(
+                f"{option}: there is no such file",
+                place=path,
+                remedy="name a PEM file",
+            )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            cert, key, password=lambda: b""
+        )
+    except OSError as error:  # ssl.SSLError is one
+        raise SettingError(
+            f"TLS cannot be used with these files: {error.strerror or error}",
+            place=f"{cert}, {key}",
+            remedy="give the certificate chain and its own key, both as PEM, the key "
+            "without a password",
+        ) from None
+
+
 def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
     from tacit.errors import SettingError
 
     try:
         from tacit.serving.app import Options, build
+        from tacit.serving.names import names
         from tacit.serving.officer import Officer
         from tacit.serving.run import Place, run
     except ModuleNotFoundError as error:
@@ -149,6 +196,7 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
             tls=bool(o["tls_cert"]),
             precision=o["precision"],
             officer=officer,
+            names=names(o["title"], o["noun"], o["kind"], _usual(folders, o)),
         ),
     )
     place = Place(
@@ -175,6 +223,13 @@ def _demo(target: Path, book: Path, epsilon: float) -> Path:
 
     fit_demo(book, epsilon)[0].save(target)
     return target
+
+
+def _usual(folders: list[Path], o: dict[str, Any]) -> PageNames:
+    """The words of a page whose owner says nothing: films for the demonstration alone."""
+    from tacit.serving.names import FILMS, PageNames
+
+    return FILMS if o["demo"] and len(folders) == 1 else PageNames()
 
 
 def _here(host: str) -> bool:

@@ -8,7 +8,7 @@ title, id or name of a stranger's file acts on a terminal.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -203,16 +203,21 @@ def fact(name: str, value: Any) -> None:
     say(f"{name:<22}{one_line(str(value))}")
 
 
-def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
+def print_lines(
+    lines: Sequence[Any],
+    *,
+    rated: bool = True,
+    low: Collection[str] = (),
+) -> None:
     """A list of recommendations, with expected ratings where the model has any, and reasons
-    where there are any."""
+    where there are any. `low` are items that the person did not like."""
 
     def value(line: Any) -> str:
         return stars(line.rating, line.error) if rated else f"{line.score:.3f}"
 
     columns = ["", "item", "expected" if rated else "score"]
     rows = [
-        [place, line.title, value(line), reason(line, rated=rated)]
+        [place, line.title, value(line), reason(line, rated=rated, low=low)]
         for place, line in enumerate(lines, 1)
     ]
     if any(line.because for line in lines):
@@ -220,12 +225,15 @@ def print_lines(lines: Sequence[Any], *, rated: bool = True) -> None:
     table(columns, [row[: len(columns)] for row in rows])
 
 
-def reason(line: Any, *, rated: bool = True) -> str:
+def reason(line: Any, *, rated: bool = True, low: Collection[str] = ()) -> str:
     """The own ratings that moved an item most, and by how much; everybody's liking where it
     is that alone."""
     if not line.moved:
         return EVERYBODY if rated else POPULAR
-    told = [f"{name} {points:+.2f}" for name, points in line.moved]
+    told = [
+        f"{name}{' (rated low)' if name in low else ''} {points:+.2f}"
+        for name, points in line.moved
+    ]
     if line.everybody > max(points for _, points in line.moved):
         told.append(f"rated high by many {line.everybody:+.2f}")
     return ", ".join(told)

@@ -23,17 +23,9 @@ from tacit.cli.options import json_option
 def similar(model: str, item: str, count: int, as_json: bool) -> None:
     """Items most like ITEM (an id or a title), from MODEL alone."""
     from tacit.cli.show import print_json, table
-    from tacit.errors import DataError
-    from tacit.model.model import UnknownItem, load
+    from tacit.model.model import load
 
     found = load(model).similar(item, count)
-    if isinstance(found, UnknownItem):
-        near = (
-            f"did you mean {', '.join(found.near)}?"
-            if found.near
-            else "use an id or title of its catalogue"
-        )
-        raise DataError(f"{item!r} is not in this model", remedy=near)
     if as_json:
         print_json(
             {

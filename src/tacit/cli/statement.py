@@ -12,7 +12,8 @@ import click
 from tacit.cli.grouped import Command
 from tacit.cli.lines import columns
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import json_option, may_write, note
+from tacit.cli.options import json_option, note
+from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_texts
 from tacit.cli.promise import check_options
 from tacit.cli.show import print_json, say
@@ -76,13 +77,13 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     )
     promise = verdict.statement
     if o["registry"]:
-        _registry(promise, declared, as_json)
+        _registry(verdict, declared, as_json)
     elif o["out"] is not None:
         write_document(
             verdict,
             declared.model_dump(),
             Path(o["out"]),
-            _audit(model, o["audit"]),
+            _audit(model, o["audit"], promise),
         )
         say(f"statement written to {o['out']}")
     elif as_json:
@@ -130,14 +131,25 @@ def _declared(o: dict[str, Any]) -> Declared:
     from tacit.ledger.statement.declared import declare, read_declared
 
     told = read_declared(o["about"]) if o["about"] else {}
-    return declare(told, parse_texts(o["declare"], "--declare"))
+    found = declare(told, parse_texts(o["declare"], "--declare"))
+    if any(letter.isdigit() for letter in found.utility):
+        note(
+            "`utility` has figures: those of `tacit evaluate` are not private and not to be "
+            "published; `tacit evaluate --release` makes some that are"
+        )
+    return found
 
 
-def _registry(promise: Statement, declared: Declared, as_json: bool) -> None:
+def _registry(verdict: ModelVerdict, declared: Declared, as_json: bool) -> None:
+    from tacit.ledger.statement.composed import evaluated
     from tacit.ledger.statement.registry import registry_record
     from tacit.ledger.statement.yaml import to_yaml
 
-    record = registry_record(promise, declared)
+    record = registry_record(
+        verdict.statement,
+        declared,
+        evaluated=evaluated(verdict.evaluations, verdict.later),
+    )
     if as_json:
         print_json(record)
     else:
@@ -158,11 +170,15 @@ def write_document(
     write(str(target), text.encode())
 
 
-def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
-    """What an audit found, from the file that was named or that lies beside the model."""
+def _audit(
+    model: str, path: str | None, promise: Statement
+) -> list[dict[str, Any]]:
+    """What an audit found, from the file that was named or that lies beside the model. One
+    that is about other claims alone is refused, or told and left out."""
     import json
 
     from tacit.errors import DataError
+    from tacit.ledger.statement.tried import about
 
     places = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
     if path is not None:
@@ -174,20 +190,31 @@ def _audit(model: str, path: str | None) -> list[dict[str, Any]]:
         raise DataError(
             "there is no such file",
             place=path,
-            remedy="write it with `tacit audit … --json`",
+            remedy="write it with `tacit audit METHOD --out audit.json`",
         )
     try:
         facts = json.loads(found.read_text(encoding="utf-8"))
         listed = facts
         if isinstance(facts, dict):
-            # The best attack on each claim, where that is told.
-            listed = facts.get("best") or facts["findings"]
+            listed = facts.get("findings") or facts["best"]
         if not all(isinstance(each, dict) for each in listed):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(
             "this is no audit",
             place=str(found),
-            remedy="write it with `tacit audit … --json`",
+            remedy="write it with `tacit audit METHOD --out audit.json`",
         ) from None
+    if listed and not about(promise, listed):
+        whose = (
+            f"`{promise.method}`, unit {promise.unit}, {promise.calibration}"
+        )
+        other = f"this audit is about other claims than {whose}"
+        if path is not None:
+            raise DataError(
+                other,
+                place=str(found),
+                remedy=f"run `tacit audit {promise.method} --out audit.json`",
+            )
+        note(f"{found}: {other}, and is left out")
     return list(listed)

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import json_option, may_write
+from tacit.cli.options import json_option
+from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, say
 
 

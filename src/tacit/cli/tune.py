@@ -11,7 +11,6 @@ import click
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import (
-    asked_to_replace,
     book_options,
     check_data,
     data_options,
@@ -23,6 +22,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
+from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.parse import parse_settings
 from tacit.cli.show import print_json, say, table
 from tacit.errors import SettingError

@@ -21,6 +21,21 @@ SAID = (
 )
 """Sentences of the library that parses options, and ours."""
 
+ONE = "everyone's lists: --people RATINGS --out lists.csv; one person's: --ratings FILE"
+INSTEAD = {
+    ("statement", "--html"): "--out statement.html writes a page",
+    (
+        "statement",
+        "--pdf",
+    ): "--out statement.html writes a page that prints well",
+    ("statement", "--md"): "--out statement.md writes it",
+    **{
+        ("recommend", f"--{name}"): ONE
+        for name in ("customer", "user", "person", "id", "user-id")
+    },
+}
+"""What somebody wants who gives an option that a command does not have."""
+
 
 def as_ours(error: click.UsageError) -> str:
     """The message and the remedy for a line that the command line itself refuses."""
@@ -33,13 +48,31 @@ def as_ours(error: click.UsageError) -> str:
     elif isinstance(error, click.NoSuchOption):
         told = f"{path} has no option {error.option_name}"
         near = sorted(error.possibilities or ())
-        remedy = f"did you mean {near[0]}? {remedy}" if near else remedy
+        instead = INSTEAD.get((path.split()[-1], error.option_name))
+        if instead:
+            remedy = f"{instead}; {remedy}"
+        elif near:
+            remedy = f"did you mean {near[0]}? {remedy}"
     elif isinstance(error, click.BadOptionUsage):
         remedy = f"write it after {error.option_name}, or leave that out"
     elif isinstance(error, click.BadParameter) and error.param is not None:
         told = f"{_alone(error.param)}: {told}"
         remedy = _about(error.param, error.ctx) or remedy
+        written = _rewritten(told)
+        remedy = f"write {written}; {remedy}" if written else remedy
     return f"{one_line(told)}\n  remedy: {one_line(remedy)}"
+
+
+def _rewritten(told: str) -> str:
+    """A number of another country as it has to be written; nothing if it is none."""
+    comma = re.search(r"'(-?\d*),(\d+)' is not a number", told)
+    if comma:
+        return f"decimals with a point: {comma[1]}.{comma[2]}"
+    parted = re.search(r"'(\d{1,3}(?:[.,' ]\d{3})+)' is not a whole", told)
+    if parted:
+        digits = re.sub(r"\D", "", parted[1])
+        return f"it without separators: {digits}"
+    return ""
 
 
 def _about(param: click.Parameter, ctx: click.Context | None) -> str:

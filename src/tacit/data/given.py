@@ -10,6 +10,7 @@ from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.data.reading.columns import OF_ITEMS
 from tacit.errors import SettingError
+from tacit.spoken import notice
 
 
 def as_ratings(
@@ -18,7 +19,9 @@ def as_ratings(
     """Ratings as they are, or read from what `read` takes. What is said about the reading of
     ratings that were read already is refused."""
     if not isinstance(source, Ratings):
-        return read(source, items=items, **said)
+        found = read(source, items=items, **said)
+        tell_reading(found)
+        return found
     late = [name for name, value in said.items() if value is not None]
     if late:
         raise SettingError(
@@ -26,6 +29,14 @@ def as_ratings(
             remedy=f"give {late[0]} to tacit.read, or give fit the file or frame itself",
         )
     return source
+
+
+def tell_reading(ratings: Ratings) -> None:
+    """Tell a caller in Python what the command line notes: nothing is guessed in silence."""
+    for rival in ratings.notes.columns[1:]:
+        notice(rival)
+    for line in ratings.notes.lines():
+        notice(f"{line}; for the owner only")
 
 
 def read_already(source: object) -> Ratings:

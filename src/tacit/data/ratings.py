@@ -46,7 +46,8 @@ def check_latest(time: int, label: str) -> None:
         raise DataError(
             "the times look like milliseconds",
             place=label,
-            remedy="give seconds since 1970: divide by 1,000",
+            remedy="give seconds since 1970: divide by 1,000; or leave the column out with "
+            "--columns time=none",
         )
 
 
@@ -71,6 +72,21 @@ class Notes:
     nothing that must stay with a person may follow from her name."""
 
     __repr__ = shapes
+
+    def lines(self) -> list[str]:
+        """What was noticed in the rows, in words. Counts are of private rows: for the owner
+        only."""
+        told = [said(each) for each in self.messages]
+        if self.duplicates:
+            told.append(
+                f"merged {counted(self.duplicates, 'duplicate rating')}"
+            )
+        if self.dropped_items:
+            told.append(
+                f"dropped {counted(self.dropped_items, 'rating')} of items outside the "
+                "catalogue"
+            )
+        return told
 
 
 @dataclass(frozen=True)
@@ -115,6 +131,7 @@ class Ratings:
             ("scale", f"{self.schema.low:g} to {self.schema.high:g}"),
             ("times", "no" if self.time is None else "yes"),
             *(("columns", said(each)) for each in self.notes.columns),
+            *(("noticed", each) for each in self.notes.lines()),
         ]
         return table(("Ratings: private", "for the owner only"), rows)
 
@@ -191,14 +208,16 @@ class Ratings:
             alive = np.flatnonzero(counts > 0)
             users, counts = [self.users[int(i)] for i in alive], counts[alive]
         ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        time = self.time[keep] if self.time is not None else None
+        # By places: a mask is looked through once, and not for every array.
+        cells = np.flatnonzero(keep)
+        time = None if self.time is None else self.time.take(cells)
         return Ratings(
             self.schema,
             users,
             self.items,
             ptr,
-            self.item[keep],
-            self.value[keep],
+            self.item.take(cells),
+            self.value.take(cells),
             time,
             self.notes,
         )

@@ -21,6 +21,7 @@ from tacit.data.reading.columns import (
     Roles,
     find_roles,
     looks_like_header,
+    of_rows,
     told,
 )
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
@@ -181,7 +182,7 @@ def _is_paths(source: object) -> bool:
 
 
 def _refuse_columns(ask: Asked, what: str) -> None:
-    if ask.columns is not None:
+    if of_rows(ask.columns, ask.items) is not None:
         raise SettingError(
             f"{what} has no columns to choose from",
             remedy="leave --columns out",

@@ -19,6 +19,7 @@ from tacit.data.reading.assemble import (
     need_two_people,
     only_likes,
 )
+from tacit.data.reading.columns import of_rows
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
 
@@ -38,7 +39,8 @@ def read_packed(
 ) -> Ratings:
     """The ratings of a packed file."""
     room = LOADED * memory_size(memory)
-    for given, name in ((layout, "--layout"), (ask.columns, "--columns")):
+    columns = of_rows(ask.columns, ask.items)
+    for given, name in ((layout, "--layout"), (columns, "--columns")):
         if given is not None:
             raise SettingError(
                 f"{name} is for tables, and a packed file has no columns",

@@ -147,7 +147,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of initial factors; never of noise.",
 )
-@click.option("--purpose", default="", help="One line for the ledger.")
+@click.option(
+    "--purpose",
+    default="",
+    help="One line for the ledger and for the published statement. Name nobody in it.",
+)
 @click.option(
     "--population",
     default="default",

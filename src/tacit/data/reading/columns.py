@@ -40,6 +40,8 @@ NAMES = {
 
 OF_ITEMS = ("title", "tags")
 """Roles of the catalogue alone."""
+OUTRIGHT = ("rating", "ratings", "bookrating")
+"""Names that leave no doubt which column holds the ratings."""
 NONE = "none"
 """How the command line says that a column is not to be read."""
 
@@ -144,6 +146,13 @@ def of_ratings(columns: Columns | None) -> Columns | None:
     return kept or None
 
 
+def of_rows(columns: Columns | None, catalogue: object) -> Columns | None:
+    """Of those, what ratings without a header cannot have: `item` may be the column of a
+    catalogue that is given beside them."""
+    named = set(columns) if isinstance(columns, Mapping) else set()
+    return None if catalogue is not None and named == {"item"} else columns
+
+
 def find_roles(
     header: Sequence[str] | None,
     width: int,
@@ -159,7 +168,8 @@ def find_roles(
         if role not in NAMES:
             raise SettingError(
                 f"columns: {role} is no role",
-                remedy="use user, item, rating or time",
+                remedy=f"use {', '.join(NAMES)}; of a catalogue also "
+                f"{' and '.join(OF_ITEMS)}",
             )
     found: dict[str, int | None] = {}
     for position, role in enumerate(NAMES):
@@ -172,9 +182,12 @@ def find_roles(
     if header is None and likes and width == 2:
         found["rating"] = None
     needed = ("user", "item") if likes else ("user", "item", "rating")
-    for role in needed:
-        if found[role] is None:
-            raise missing(role, header, label, line)
+    lacking = [role for role in needed if found[role] is None]
+    if lacking:
+        shown = None if likes else header
+        raise missing(lacking, header, label, line, shown)
+    _refuse_twice(found, given, header, label)
+    _refuse_rivals(found, given, header, label)
     user, item = found["user"], found["item"]
     assert user is not None
     assert item is not None
@@ -208,20 +221,93 @@ def _given(
     )
 
 
-def missing(
-    role: str, header: Sequence[str] | None, label: str, line: int
-) -> DataError:
-    """The error for a table without a column of this role."""
-    if role == "rating":
-        remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"
-    else:
-        remedy = (
-            f"say which it is (--columns {role}=NAME), or name a column `{role}`; without "
-            "a header the order is user, item, rating, timestamp"
+def _refuse_twice(
+    found: Mapping[str, int | None],
+    given: Columns,
+    header: Sequence[str] | None,
+    label: str,
+) -> None:
+    """One column cannot be two things."""
+    roles = dict[int, str]()
+    for role, at in found.items():
+        if at is None:
+            continue
+        other = roles.setdefault(at, role)
+        if other == role:
+            continue
+        name = f"`{header[at]}`" if header is not None else f"{at + 1}"
+        said = role if role in given else other
+        left = other if said == role else role
+        raise SettingError(
+            f"columns: column {name} is the {other} and the {role}",
+            place=label,
+            remedy=f"give {said} a column of its own, or say which is the {left}: "
+            f"--columns {left}=NAME",
         )
-    kind = "the header names" if header is not None else "the rows have"
+
+
+def _refuse_rivals(
+    found: Mapping[str, int | None],
+    given: Columns,
+    header: Sequence[str] | None,
+    label: str,
+) -> None:
+    """Which of two columns holds the ratings is not guessed: a fit would charge for the guess.
+    One that is called a rating outright has no rival."""
+    at = found["rating"]
+    if at is None or header is None or "rating" in given:
+        return
+    if plain(header[at]) in OUTRIGHT:
+        return
+    used = {place for place in found.values() if place is not None}
+    rivals = [
+        name
+        for place, name in enumerate(header)
+        if place not in used and plain(name) in NAMES["rating"]
+    ]
+    if rivals:
+        raise DataError(
+            f"`{header[at]}` and `{rivals[0]}` could both be the rating",
+            place=label,
+            remedy=f"say which it is: --columns rating={header[at]} or "
+            f"rating={rivals[0]}",
+        )
+
+
+def missing(
+    roles: Sequence[str],
+    header: Sequence[str] | None,
+    label: str,
+    line: int,
+    shown: Sequence[str] | None,
+) -> DataError:
+    """The error for a table without columns of these roles: all at once, with the names that
+    there are. In a table of likes a first row of people may look like a header: its cells
+    are not `shown`."""
+    said = ",".join(f"{role}=NAME" for role in roles)
+    if list(roles) == ["rating"]:
+        remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"
+    elif header is None:
+        remedy = (
+            f"say which it is (--columns {said}); without a header the order is user, "
+            "item, rating, timestamp"
+        )
+    else:
+        remedy = f"say which is which: --columns {said}"
+    kind = "the rows have" if header is None else "the header names"
+    if shown is not None:
+        names = ", ".join(f"`{name}`" for name in shown[:TOLD])
+        more = " and others" if len(shown) > TOLD else ""
+        kind = f"the header ({names}{more}) names"
     return DataError(
-        f"missing column: {kind} no {role}",
+        f"missing column: {kind} no {_either(roles)}",
         place=place(label, line),
         remedy=remedy,
     )
+
+
+def _either(roles: Sequence[str]) -> str:
+    """As a list that ends in `or`."""
+    if len(roles) == 1:
+        return roles[0]
+    return f"{', '.join(roles[:-1])} and no {roles[-1]}"

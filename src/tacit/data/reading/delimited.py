@@ -198,8 +198,7 @@ class _Reader:
                 raise DataError(
                     f"too many fields: {len(fields)} instead of {self.dialect.width}",
                     place=place(self.label, number),
-                    remedy="put quotes around fields that hold the delimiter; write "
-                    "decimals with a point",
+                    remedy=self._fewer(),
                 )
             for role, position in self.roles.used().items():
                 found[role].append(
@@ -209,6 +208,12 @@ class _Reader:
             role: pl.Series(role, cells, pl.String)
             for role, cells in found.items()
         }
+
+    def _fewer(self) -> str:
+        """What to do about a row of too many fields."""
+        mark = self.dialect.delimiter
+        told = f"put quotes around fields that hold the delimiter ({mark})"
+        return f"{told}; write decimals with a point" if mark == "," else told
 
     def records(
         self, data: bytes, line: int

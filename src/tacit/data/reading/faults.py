@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tacit.data.ids import clean
@@ -9,6 +10,19 @@ from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import is_number, with_point
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
+
+NO_TIME = (
+    (
+        re.compile(r"\d{1,4}/\d{1,2}/\d{1,4}\b"),
+        "a date with slashes, in which day and month may be either way round",
+    ),
+    (
+        re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}\b|\d{4}-\d{1,2}-\d{1,2}\b"),
+        "a date that no calendar has",
+    ),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}\b(?!\d)"), "a year of two digits"),
+)
+"""Forms of dates that cannot be read, and what is wrong with them."""
 
 
 def cell_fault(
@@ -23,6 +37,12 @@ def cell_fault(
     """The error for one row of a text file that could not be read."""
     used = roles.used()
     if len(fields) <= max(used.values()):
+        if any("\n" in field for field in fields):
+            return DataError(
+                "a quotation mark in or after this line is never closed",
+                place=place(label, line),
+                remedy="close it, or write it twice where it is meant as itself",
+            )
         return DataError(
             f"too few fields: {len(fields)} instead of {width}",
             place=place(label, line),
@@ -41,7 +61,11 @@ def cell_fault(
     return (
         rating_fault(fields[used[role]], where, schema)
         if role == "rating"
-        else time_fault(where, "leave the column out with --columns time=none")
+        else time_fault(
+            where,
+            "leave the column out with --columns time=none",
+            fields[used[role]],
+        )
     )
 
 
@@ -70,12 +94,19 @@ def off_scale(where: str, schema: Schema) -> DataError:
     )
 
 
-def time_fault(where: str, or_else: str = "leave the column out") -> DataError:
-    """The error for a cell that is no time."""
+def time_fault(
+    where: str, or_else: str = "leave the column out", text: str = ""
+) -> DataError:
+    """The error for a cell that is no time; what is wrong with it is told from its form."""
+    message = "text where a time belongs"
+    for form, what in NO_TIME:
+        if form.match(text):
+            message = what
     return DataError(
-        "text where a time belongs",
+        message,
         place=where,
-        remedy=f"write times as seconds since 1970 or as dates such as 2005-09-06, or {or_else}",
+        remedy="write times as seconds since 1970 or as dates such as 2005-09-06 or "
+        f"06.09.2005, or {or_else}",
     )
 
 

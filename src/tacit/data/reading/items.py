@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, two_ways
 from tacit.data.reading.columns import plain, words
-from tacit.data.reading.dialect import Dialect, is_number
+from tacit.data.reading.dialect import Dialect, is_number, with_point
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.item_roles import (
@@ -291,14 +291,15 @@ def tag_matrix(
 def numeric_columns(
     sheet: SmallTable, candidates: list[int]
 ) -> tuple[list[str], NDArray[np.float32] | None]:
-    """Other columns whose every cell is a number or empty; keys of other catalogues
-    (`imdbId`) are no features."""
+    """Other columns whose every cell is a number (with a decimal point or comma) or empty; keys
+    of other catalogues (`imdbId`) are no features."""
     header = sheet.header or []
     names, columns = [], []
     for at in candidates:
         cells = column(sheet, [at]) or []
         if plain(header[at]).endswith("id") or not any(cells):
             continue
+        cells = [with_point(cell) for cell in cells]
         if all(not cell or is_number(cell) for cell in cells):
             names.append(header[at])
             columns.append([float(cell) if cell else np.nan for cell in cells])

@@ -46,6 +46,7 @@ def read_personal(
     ratings may be left out."""
     with third_party(str(path)):
         sheet = with_header(read_sheet(only_part(path), size=OWN), KNOWN)
+        _refuse_several(sheet)
         places = positions(sheet, likes)
         return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
 
@@ -100,6 +101,27 @@ def positions(
     if rating is None and not likes:
         raise _missing(sheet, "rating")
     return item, rating, time
+
+
+def _refuse_several(sheet: SmallTable) -> None:
+    """A file with a column of people is one person's if that column holds one value."""
+    if sheet.header is None:
+        return
+    plainly = [plain(name) for name in sheet.header]
+    at = next(
+        (plainly.index(name) for name in NAMES["user"] if name in plainly), None
+    )
+    if at is None:
+        return
+    people = {cells[at] for _, cells in sheet.rows if at < len(cells)}
+    if len(people) > 1:
+        raise DataError(
+            f"this file holds the ratings of many people (column `{sheet.header[at]}`), and "
+            "a list is for one",
+            place=sheet.where(1),
+            remedy="everyone's lists: --people FILE --out lists.csv; for one person keep "
+            "only that person's rows",
+        )
 
 
 def _missing(sheet: SmallTable, role: str) -> DataError:
@@ -166,7 +188,9 @@ def one(
     if time is not None and time < len(cells) and cells[time]:
         moment = seconds(cells[time])
         if moment is None:
-            raise time_fault(sheet.where(line, f"{time + 1} (time)"))
+            raise time_fault(
+                sheet.where(line, f"{time + 1} (time)"), text=cells[time]
+            )
     return PersonalRating(cells[item], value, moment, line)
 
 
