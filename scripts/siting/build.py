@@ -38,8 +38,11 @@ class Site:
     """(page, link as written, target, anchor)."""
     broken: list[str] = field(default_factory=list)
 
-    def lead(self, source: Path, link: str, picture: bool) -> str:
-        """Where a link of a page leads in the site; the file goes along."""
+    def lead(
+        self, source: Path, link: str, picture: bool, at: Path | None = None
+    ) -> str:
+        """Where a link of a page leads in the site, from where the page is (or from the folder
+        `at`); the file goes along."""
         if link.startswith(OUTSIDE):
             return link
         bare, _, anchor = link.partition("#")
@@ -55,9 +58,9 @@ class Site:
             copy = self.out / target.relative_to(self.root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(target, copy)
-            return link
+            return os.path.relpath(copy, at or self.place(source).parent)
         where = self.place(target)
-        near = os.path.relpath(where, self.place(source).parent)
+        near = os.path.relpath(where, at or self.place(source).parent)
         return f"{near}#{anchor}" if anchor else near
 
     def place(self, source: Path) -> Path:
@@ -95,8 +98,12 @@ def build(root: Path, out: Path) -> list[str]:
     _check(site)
     for source, one in site.pages.items():
         _write(site, site.place(source), one)
-    front = '<p><a href="docs/index.html">Documentation</a></p>'
-    _write(site, out / "index.html", Page("Tacit", front))
+    index = root / "docs" / "index.md"
+    front = render(
+        index.read_text(encoding="utf-8"),
+        lambda link, picture: site.lead(index, link, picture, out),
+    )
+    _write(site, out / "index.html", front)
     return site.broken
 
 

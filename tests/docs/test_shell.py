@@ -39,6 +39,8 @@ LONG = (
 """Lines that begin so take a quarter of a minute or more."""
 REFUTED = "tacit audit --lists lists/before.parquet"
 """Shows a false claim false, which its status says: 1."""
+BY_CHANCE = "tacit audit --claims --quick"
+"""Its status is 1 where a short run missed what a derivation knows, which happens."""
 ELSEWHERE = {
     "tacit audit --lists before.parquet": "lists of others; examples/audit-others has some",
     "pip install": "the machine of who installs it",
@@ -110,8 +112,12 @@ def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         return
     with pytest.raises(SystemExit) as stop:
         main()
-    refuted = shlex.join(words).startswith(REFUTED)
-    assert (stop.value.code or 0) == int(refuted), words
+    line = shlex.join(words)
+    status = stop.value.code or 0
+    if line.startswith(BY_CHANCE):
+        assert status in (0, 1), words
+        return
+    assert status == int(line.startswith(REFUTED)), words
 
 
 def prepare(page: str, monkeypatch: pytest.MonkeyPatch) -> None:

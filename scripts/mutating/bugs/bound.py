@@ -9,8 +9,15 @@ BOUND = (
         "clip skipped",
         "a row is put on the grid as it is",
         "kernels/rows.py",
-        "        factor = steps * (limit / size if size > limit else 1.0)\n",
-        "        factor = steps * 1.0\n        ceiling = np.int64(2**62)\n",
+        "        factor = steps * (limit / size if size > limit else 1.0)\n"
+        "        total = np.int64(0)\n"
+        "        for cell in range(first, last):\n"
+        "            for column in range(width):\n"
+        "                # Conversion rounds toward zero.\n",
+        "        factor = steps * 1.0\n        ceiling = np.int64(2**62)\n"
+        "        total = np.int64(0)\n"
+        "        for cell in range(first, last):\n"
+        "            for column in range(width):\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
     ),
     Bug(
@@ -26,8 +33,8 @@ BOUND = (
         "integers not checked",
         "a float clip is taken for the proof",
         "kernels/rows.py",
-        "        while total > ceiling:\n",
-        "        while total < 0:\n",
+        "                total += q * q\n        while total > ceiling:\n",
+        "                total += q * q\n        while total < 0:\n",
         ("attack/test_planted.py::test_a_float_that_rounds_up_is_pulled_back",),
     ),
     Bug(
@@ -36,11 +43,11 @@ BOUND = (
         "kernels/rows.py",
         "                q = np.int64(values[cell, column] * factor)\n"
         "                out[cell, column] = q\n"
-        "                total += q * q if squared else abs(q)\n"
+        "                total += q * q\n"
         "        while total > ceiling:\n",
         "                q = np.int64(np.rint(values[cell, column] * factor))\n"
         "                out[cell, column] = q\n"
-        "                total += q * q if squared else abs(q)\n"
+        "                total += q * q\n"
         "        while total < 0:\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
     ),
@@ -48,8 +55,8 @@ BOUND = (
         "infinity let through",
         "a row that holds infinity is not emptied",
         "kernels/rows.py",
-        "        if not np.isfinite(size):\n",
-        "        if np.isnan(size):\n",
+        "        size = np.sqrt(size)\n        if not np.isfinite(size):\n",
+        "        size = np.sqrt(size)\n        if np.isnan(size):\n",
         ("bound/test_clip.py::test_a_row_with_a_hole_in_it_counts_nothing",),
     ),
     Bug(

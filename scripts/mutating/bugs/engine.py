@@ -32,16 +32,19 @@ ENGINE = (
         "person in two partitions",
         "rows are dealt out among tasks whoever they are of",
         "engine/spark/table.py",
-        '        together = coming.repartition(partitions, "user")\n',
-        "        together = coming.repartition(partitions)\n",
+        '        return sent.repartition(partitions, "place"), pack\n',
+        "        return sent.repartition(partitions), pack\n",
         (SECRETS,),
     ),
     Bug(
         "person in two blocks of a cluster",
         "a block ends where a batch does, not where a person does",
         "engine/spark/pack.py",
-        "        yield Runs(found.names[:-1], found.ends[:-1], "
-        "found.rows.slice(0, end))\n"
+        "        yield found._replace(\n"
+        "            names=found.names[:-1],\n"
+        "            ends=found.ends[:-1],\n"
+        "            rows=found.rows.slice(0, end),\n"
+        "        )\n"
         "        held, goal = [found.rows.slice(end)], cells\n"
         "        count -= end\n",
         "        yield found\n        held, goal, count = [], cells, 0\n",
