@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.asked import by_name, check_swept
+from tacit.asked import by_name, check_swept, count, number
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
@@ -95,6 +95,10 @@ def tune(
     sees, so that `tacit.release` may say later how good the winner is.
     """
     check_swept(sweep)
+    if users is not None:
+        count("users", users)
+    if trials is not None:
+        number("trials", trials, "give a number, or leave it out")
     grid = candidates(names_of(methods), sweep or {})
     catalogue = as_catalogue(items, columns)
     data = as_ratings(

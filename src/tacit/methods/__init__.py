@@ -104,6 +104,10 @@ def names_of(given: object) -> tuple[str, ...]:
             f"methods are named by texts, not by a {type(each).__name__}",
             remedy=hint or f"name some of {', '.join(names())}",
         )
+    if not any(found):
+        raise SettingError(
+            "no method was named", remedy=f"name some of {', '.join(names())}"
+        )
     return tuple(found)
 
 

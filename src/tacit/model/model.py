@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import by_name, count, names
+from tacit.asked import Suggesting, by_name, count, flag, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
@@ -67,7 +67,7 @@ FELT = 0.01
 shown in a list."""
 
 
-class Model:
+class Model(Suggesting):
     """What `fit` makes and `load` reads."""
 
     def __init__(
@@ -110,8 +110,8 @@ class Model:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
-        if not isinstance(path, str | Path):
-            asked_path("path", path)  # type: ignore[unreachable]
+        asked_path("path", path)
+        flag("overwrite", overwrite)
         if not self.kept:
             raise SettingError(
                 "noise off: this model was made for comparison only, and is not saved"

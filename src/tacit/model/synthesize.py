@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from tacit.asked import count, number
+from tacit.asked import by_name, count, number
 from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
@@ -93,6 +93,7 @@ def writable(out: str | Path) -> Path:
     return target
 
 
+@by_name
 def synthesize(
     model: Model | FittedMethod,
     *,

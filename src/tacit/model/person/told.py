@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from tacit.asked import Suggesting
 from tacit.page import escaped, table
 from tacit.shown import one_line
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Listed(list[T]):
+class Listed(list[T], Suggesting):
     """A list of answers that is a table too: `frame()` gives it to polars, a notebook shows
     it as rows. Items that the model does not know are left out of both."""
 
