@@ -166,7 +166,7 @@ def fit(
                 "fit is still in it"
             )
     if order.budgets is not None:
-        tell_found(order.budgets, data)
+        tell_found(order.budgets, data, budgets or "")
     from tacit.cli.show import print_json, progress
 
     if items is None:

@@ -117,6 +117,12 @@ shape_options: Callable[[F], F] = several(
         metavar="FILE|COUNT",
         help="The public catalogue, or how many items there are.",
     ),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Which column of --items is item, title or tags; as `fit` has it.",
+    ),
     positive_option,
     click.option(
         "--scale",

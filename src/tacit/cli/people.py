@@ -86,6 +86,21 @@ def refuse_forgotten(
         )
 
 
+def check_spelling(missing: Collection[str], data: Ratings, path: str) -> None:
+    """Refuse an id that the table writes as another text for the same number: somebody asked,
+    and would be passed over."""
+    from tacit.data.ids import other_spelling
+    from tacit.errors import DataError
+
+    found = other_spelling(missing, set(data.users))
+    if found is not None:
+        raise DataError(
+            f"it writes an id as {found[0]!r} that the table writes as {found[1]!r}",
+            place=path,
+            remedy="write ids as the table has them",
+        )
+
+
 def leave_out(
     data: Ratings | SparkRatings,
     gone: Collection[str],
@@ -110,8 +125,9 @@ def leave_out(
             )
         note(f"{len(gone):,} people are named who are left out")
         return data.without(gone)
-    left, found = data.without(gone)
     missing = sorted(set(map(clean, gone)).difference(data.users))
+    check_spelling(missing, data, path)
+    left, found = data.without(gone)
     if not found:
         raise DataError(
             f"none of the {counted(len(gone), 'id')} that it names is in the table: nobody "
@@ -141,13 +157,16 @@ def leave_out(
     return left if listed else left.rated()
 
 
-def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
+def tell_found(
+    budgets: Budgets, data: Ratings | SparkRatings, path: str
+) -> None:
     """How many of those who asked for less are in the table: an id that is spelt otherwise asks
     for nobody. The owner's to know."""
     from tacit.data.ratings import Ratings
 
     if not isinstance(data, Ratings):  # refused on a cluster
         return
+    check_spelling(set(budgets.asked) - set(data.users), data, path)
     found = len(set(budgets.asked) & set(data.users))
     note(
         f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "

@@ -23,7 +23,7 @@ from tacit.evaluation.overlap import (
     stand_ins,
 )
 from tacit.evaluation.worth import Outlook, foretold, worth
-from tacit.fitting.check import check
+from tacit.fitting.check import check, check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
 
 if TYPE_CHECKING:
@@ -63,10 +63,12 @@ def plan(
     _check_row(row)
     count("users", users)
     made = find(_named(method, positive))(epsilon=epsilon, **options)
+    schema, catalogue = schema_of(scale, users, positive), catalogue_of(items)
+    check_likes(check(made, people=users), schema)
     return worth(
         made,
-        schema_of(scale, users, positive),
-        catalogue_of(items),
+        schema,
+        catalogue,
         each=each,
         spread=spread,
         popular_share=popular_share,

@@ -18,6 +18,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
+from tacit.errors import SettingError
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
@@ -99,7 +100,7 @@ def tune(
         count("users", users)
     if trials is not None:
         number("trials", trials, "give a number, or leave it out")
-    grid = candidates(names_of(methods), sweep or {})
+    grid = several(candidates(names_of(methods), sweep or {}))
     catalogue = as_catalogue(items, columns)
     data = as_ratings(
         ratings,
@@ -119,6 +120,17 @@ def tune(
         **options,
     )
     return tuning.run(data, items=catalogue, users=users)
+
+
+def several(grid: tuple[Contestant, ...]) -> tuple[Contestant, ...]:
+    """Refuse a search among one."""
+    if len(grid) < 2:
+        raise SettingError(
+            "there is one candidate, so there is nothing to choose",
+            remedy="give several, as --method A,B or --sweep NAME=A,B; `tacit fit` fits one "
+            "with the whole budget",
+        )
+    return grid
 
 
 def prepared(

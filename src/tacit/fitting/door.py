@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.ids import other_spelling
 from tacit.data.reading.columns import of_ratings
-from tacit.errors import SettingError
+from tacit.errors import DataError, SettingError
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
 from tacit.spoken import notice
@@ -94,7 +95,15 @@ def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
 
     many = len(asked.asked)
     if isinstance(data, Ratings):
-        lost = len(set(asked.asked) - set(data.users))
+        known = set(data.users)
+        missing = set(asked.asked) - known
+        lost = len(missing)
+        found = other_spelling(missing, known) if missing else None
+        if found is not None:
+            raise DataError(
+                f"budgets write an id as {found[0]!r} that the ratings write as {found[1]!r}",
+                remedy="write ids as the ratings have them",
+            )
         if lost:
             notice(
                 f"budgets: {lost:,} of {many:,} people are not in the ratings; an id that is "

@@ -16,7 +16,7 @@ from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
 from tacit.fitting.align import align
-from tacit.fitting.check import check, check_values
+from tacit.fitting.check import check, check_likes, check_values
 from tacit.fitting.count import Counting, known_people
 from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.order import Order
@@ -197,6 +197,7 @@ class _Run:
                 owner_only=True,
                 public=people,
             )
+        check_likes(order, schema)
         check_values(
             order,
             positive=schema.positive is not None

@@ -59,6 +59,9 @@ DEFAULT = "bayes"
 """For ratings."""
 DEFAULT_POSITIVE = "ease"
 """For likes."""
+OF_LIKES = ("popularity", "ease", "als", "mf-nonnegative")
+"""Which of ours learn from likes alone. To any other all of them are one and the same rating,
+from which nothing can be learned."""
 
 
 def names() -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from tacit.model.person.base import (
     personal_model,
     sensible,
 )
+from tacit.model.person.because import shares_of_features
 from tacit.model.person.names import find_item, find_row, label, row_of
 from tacit.model.person.own import (
     Given,
@@ -31,7 +32,7 @@ from tacit.model.person.own import (
     likes,
     on_scale,
 )
-from tacit.model.person.rank import Ordered, order_scores, top
+from tacit.model.person.rank import Ordered, order_scores, rates, top
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -108,13 +109,19 @@ class Model(Suggesting):
         """How a person uses the shared arrays."""
         return personal_model(self.shared)
 
+    @cached_property
+    def rates(self) -> bool:
+        """Whether it expects ratings; a model of likes orders, and no more."""
+        return rates(self.personal, self.shared.schema)
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
         asked_path("path", path)
         flag("overwrite", overwrite)
         if not self.kept:
             raise SettingError(
-                "noise off: this model was made for comparison only, and is not saved"
+                "noise off: this model was made for comparison only",
+                remedy="fit it with its noise",
             )
         text = self._statement
         if not isinstance(text, str):
@@ -214,7 +221,7 @@ class Model(Suggesting):
     def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
         """How far everybody's rating of each item lies above the average, in rating points;
         None for a model that does not rate."""
-        if self.personal.ranks_by != "rating":
+        if self.personal.ranks_by != "rating" or not self.rates:
             return None
         with answering():
             mean, _ = self.personal.predict(Own(own.items[:0], own.values[:0]))
@@ -246,8 +253,8 @@ class Model(Suggesting):
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
-            on_scale(schema, found.mean[row]),
-            float(found.sd[row] * schema.unit_width),
+            on_scale(schema, found.mean[row]) if self.rates else None,
+            float(found.sd[row] * schema.unit_width) if self.rates else None,
             float(found.scores[row]),
             tuple(share.name for share in moved),
             moved,
@@ -315,8 +322,8 @@ class Model(Suggesting):
         if items is not None:
             rows = [self._row(name) for name in items]
         for row in rows:
-            rating = on_scale(schema, mean[row])
-            error = float(sd[row] * schema.unit_width)
+            rating = on_scale(schema, mean[row]) if self.rates else None
+            error = float(sd[row] * schema.unit_width) if self.rates else None
             out.append(
                 Prediction(catalogue.ids[row], rating, error, self.label(row))
             )
@@ -351,24 +358,17 @@ class Model(Suggesting):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        baseline = schema.middle + schema.unit_width * reason.baseline
+        unit = schema.unit_width if self.rates else 1.0
+        baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
+        whole = baseline + unit * float(reason.own.sum())
+        catalogue = self.shared.catalogue
         return Explanation(
-            self.shared.catalogue.ids[row],
+            catalogue.ids[row],
             self.label(row),
-            baseline + schema.unit_width * float(reason.own.sum()),
+            whole if self.rates else None,
             baseline,
-            tuple(
-                Share(self.label(r), x * schema.unit_width) for r, x in parts
-            ),
-            self._by_features(own, row),
-        )
-
-    def _by_features(self, own: Own, row: int) -> tuple[Share, ...]:
-        from tacit.model.person.because import shares_of_features
-
-        shared = self.shared
-        return shares_of_features(
-            self.personal, shared.catalogue, own, row, shared.schema.unit_width
+            tuple(Share(self.label(r), x * unit) for r, x in parts),
+            shares_of_features(self.personal, catalogue, own, row, unit),
         )
 
     @by_name

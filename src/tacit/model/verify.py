@@ -66,10 +66,7 @@ class ModelVerdict:
         flag("markdown", markdown)
         for name, said in declared.items():
             asked_text(name, said)
-        if isinstance(audit, str) or not isinstance(audit, Sequence):
-            raise _no_findings()
-        if not all(isinstance(each, Mapping) for each in audit):
-            raise _no_findings()
+        _check_findings(audit)
         found = document(
             self.statement,
             declare(declared),
@@ -82,11 +79,15 @@ class ModelVerdict:
         return to_markdown(found) if markdown else to_html(found)
 
 
-def _no_findings() -> SettingError:
-    return SettingError(
-        "audit is not a list of findings",
-        remedy='give tacit.audit(...).facts()["findings"]',
-    )
+def _check_findings(audit: object) -> None:
+    """Refuse what no audit found."""
+    if not isinstance(audit, list | tuple) or not all(
+        isinstance(each, Mapping) for each in audit
+    ):
+        raise SettingError(
+            "audit is not a list of findings",
+            remedy='give tacit.audit(...).facts()["findings"]',
+        )
 
 
 @by_name

@@ -197,7 +197,13 @@ def frame_fault(
 ) -> DataError:
     """What is wrong with one cell, without showing it."""
     where = f"{label}, row {before + fault.row + 1}, column {name}"
-    value = cells[fault.row]
+    value = None if cells.dtype.is_nested() else cells[fault.row]
+    if cells.dtype.is_nested():
+        return DataError(
+            "a list where a number belongs",
+            place=where,
+            remedy="give one rating a row, as a number",
+        )
     if value is None or value == "":
         return DataError(
             "an empty cell", place=where, remedy="complete or remove the row"

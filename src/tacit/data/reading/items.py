@@ -89,7 +89,9 @@ def _check_names(item: object, title: object, tags: object) -> None:
     remedy = "give the name of a column"
     several = [tags] if isinstance(tags, str) or tags is None else tags
     if not isinstance(several, Sequence):
-        asked_text("tags", tags, 'name columns, such as tags=["style", "region"]')
+        asked_text(
+            "tags", tags, 'name columns, such as tags=["style", "region"]'
+        )
         return
     for name, value in (("item", item), ("title", title)):
         if value is not None:

@@ -170,7 +170,7 @@ def check_cap(
             f"a cap's delta is {chance:g}; it must be at least 0 and below 1",
             remedy="1e-6 is a common choice",
         )
-    check_unit(unit)
+    check_unit(str(unit))
 
 
 def check_unit(unit: str) -> None:

@@ -73,7 +73,7 @@ class Store(Protocol):
 
 def check_names(location: object, population: object) -> None:
     """Refuse a place or a name that no book can have."""
-    if not isinstance(population, str) or not isinstance(location, str | Path):
+    if location is not None or not isinstance(population, str):
         kinds(texts={"population": population}, paths={"ledger": location})
     name = str(population)
     if not (

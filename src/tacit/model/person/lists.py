@@ -29,11 +29,11 @@ DIGITS = 3
 
 
 class ListLine(NamedTuple):
-    """One line of a list: `expected` is on the scale of ratings."""
+    """One line of a list: `expected` is on the scale of ratings; None of likes."""
 
     rank: int
     item: str
-    expected: float
+    expected: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,11 @@ class ListMaker:
         ids = self.model.shared.catalogue.ids
         best = top(found.scores, self.n, free).tolist()
         return [
-            ListLine(rank, ids[row], on_scale(schema, found.mean[row]))
+            ListLine(
+                rank,
+                ids[row],
+                on_scale(schema, found.mean[row]) if self.model.rates else None,
+            )
             for rank, row in enumerate(best, 1)
         ]
 
@@ -111,7 +115,7 @@ def write_lists(
         positive=likes,
     )
     maker = ListMaker(model, n, by, model.allowed(only, exclude))
-    rows: list[tuple[str, int, str, float, bool]] = []
+    rows: list[tuple[str, int, str, float | None, bool]] = []
     for person in range(people.n_users):
         cells = people.row(person)
         items = people.item[cells].astype(np.int64)
@@ -122,6 +126,7 @@ def write_lists(
         rows,
         schema=["person", "rank", "item", "expected", "personal"],
         orient="row",
+        schema_overrides={"expected": pl.Float64},
     )
     # Lists are personal: only their owner may read the file.
     with whole(target, private=True, remedy="choose another --out") as file:

@@ -147,7 +147,8 @@ def _lines(ratings: Any) -> list[OwnLine]:
             isinstance(rating, bool) or not isinstance(rating, Real)
         ):
             raise _no_ratings(f"the rating of {line.item!r} is no number")
-        if line.time is not None and not isinstance(line.time, Integral):
+        time: Any = line.time
+        if time is not None and not isinstance(time, Integral):
             raise DataError(
                 f"the time of {line.item!r} is no whole number",
                 remedy="give seconds since 1970, or leave it out",

@@ -8,6 +8,7 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.hidden import shapes
 from tacit.model.person.base import (
@@ -41,6 +42,11 @@ class Ordered:
     __repr__ = shapes
 
 
+def rates(model: PersonalModel, schema: Schema) -> bool:
+    """Whether a model expects ratings. One of likes orders, and no more."""
+    return schema.positive is None and model.ranks_by != "score"
+
+
 def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     """Scores to order by, and the expected rating with its standard error."""
     with answering():
@@ -51,6 +57,12 @@ def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
 
 def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     chosen = by or model.ranks_by
+    if model.ranks_by == "score" and chosen in ("rating", "liked"):
+        raise SettingError(
+            f"--by {chosen} is for models of ratings, and this one is of likes",
+            remedy="leave --by out: it is ordered by what people like together; or use "
+            "--by explore",
+        )
     mean, sd = model.predict(own)
     if by is None and chosen == "rating":
         return Ordered(leaning(mean, model.lean()), mean, sd)
