@@ -32,7 +32,7 @@ from tacit.model.person.own import (
     likes,
     on_scale,
 )
-from tacit.model.person.rank import Ordered, order_scores, rates, top
+from tacit.model.person.rank import Ordered, order_scores, points, rates, top
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -358,7 +358,7 @@ class Model(Suggesting):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        unit = schema.unit_width if self.rates else 1.0
+        unit = points(self.personal, schema)
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
         whole = baseline + unit * float(reason.own.sum())
         catalogue = self.shared.catalogue

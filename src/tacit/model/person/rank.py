@@ -47,6 +47,14 @@ def rates(model: PersonalModel, schema: Schema) -> bool:
     return schema.positive is None and model.ranks_by != "score"
 
 
+def points(model: PersonalModel, schema: Schema) -> float:
+    """What a step of the inner scale is called: rating points, or for likes the score
+    itself. What is popular is moved by nobody's likes."""
+    if rates(model, schema):
+        return schema.unit_width
+    return 0.0 if model.ranks_by == "popularity" else 1.0
+
+
 def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     """Scores to order by, and the expected rating with its standard error."""
     with answering():
