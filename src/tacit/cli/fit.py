@@ -117,7 +117,9 @@ def fit(
     from tacit.cli.ledger_show import warn_new
     from tacit.data.apart import parse_apart
     from tacit.data.reading.budgets import read_budgets
+    from tacit.data.schema import LIKES
     from tacit.fitting.check import check, check_funds
+    from tacit.fitting.likes import of_high_ratings
     from tacit.fitting.run import fit as run
     from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.brief import brief
@@ -169,6 +171,11 @@ def fit(
         tell_found(order.budgets, data, budgets or "")
     from tacit.cli.show import print_json, progress
 
+    told = of_high_ratings(method, data.schema)
+    if told and data.schema.source != LIKES:
+        note(told)
+    if data.schema.source == LIKES and options["scale"]:
+        note("--scale says nothing of a table without ratings")
     if items is None:
         note(
             "without --items the set of item ids comes from the file and is assumed public"

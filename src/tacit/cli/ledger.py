@@ -43,14 +43,14 @@ def show(
 ) -> None:
     """List the fits of every population, or of the one that --population names, and what
     they cost together; or write them as a document to forward."""
-    from tacit.cli.ledger_show import facts, show_population, warn_unknown
+    from tacit.cli.ledger_show import facts, show_population
     from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
     from tacit.ledger.book.every import books_at
 
     check_document(out, overwrite, as_json)
     named = _named(context, population) is not None
-    if out is not None or ledger is not None:
+    if out is not None or ledger is not None or named:
         books = books_at(ledger, _named(context, population))
     if out is not None:
         from tacit.cli.ledger_document import book_document
@@ -60,8 +60,6 @@ def show(
         return
     book = open_book(ledger, population)
     known = book.populations()
-    if named:
-        warn_unknown(book)
     if as_json:
         print_json({**facts(book), "populations": known})
         return

@@ -37,17 +37,6 @@ HEADS = (
 )
 
 
-def warn_unknown(book: Book) -> None:
-    """Say so if the ledger has other populations and not this one: a name may be mistyped."""
-    known = book.populations()
-    if not known or book.population in known:
-        return
-    from tacit.ledger.book.every import meant
-
-    mean = meant(book.population, known)
-    note(f"this ledger has no population {book.population!r}; {mean}")
-
-
 def warn_new(book: Book) -> None:
     """Say so before a book or a population is begun: a name or a place may be mistyped."""
     from tacit.ledger.book.every import meant

@@ -175,7 +175,8 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
     from tacit.cli.parse import parse_scale
     from tacit.errors import SettingError
     from tacit.evaluation.planning import schema_of
-    from tacit.fitting.check import check_likes, check_values
+    from tacit.fitting.check import check_values
+    from tacit.fitting.likes import check_likes
     from tacit.fitting.start import both_catalogues
 
     least = asked["positive"]

@@ -32,6 +32,7 @@ from tacit.evaluation.result import Evaluation, conclude
 from tacit.evaluation.sweep import SweptCells, run
 from tacit.fitting.known import METHODS as KNOWING
 from tacit.fitting.known import check_public
+from tacit.fitting.likes import check_likes
 from tacit.fitting.publish import book_evaluation
 from tacit.ledger.book.store import check_names
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, names_of
@@ -181,11 +182,13 @@ class AskedEvaluation:
         self.arms: list[Arm] = []
         self.references: list[Arm] = []
         self.left_out: list[str] = []
+        self.orders: list[Order] = []
 
     def check(self, people: int | None, *, likes: bool) -> list[Order]:
         """Refuse what cannot be; the orders of all fits."""
         self.how.check()
         self.arms, orders, self.left_out = self.grid.arms(people)
+        self.orders = orders
         if self.public is not None:
             _check_public(orders, self.public)
         best = DEFAULT_POSITIVE if likes else DEFAULT
@@ -227,6 +230,13 @@ class AskedEvaluation:
                 "--days needs times, and these ratings have none",
                 remedy="leave --days out",
             )
+        if out is not None and Path(out).is_file():
+            raise SettingError(
+                f"{out} is a file", remedy="name a folder for --out"
+            )
+        for order in self.orders:
+            if order.budget is not None:
+                check_likes(order, ratings.schema)
         options = self.grid.options
         book = partial(
             book_evaluation,
@@ -333,8 +343,8 @@ def _check_how(
     if until is not None:
         text("until", until, "give a day, such as 2001-06-30")
     count("processes", processes)
-    if out is not None and asked_path("out", out).is_file():
-        raise SettingError(f"{out} is a file", remedy="name a folder for --out")
+    if out is not None:
+        asked_path("out", out)
     check_names(None, population)
 
 

@@ -23,7 +23,8 @@ from tacit.evaluation.overlap import (
     stand_ins,
 )
 from tacit.evaluation.worth import Outlook, foretold, worth
-from tacit.fitting.check import check, check_likes
+from tacit.fitting.check import check
+from tacit.fitting.likes import check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ def choose(
             "what to choose for is not clear",
             remedy="give one of rmse, recall and by_range=True",
         )
+    target = recall if rmse is None else rmse
+    if target is not None:
+        number("the goal", target)
     _check_shape(each, spread, twin)
     if recall is not None and positive is None and method is None:
         positive = True
@@ -148,9 +152,7 @@ def choose(
 
         found = _overlaps(make, told, public, runs, tell)
         return ranged(told, found, twin)
-    target = recall if rmse is None else rmse
     assert target is not None
-    number("the goal", target)
     _check_goal(told, target, rmse is not None)
     return solve(told, target, twin=twin)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, get_args
 
 from tacit.asked import count, flag, kinds
 from tacit.data.memory import memory_size
-from tacit.data.schema import LIKES, Schema
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -24,7 +23,6 @@ from tacit.fitting.start import (
 )
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
-from tacit.methods import DEFAULT_POSITIVE, METHODS, OF_LIKES
 from tacit.methods.base import Method
 from tacit.rounds.bar import teller
 from tacit.rounds.options import Calibration, How, NoiseFrom, taken
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_DELTA = 1e-4
 """However few the people: one fit in ten thousand may fail them, and no more."""
+MOST_THREADS = 4096
 LEAST_EPSILON = 1e-6
 """Below it nothing is learned, and the numbers of a plan leave the range of floats."""
 USUAL_DELTA = 1e-6
@@ -69,6 +68,11 @@ def check(
     if how.threads is not None and how.threads < 1:
         raise SettingError(
             f"threads is {how.threads}; it must be at least 1",
+            remedy="leave --threads out to use all cores",
+        )
+    if how.threads is not None and how.threads > MOST_THREADS:
+        raise SettingError(
+            f"threads is above {MOST_THREADS:,}, more than any machine has",
             remedy="leave --threads out to use all cores",
         )
     if how.memory is not None:
@@ -252,18 +256,6 @@ def _check_people(order: Order, people: int | None) -> None:
             "and sums over those who came stand for all",
             remedy="give --users N, as a task gives `people`",
         )
-
-
-def check_likes(order: Order, schema: Schema) -> None:
-    """Refuse a method of ratings where a table has none: every like is the same rating to
-    it, so all that it is charged for is noise."""
-    name = order.method.name
-    if schema.source != LIKES or name not in METHODS or name in OF_LIKES:
-        return
-    raise SettingError(
-        f"{name} learns from ratings, and these are likes: to it they are all the same",
-        remedy=f"use --method {DEFAULT_POSITIVE}, or another of {', '.join(OF_LIKES)}",
-    )
 
 
 def check_values(

@@ -12,6 +12,7 @@ from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.ids import other_spelling
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import DataError, SettingError
+from tacit.fitting.likes import of_high_ratings
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
 from tacit.spoken import notice
@@ -59,6 +60,9 @@ def fit_given(
     )
     if asked is not None:
         _tell_budgets(asked, data, method.epsilon)
+    told = of_high_ratings(method, data.schema)
+    if told:
+        notice(told)
     return fit(
         method,
         data,

@@ -46,6 +46,10 @@ LEAN = 2.0
 MovieLens 100K and kept, not tuned; no model releases it."""
 
 
+MOST_PEOPLE = 100_000_000
+"""Whose ratings a machine may hold."""
+
+
 class FittedMethod(Protocol):
     """A method that was fitted."""
 
@@ -113,7 +117,11 @@ def synthesize(
     there are none. The seed is that of an ordinary generator: nothing here needs to be secret.
     """
     released = cast("Model", asked_model(model))
-    count("people", people)
+    if count("people", people) > MOST_PEOPLE:
+        raise SettingError(
+            f"{MOST_PEOPLE:,} people are the most that are invented at once",
+            remedy="ask for fewer, or several times with other seeds",
+        )
     count("seed", seed, least=0)
     _check_numbers(each=each, spread=spread, lean=lean, step=step)
     check_released(released)
