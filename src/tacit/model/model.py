@@ -15,6 +15,7 @@ from tacit.asked import Suggesting, by_name, count, flag, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
+from tacit.model.person import rank
 from tacit.model.person.aside import tell_own
 from tacit.model.person.base import (
     Own,
@@ -32,7 +33,6 @@ from tacit.model.person.own import (
     likes,
     on_scale,
 )
-from tacit.model.person.rank import Ordered, order_scores, points, rates, top
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -112,7 +112,7 @@ class Model(Suggesting):
     @cached_property
     def rates(self) -> bool:
         """Whether it expects ratings; a model of likes orders, and no more."""
-        return rates(self.personal, self.shared.schema)
+        return rank.rates(self.personal, self.shared.schema)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
@@ -205,7 +205,8 @@ class Model(Suggesting):
     ) -> Listed[Recommendation]:
         """`recommend` for ratings that `own` has read."""
         seen, own = own.items, self.likes(own)
-        found = order_scores(self.personal, own, by)
+        rank.check_order(self.personal, self.shared.schema, by)
+        found = rank.order_scores(self.personal, own, by)
         allowed = self.allowed(only, exclude)
         allowed[seen] = False
         if (by or self.personal.ranks_by) == "popularity":
@@ -215,7 +216,7 @@ class Model(Suggesting):
             reasons = 0  # one rating that moves all items alike speaks for none
         return Listed(
             self._line(own, row, found, reasons, liked)
-            for row in top(found.scores, n, allowed).tolist()
+            for row in rank.top(found.scores, n, allowed).tolist()
         )
 
     def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
@@ -244,7 +245,7 @@ class Model(Suggesting):
         self,
         own: Own,
         row: int,
-        found: Ordered,
+        found: rank.Ordered,
         reasons: int,
         liked: NDArray[np.float64] | None,
     ) -> Recommendation:
@@ -269,8 +270,7 @@ class Model(Suggesting):
             speaks = self.personal.explain(own, row).own
         if len(speaks) > 1 and not np.ptp(speaks) > DIFFER:
             return ()
-        rated = self.personal.ranks_by == "rating"
-        unit = self.shared.schema.unit_width if rated else 1.0
+        unit = rank.points(self.personal, self.shared.schema)
         best = np.argsort(-speaks, kind="stable")[:reasons]
         return tuple(
             Share(self.label(int(own.items[i])), unit * float(speaks[i]))
@@ -358,7 +358,7 @@ class Model(Suggesting):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        unit = points(self.personal, schema)
+        unit = rank.points(self.personal, schema)
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
         whole = baseline + unit * float(reason.own.sum())
         catalogue = self.shared.catalogue
@@ -389,7 +389,7 @@ class Model(Suggesting):
         ids = self.shared.catalogue.ids
         return Listed(
             Similar(ids[i], self.label(i), float(closeness[i]))
-            for i in top(closeness, n, allowed).tolist()
+            for i in rank.top(closeness, n, allowed).tolist()
         )
 
 

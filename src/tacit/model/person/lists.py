@@ -15,7 +15,7 @@ from tacit.errors import SettingError
 from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
-from tacit.model.person.rank import order_scores, top
+from tacit.model.person.rank import check_order, order_scores, top
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class ListMaker:
     ) -> list[ListLine]:
         """From the rows of her items and her ratings of them, best first."""
         schema = self.model.shared.schema
+        check_order(self.model.personal, schema, self.by)
         own = Own(items, (values - schema.middle) / schema.unit_width)
         found = order_scores(
             self.model.personal, self.model.likes(own), self.by

@@ -47,6 +47,15 @@ def rates(model: PersonalModel, schema: Schema) -> bool:
     return schema.positive is None and model.ranks_by != "score"
 
 
+def check_order(model: PersonalModel, schema: Schema, by: str | None) -> None:
+    """Refuse, for a model of likes, an order by ratings, which it has none of."""
+    if by in ("rating", "liked") and not rates(model, schema):
+        raise SettingError(
+            f"--by {by} is for models of ratings, and this one is of likes",
+            remedy="leave --by out: it is ordered by what people like; or use --by explore",
+        )
+
+
 def points(model: PersonalModel, schema: Schema) -> float:
     """What a step of the inner scale is called: rating points, or for likes the score
     itself. What is popular is moved by nobody's likes."""
@@ -65,12 +74,6 @@ def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
 
 def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     chosen = by or model.ranks_by
-    if model.ranks_by == "score" and chosen in ("rating", "liked"):
-        raise SettingError(
-            f"--by {chosen} is for models of ratings, and this one is of likes",
-            remedy="leave --by out: it is ordered by what people like together; or use "
-            "--by explore",
-        )
     mean, sd = model.predict(own)
     if by is None and chosen == "rating":
         return Ordered(leaning(mean, model.lean()), mean, sd)
