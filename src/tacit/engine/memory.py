@@ -22,6 +22,7 @@ from tacit.engine.alone import Witness
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
+from tacit.kernels.pools import one_blas_thread
 from tacit.noise import bits
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
@@ -167,7 +168,6 @@ class InMemory:
         """Call `work(worker, position, block)` for every piece, over threads; then the witness
         looks. BLAS keeps to one thread throughout: long products of public numbers have other
         last bits with two, and a contribution may depend on nothing that is not public."""
-        from threadpoolctl import threadpool_limits
 
         def turn(worker: int) -> None:
             for position in range(worker, len(pieces), workers):
@@ -175,7 +175,7 @@ class InMemory:
                 if self._progress:
                     self._progress(position + 1, len(pieces), what)
 
-        with threadpool_limits(1):
+        with one_blas_thread():
             if workers == 1:
                 turn(0)
             else:
