@@ -31,7 +31,7 @@ def test_pools_are_looked_for_again_once_a_module_was_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pools.one_blas_thread():
-        known = pools._pools(len(sys.modules))
-    assert pools._pools(len(sys.modules)) is known
+        known = pools.pools(len(sys.modules))
+    assert pools.pools(len(sys.modules)) is known
     monkeypatch.setitem(sys.modules, "loaded_meanwhile", ModuleType("loaded"))
-    assert pools._pools(len(sys.modules)) is not known
+    assert pools.pools(len(sys.modules)) is not known

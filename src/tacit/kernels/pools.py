@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def one_blas_thread() -> Any:
     """A context in which every BLAS of this process keeps to one thread."""
-    return _pools(len(sys.modules)).limit(limits=1)
+    return pools(len(sys.modules)).limit(limits=1)
 
 
 @lru_cache(maxsize=1)
-def _pools(modules: int) -> ThreadpoolController:
+def pools(loaded: int) -> ThreadpoolController:
     """The pools of threads. To look for them takes two milliseconds, longer than a small round,
-    so it is done again only where `modules` were loaded since, which may have brought a pool."""
+    so it is done again only where modules were `loaded` since, which may have brought a pool."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
