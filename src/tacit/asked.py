@@ -64,30 +64,26 @@ LONGEST_NAME = 255
 """Bytes of a path, and of each of its parts, that a system can have."""
 
 
-def by_name(
-    function: Callable[P, R], called: str | None = None
-) -> Callable[P, R]:
+def by_name(function: Callable[P, R]) -> Callable[P, R]:
     """A door whose arguments are asked for by name: what is unknown, missing or too much is
-    refused in words, and as a `TypeError` too. `called` is its name, if it has another."""
+    refused in words, and as a `TypeError` too."""
     known = signature(function)
-    door_name = called or function.__name__
 
     @wraps(function)
     def door(*given: P.args, **named: P.kwargs) -> R:
         try:
             known.bind(*given, **named)
         except TypeError:
-            raise _misnamed(door_name, known, given, named) from None
+            raise _misnamed(function.__name__, known, given, named) from None
         return function(*given, **named)
 
     return door
 
 
-def made_by_name(cls: type[R]) -> type[R]:
-    """A class whose arguments are asked for so."""
-    made = by_name(cls.__init__, cls.__name__)
-    setattr(cls, "__init__", made)  # noqa: B010  a method may not be assigned
-    return cls
+def behind(door: Callable[P, R]) -> Callable[P, R]:
+    """What stands behind such a door, for callers inside, who know the names."""
+    found: Callable[P, R] = getattr(door, "__wrapped__", door)
+    return found
 
 
 def near(name: str, known: Iterable[str]) -> str:

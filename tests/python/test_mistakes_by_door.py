@@ -205,17 +205,11 @@ tacit.sample(10, seed="x")
 tacit.sample(10**12)
 tacit.sample(5, 6, 7, 8)
 tacit.Schema(1, 5, positive="x")
-tacit.Schema(1)
-tacit.Schema(low=1, hihg=5)
 tacit.Catalogue(5)
 tacit.Catalogue("abc")
 tacit.Catalogue(["a", "b"], titles=["A"])
 tacit.Catalogue(["a", "b"], titles="AB")
 tacit.Catalogue(["a", "b"], years=[1])
-tacit.Catalogue()
-tacit.Catalogue(["a"], colour=3)
-tacit.PublicPeople()
-tacit.PublicPeople(ratings, "celebrities", 5)
 """,
 }
 

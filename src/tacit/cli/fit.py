@@ -117,9 +117,7 @@ def fit(
     from tacit.cli.ledger_show import warn_new
     from tacit.data.apart import parse_apart
     from tacit.data.reading.budgets import read_budgets
-    from tacit.data.schema import LIKES
     from tacit.fitting.check import check, check_funds
-    from tacit.fitting.likes import of_high_ratings
     from tacit.fitting.run import fit as run
     from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
@@ -170,11 +168,8 @@ def fit(
         tell_found(order.budgets, data, budgets or "")
     from tacit.cli.show import print_json, progress
 
-    told = of_high_ratings(method, data.schema)
-    if told and data.schema.source != LIKES:
-        note(told)
-    if data.schema.source == LIKES and options["scale"]:
-        note("--scale says nothing of a table without ratings")
+    if data.schema.positive is not None:
+        _tell_likes(method, data.schema, options)
     if items is None:
         note(
             "without --items the set of item ids comes from the file and is assumed public"
@@ -200,6 +195,19 @@ def fit(
             "the whole promise"
         )
         say("\n".join([*brief(promise), written]))
+
+
+def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:
+    """What likes are to a method, and to a scale."""
+    from tacit.data.schema import LIKES
+    from tacit.fitting.likes import of_high_ratings
+
+    if schema.source != LIKES:
+        told = of_high_ratings(method, schema)
+        if told:
+            note(told)
+    elif options["scale"]:
+        note("--scale says nothing of a table without ratings")
 
 
 def build_method(options: dict[str, Any], **more: Any) -> Any:

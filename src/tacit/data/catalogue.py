@@ -12,7 +12,6 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import made_by_name
 from tacit.errors import DataError
 from tacit.page import table
 
@@ -27,7 +26,6 @@ MOST_FEATURES = 1 << 24
 14,000 films fits."""
 
 
-@made_by_name
 @dataclass(frozen=True, eq=False)
 class Catalogue:
     """Public items in a fixed order. Every array has one row an item."""

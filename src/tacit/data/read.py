@@ -73,10 +73,8 @@ def read(
         users,
         columns,
     )
-    path = None
-    if isinstance(source, str | Path):
-        path = asked_path("the ratings' path", source).expanduser()
-    if path is not None and path.is_file():
+    path = Path(source).expanduser() if isinstance(source, str | Path) else None
+    if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
         from tacit.data.packing import beyond
         from tacit.data.unpacked import read_packed
@@ -87,6 +85,15 @@ def read(
         if memory is not None and beyond(path, memory):
             return _streamed(path, ask, layout, memory)
     return answer(source, layout, ask)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is there; a name that no file can have is refused."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        asked_path("the ratings' path", path)
+        raise
 
 
 def _streamed(

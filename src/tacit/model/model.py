@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import Suggesting, by_name, count, flag, names
+from tacit.asked import Suggesting, by_name, count, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
+from tacit.model.folder import check_asked
 from tacit.model.person import rank
 from tacit.model.person.aside import tell_own
 from tacit.model.person.base import (
@@ -116,8 +117,7 @@ class Model(Suggesting):
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
-        asked_path("path", path)
-        flag("overwrite", overwrite)
+        check_asked(path, overwrite)
         if not self.kept:
             raise SettingError(
                 "noise off: this model was made for comparison only",
