@@ -40,9 +40,10 @@ def test_a_book_as_markdown_has_every_entry_and_its_head(
 
 def test_a_damaged_book_is_no_page(tacit, model, tmp_path, tacit_home):
     import sqlite3
+    from contextlib import closing
 
     book = next(tacit_home.glob("*.sqlite"))
-    with sqlite3.connect(book) as ledger:
+    with closing(sqlite3.connect(book)) as ledger, ledger:
         names = [
             row[0]
             for row in ledger.execute(
