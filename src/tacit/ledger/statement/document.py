@@ -142,7 +142,8 @@ def _lead(s: Statement, declared: Declared) -> str:
         return f"{who} publishes a model that Tacit does not certify."
     return (
         f"{who} promises {_whom(s, declared)}: whoever sees the published {s.published} "
-        f"learns almost nothing more about any one {_one(s)} than {_otherwise(s)}."
+        f"learns only so much more about any one {_one(s)} than {_otherwise(s)}; the figures "
+        "below say how much at most."
         + ("" if s.unit == "user" else f" {ALONE}")
     )
 

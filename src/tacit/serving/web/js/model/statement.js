@@ -43,6 +43,23 @@ function octets(given) {
   );
 }
 
+/** @typedef {"user" | "rating" | "value" | "records"} Asked */
+
+/** How a statement begins to say that devices noise what they tell. */
+const RECORDS = 'any two records';
+
+/**
+ * What odds are about: whether the unit was used, or which records are a person's where everybody
+ * is seen to take part. Never a whole person where ratings are protected one at a time.
+ * @param {Record<string, any>} statement
+ * @returns {Asked}
+ */
+export function asked(statement) {
+  if (String(statement['neighbours'] ?? '').startsWith(RECORDS)) return 'records';
+  const unit = statement['unit'];
+  return unit === 'user' || unit === 'value' ? unit : 'rating';
+}
+
 /**
  * A belief is bounded but for outcomes of the noise of this chance, or of ten times delta where
  * that is more, unless said otherwise: the rule of tacit.ledger.account.odds.

@@ -7,8 +7,11 @@ import { chance, number, percent, texts } from '../text.js';
 const SIDE = 240;
 const STEPS = 60;
 
-/** @param {unknown} epsilon @param {unknown} delta */
-export function oddsPanel(epsilon, delta) {
+/**
+ * @param {unknown} epsilon @param {unknown} delta
+ * @param {import("../model/statement.js").Asked} about  what the odds are of
+ */
+export function oddsPanel(epsilon, delta, about) {
   const title = h('h2', { id: 'odds-title' }, texts.promise.odds);
   if (typeof epsilon !== 'number' || !(epsilon >= 0)) {
     return h(
@@ -79,6 +82,7 @@ export function oddsPanel(epsilon, delta) {
           number(epsilon, epsilon < 10 ? 2 : 0)
             .replace(/([.,]\d*?)0+$/, '$1')
             .replace(/[.,]$/, ''),
+          texts.promise.suspected[about],
         ),
       ),
       h('label', { for: 'prior' }, texts.promise.before),
