@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { test } from 'node:test';
 
-import { asked, odds, verify } from '../../src/tacit/serving/web/js/model/statement.js';
+import { asked, odds, outward, verify } from '../../src/tacit/serving/web/js/model/statement.js';
 import { texts } from '../../src/tacit/serving/web/texts/en.js';
 
 test('half sure becomes 55 % sure at epsilon 0.2', () => {
@@ -66,4 +66,11 @@ test('both bounds of a belief hold, each but for the chance that is told', () =>
   const with_ = fails + fails * Math.exp(-loss);
   assert.ok(with_ > fails); // so not both together but for that chance
   assert.match(texts.promise.delta('1 in 10,000'), /^Each of/);
+});
+
+test('a bound is rounded outward', () => {
+  assert.equal(outward(0.731, 0, 'most'), 0.74);
+  assert.equal(outward(0.269, 0, 'least'), 0.26);
+  assert.equal(outward(0.55, 0, 'most'), 0.55);
+  assert.equal(outward(0.9991, 1, 'most'), 1);
 });

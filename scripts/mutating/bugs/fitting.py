@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mutating.bug import Bug
 
+RIVALS = "rounds/test_instead.py"
+
 FITTING = (
     Bug(
         "charged after the noise",
@@ -200,10 +202,7 @@ FITTING = (
         "        needed = _needed(self.plan, name, part, pure)\n",
         "        first = self.plan.first_of(round_) if round_.instead else round_\n"
         "        needed = _needed(self.plan, name, first.parts[0], pure)\n",
-        (
-            "rounds/test_instead.py::"
-            "test_each_of_the_two_is_noised_for_its_own_sensitivity",
-        ),
+        (f"{RIVALS}::test_each_of_the_two_is_noised_for_its_own_sensitivity",),
     ),
     Bug(
         "both of two rivals",
@@ -211,7 +210,7 @@ FITTING = (
         "noise/release.py",
         "            and self._open.pop(event.instead, None) is None\n",
         "            and event.instead not in self._open\n",
-        ("rounds/test_instead.py::test_never_both_are_drawn",),
+        (f"{RIVALS}::test_never_both_are_drawn",),
     ),
     Bug(
         "status tells who was forgotten",
@@ -220,10 +219,7 @@ FITTING = (
         "    asked = sys.stdin.isatty() and sys.stderr.isatty()\n"
         "    if asked and not click.confirm",
         "    if True or not click.confirm",
-        (
-            "cli/test_without.py::"
-            "test_a_list_of_which_nobody_is_found_is_told_to_the_owner_alone",
-        ),
+        ("cli/test_without.py",),
     ),
     Bug(
         "first row quoted",
@@ -231,9 +227,6 @@ FITTING = (
         "data/reading/columns.py",
         "    return any(name in own or plain(name) in usual for name in header)\n",
         "    return bool(header) or bool(own) or bool(usual)\n",
-        (
-            "data/test_read_errors.py::"
-            "test_a_first_row_of_people_is_no_header_to_be_quoted",
-        ),
+        ("data/test_read_errors.py",),
     ),
 )

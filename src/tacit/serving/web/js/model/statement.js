@@ -89,6 +89,19 @@ export function odds(epsilon, delta, prior, fails = Math.max(FAILS, 10 * delta))
   };
 }
 
+/**
+ * A share as it is told of a bound: rounded outward, so that it is never told tighter than it is.
+ * @param {number} share @param {number} digits  of the percentage
+ * @param {"most" | "least"} side
+ */
+export function outward(share, digits, side) {
+  const steps = 100 * 10 ** digits;
+  const slack = 1e-9; // of a step: what is whole stays so
+  const most = Math.ceil(share * steps - slack);
+  const least = Math.floor(share * steps + slack);
+  return (side === 'most' ? most : least) / steps;
+}
+
 /** @param {number} epsilon @param {number} delta @param {number} fails */
 function worstLoss(epsilon, delta, fails) {
   if (!(delta > 0)) return epsilon;

@@ -1,7 +1,7 @@
 /** Epsilon in odds: how sure somebody can become, drawn as a curve that one can move along. */
 
 import { attribute, h, s, write } from '../dom.js';
-import { odds } from '../model/statement.js';
+import { odds, outward } from '../model/statement.js';
 import { chance, number, percent, texts } from '../text.js';
 
 const SIDE = 240;
@@ -59,11 +59,10 @@ export function oddsPanel(epsilon, delta, about) {
     for (const [name, value] of Object.entries({ x1: x, x2: x, y1: SIDE - x, y2: y }))
       attribute(gain, name, value);
     const digits = most > 0.995 || least < 0.005 ? 1 : 0;
-    write(
-      outcome,
-      texts.promise.after(percent(before), percent(most, digits), percent(least, digits)),
-    );
-    attribute(chart, 'aria-label', texts.promise.chart(percent(before), percent(most, digits)));
+    const atMost = percent(outward(most, digits, 'most'), digits);
+    const atLeast = percent(outward(least, digits, 'least'), digits);
+    write(outcome, texts.promise.after(percent(before), atMost, atLeast));
+    attribute(chart, 'aria-label', texts.promise.chart(percent(before), atMost));
     attribute(slider, 'aria-valuetext', percent(before));
   };
   slider.addEventListener('input', show);
