@@ -89,8 +89,6 @@ TEMPERED = 0.15
 LEAST_WEIGHT = 1e-3
 LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
-
-
 EVEN = 6
 """Likes of a person up to which each of them counts fully."""
 
@@ -139,6 +137,8 @@ class NoisyGram(Form):
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
+            "Where released likes say that pairs would drown in noise, popularity is measured "
+            "once more in its place at the same share: one of the two is made, never both.",
         )
         return Plan(public.unit, rounds, story)
 
