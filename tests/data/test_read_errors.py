@@ -289,3 +289,11 @@ def test_a_header_with_a_usual_name_is_quoted(tmp_path: Path) -> None:
     own = {"user": "kunde", "rating": "punkte"}
     found = read(path, (1, 5), columns=own)
     assert "user from `kunde`" in found.notes.columns[0]
+
+
+def test_the_names_of_a_frame_are_no_row_of_people() -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"kunde": [1, 2], "artikel": [2, 2], "punkte": [3, 4]})
+    with pytest.raises(DataError, match="`kunde`, `artikel`, `punkte`"):
+        read(frame, (1, 5))

@@ -173,8 +173,10 @@ def find_roles(
     line: int = 1,
     *,
     likes: bool = False,
+    named: bool = False,
 ) -> Roles:
-    """The roles of the columns. `likes`: a table without ratings is allowed."""
+    """The roles of the columns. `likes`: a table without ratings is allowed. `named`: these are
+    names of columns for certain, and no first row."""
     given = dict(columns or {})
     for role in given:
         if role not in NAMES:
@@ -196,8 +198,8 @@ def find_roles(
     needed = ("user", "item") if likes else ("user", "item", "rating")
     lacking = [role for role in needed if found[role] is None]
     quoted = header
-    if header is not None and (likes or not is_sure(header, given)):
-        quoted = None
+    if header is not None and not named:
+        quoted = None if likes or not is_sure(header, given) else header
     if lacking:
         raise missing(lacking, header, label, line, quoted)
     _refuse_twice(found, given, quoted, label)
