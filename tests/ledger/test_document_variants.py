@@ -199,3 +199,10 @@ def test_no_odds_are_told_of_releases_without_a_bound(made):
 
 def test_what_is_left_is_rounded_down():
     assert (down(2.35372), down(0.3), down(3.0)) == ("2.353", "0.3", "3")
+
+
+def test_a_budget_of_many_digits_is_told_with_all_of_them(made):
+    """With six digits .1234564 would be promised as .123456."""
+    s = _certified(made[0], epsilon=0.1234564)
+    for told in (str(s), _text(s)):
+        assert "(0.1234564, 1e-06)" in told

@@ -36,7 +36,7 @@ def _summary(statement: Statement) -> str:
     """Two lines: what stands, and what it cost."""
     if statement.standing == "certified":
         return (
-            f"certified: ({statement.epsilon:g}, {statement.delta:g})-differentially "
+            f"certified: ({statement.epsilon:.12g}, {statement.delta:.12g})-differentially "
             f"private, unit {statement.unit}; "
             f"charged as entry {statement.book_number} of {statement.population!r}"
         )

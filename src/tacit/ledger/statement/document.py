@@ -194,8 +194,8 @@ def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
         return
     gain = attacker(s.events, s.unit, s.delta)
     yield (
-        f"epsilon {s.epsilon:g}",
-        f"at delta {s.delta:g}, for {words.UNIT_WORDS[s.unit]}",
+        f"epsilon {s.epsilon:.12g}",
+        f"at delta {s.delta:.12g}, for {words.UNIT_WORDS[s.unit]}",
     )
     yield (
         f"{percent(gain['best_guess'])} of 100",
@@ -242,7 +242,7 @@ def _about(declared: Declared) -> str:
 def _what(s: Statement) -> str:
     if s.certified == "certified":
         return (
-            f"The published {s.published}: ({s.epsilon:g}, {s.delta:g})-differential privacy "
+            f"The published {s.published}: ({s.epsilon:.12g}, {s.delta:.12g})-differential privacy "
             f"for {words.UNIT_WORDS[s.unit]}. {s.joint}"
         )
     if s.certified == "claimed":

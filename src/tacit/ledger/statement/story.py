@@ -55,12 +55,12 @@ def _promise(s: Statement) -> str:
     if s.certified == "certified":
         if s.checked is None:
             return (
-                f"It says that the published {are} ({s.epsilon:g}, {s.delta:g})-"
+                f"It says that the published {are} ({s.epsilon:.12g}, {s.delta:.12g})-"
                 f"differentially private for {unit}. Whoever made this folder could write "
                 "that: `tacit verify` checks it against a book (--ledger) or a key (--key)."
             )
         return (
-            f"The published {are} ({s.epsilon:g}, {s.delta:g})-differentially "
+            f"The published {are} ({s.epsilon:.12g}, {s.delta:.12g})-differentially "
             f"private for {unit}."
         )
     if s.certified == "claimed":
@@ -190,7 +190,7 @@ def chain(s: Statement) -> str:
 
 def link(link: Link) -> str:
     """One release that this one builds on."""
-    own = "" if link.epsilon is None else f", epsilon {link.epsilon:g}"
+    own = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
     bare = "" if link.covered else "; not covered"
     return (
         f"entry {link.number} of {link.population!r}: {link.method}, unit "
