@@ -137,8 +137,7 @@ class NoisyGram(Form):
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
-            "Where released likes say that pairs would drown in noise, popularity is measured "
-            "once more in its place at the same share: one of the two is made, never both.",
+            "Where released likes say that pairs drown, popularity is measured again instead.",
         )
         return Plan(public.unit, rounds, story)
 
