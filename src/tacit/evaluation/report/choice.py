@@ -245,8 +245,9 @@ def _sure(found: EpsilonChoice) -> str:
         "should lie inside an interval. "
     )
     if told.each is None:
+        what = "ratings" if told.metric == "rmse" else "likes"
         words += (
-            "It would be surer if somebody said how many ratings a person has. "
+            f"It would be surer if somebody said how many {what} a person has. "
         )
     if found.twin is None and told.spread is None:
         words += (

@@ -220,10 +220,12 @@ def how_words(found: Evaluation) -> list[str]:
             "Rows named paper follow a publication as printed: their promise is claimed and "
             "not certified."
         )
-    words.append(
-        f"Lists were made for at most {facts['listed']:,} people of each split. Liked means a "
-        "rating in the upper quarter of the scale."
+    lists = (
+        f"Lists were made for at most {facts['listed']:,} people of each split."
     )
+    if found.metric == "rmse":
+        lists += " Liked means a rating in the upper quarter of the scale."
+    words.append(lists)
     return words
 
 
