@@ -84,6 +84,7 @@ synthesize model --people 99999999999999999999 --out invented.csv
 synthesize model --people 10 --out invented.csv --each nan
 tune ok.csv --scale 1,5 --users 30 --epsilon nan --out t --method bias,popularity
 demo --epsilon nan
+serve model --root x
 """.strip().splitlines()
 COMMANDS = sorted({line.split()[0] for line in MISTAKES})
 FILES = {

@@ -18,6 +18,7 @@ NAMES = {
     "effects": "how much each item is liked",
     "covariance": "which items are liked together",
     "sweep": "how items answer to tastes, better with each",
+    "tastes": "how much tastes for tags and years differ",
     "choice": "how widely people differ",
     "popularity": "how often each item is rated or liked",
     "gram": "which items are liked together (a Gram matrix)",
@@ -166,7 +167,10 @@ def _forecast(told: Forecast, *, in_letters: bool) -> None:
     rated = told.metric == "rmse"
     what = "ratings" if rated else "likes"
     say()
-    say(f"Forecast by the model {NAME!r}: nine data sets in ten of this shape")
+    say(
+        "Forecast: nine data sets in ten of this shape should lie from the one to the other "
+        f"(by the model {NAME!r})"
+    )
     table(
         ("epsilon", *curve.headings(told)),
         [curve.cells(line) for line in told.lines],
