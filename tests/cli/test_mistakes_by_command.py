@@ -37,8 +37,6 @@ fit ok.csv {FIT} --method one-bit --devices drop_out=2
 fit likes.csv --positive --epsilon 1 --users 3 --out m --method bayes
 fit likes.csv --positive --epsilon 1 --users 3 --out m --method bias
 fit likes.csv --positive --epsilon 1 --users 3 --out m --method knn-cosine
-fit numbers.csv {FIT} --without asfloats.txt
-fit numbers.csv {FIT} --method bayes --budgets asfloats.csv
 recommend model --ratings mine.csv --by ""
 recommend model --ratings mine.csv --explain ""
 recommend model --ratings ""
@@ -145,7 +143,7 @@ def test_a_mistake_is_answered_and_costs_nothing(desk, told, command):
     [
         ("audit byes", "did you mean bayes?"),
         ("audit modl", "did you mean the model model?"),
-        (f"fit numbers.csv {FIT} --without asfloats.txt", "'7.0'"),
+        (f"fit numbers.csv {FIT}2 --without asfloats.txt", "'7.0'"),
         (
             "fit likes.csv --positive --epsilon 1 --users 3 --out m --method bayes",
             "--method ease",

@@ -147,6 +147,7 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
         )
     else:
         from tacit.ledger.account.odds import in_chances
+        from tacit.ledger.account.rounded import up
         from tacit.ledger.statement.words import as_likes
 
         words = gain["words"]
@@ -154,7 +155,7 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
         if gain["odds_times"] is not None:
             _line(
                 "in odds",
-                f"whatever odds he gave it before, they grow at most {gain['odds_times']:.3g} "
+                f"whatever odds he gave it before, they grow at most {up(gain['odds_times'], 3)} "
                 f"times, {in_chances(gain['odds_rare'])}",
             )
 

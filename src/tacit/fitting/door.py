@@ -11,7 +11,7 @@ from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.ids import other_spelling
 from tacit.data.reading.columns import of_ratings
-from tacit.errors import DataError, SettingError
+from tacit.errors import SettingError
 from tacit.fitting.likes import of_high_ratings
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
@@ -104,9 +104,10 @@ def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
         lost = len(missing)
         found = other_spelling(missing, known) if missing else None
         if found is not None:
-            raise DataError(
-                f"budgets write an id as {found[0]!r} that the ratings write as {found[1]!r}",
-                remedy="write ids as the ratings have them",
+            # No error: whether a fit succeeds would tell that somebody is there.
+            notice(
+                f"budgets write an id as {found[0]!r} that the ratings write as {found[1]!r}: "
+                "write ids as the ratings have them (for the owner only)"
             )
         if lost:
             notice(

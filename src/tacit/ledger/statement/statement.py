@@ -216,7 +216,9 @@ class Statement(BaseModel):
 
         size = ""
         if self.epsilon is not None:
-            size = f", ({self.epsilon:g}, {self.delta:g}) for a {self.unit}"
+            size = (
+                f", ({self.epsilon:.12g}, {self.delta:.12g}) for a {self.unit}"
+            )
         return f"Statement({title(self)}{size}; print it for all of it)"
 
     def _repr_html_(self) -> str:
