@@ -2,10 +2,10 @@
 model on each person's side.
 
 After the first-order rounds it learns second-order structure: how tastes vary between
-people (moments), which items are liked together (covariance), and how each item answers to
-tastes (sweeps). Which of these a plan has, and their shares, follow by rule from people x
-budget, the unit, and whether the items have features: `tacit.methods.bayes.plan`. Why each
-release is bounded: docs/proofs/bayes.md.
+people (widths of each kind of feature, then moments), which items are liked together
+(covariance), and how each item answers to tastes (sweeps). Which of these a plan has, and
+their shares, follow by rule from people x budget, the unit, and whether the items have
+features: `tacit.methods.bayes.plan`. Why each release is bounded: docs/proofs/bayes.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from typing import ClassVar
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.bayes.likings import LikingsRound
-from tacit.methods.bayes.plan import Second, split
+from tacit.methods.bayes.plan import (
+    COLUMNS_WITHOUT_FEATURES,
+    BudgetSplit,
+    Second,
+    split,
+)
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.bayes.sweeps import Sweeps
@@ -57,9 +62,10 @@ class SoundBayes(Form):
             public.items,
             known_columns,
             first.pure,
+            public.start is not None,
         )
         first = replace(first, rare=bool(shares.second.sweeps))
-        second = SecondOrder(first)
+        second = SecondOrder(first, by_kind(public, shares, known_columns))
         rounds = [
             *first_rounds(first, shares.level, shares.weights, tastes=True),
             *(
@@ -70,7 +76,7 @@ class SoundBayes(Form):
             choice_round(
                 first,
                 shares.choice,
-                second.groups(known_columns),
+                second.groups(known_columns + 1),
                 second.grouped,
             ),
         ]
@@ -102,16 +108,26 @@ class Bayes(FirstForms):
     }
 
 
+def by_kind(public: Public, shares: BudgetSplit, columns: int) -> bool:
+    """Whether the last choice tells tastes for tags, years and numbers apart: where features
+    are known and no round but it asks how tastes vary."""
+    featured = columns > COLUMNS_WITHOUT_FEATURES
+    alone = not shares.second.taken and public.start is None
+    return featured and alone and not FirstOrder.of(public).pure
+
+
 def _second_rounds(
     second: SecondOrder, shares: Second, mu: float
 ) -> list[Round]:
     """The rounds that learn tastes, as far as the split pays for them."""
     rounds = list[Round]()
+    if shares.widths:
+        rounds.append(second.widths(shares.widths))
     if shares.moments:
         rounds.append(second.moments(shares.moments, shares.moment_axes))
     if shares.covariance:
         rounds += _covariance(second, shares, mu)
-    sweeps = Sweeps(second, shares.axes)
+    sweeps = Sweeps(second, shares.axes, shares.carriers)
     for i, share in enumerate(shares.sweeps, 1):
         rounds.append(sweeps.sweep(f"sweep {i}", share, 1 / (mu * sqrt(share))))
     return rounds

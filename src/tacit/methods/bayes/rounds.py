@@ -16,14 +16,21 @@ import numpy as np
 from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.plan import SMALL_REACH
 from tacit.methods.bayes.state import BayesState
-from tacit.methods.first_order.choice import Grouped, Groups, first_model
+from tacit.methods.first_order.choice import (
+    Grouped,
+    Groups,
+    choice_round,
+    first_groups,
+    first_model,
+)
 from tacit.methods.first_order.loadings import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
-from tacit.methods.refine.tastes import Axes, retaste, typical_axes
-from tacit.model.person.gaussian import GaussianModel
+from tacit.methods.refine.tastes import Axes, typical_axes
+from tacit.methods.refine.variety import Raters, retaste
+from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
@@ -36,13 +43,19 @@ class SecondOrder:
     """What the second-order rounds of one plan have in common, after those of `first`."""
 
     first: FirstOrder
+    kinds: bool = False
+    """Whether the choice of how widely people differ tells tastes for tags, years and numbers
+    apart: where nothing is asked of them before."""
 
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
         if state.tastes is NOT_YET:
             return self.known(state)
         unknown = state.effects.variance + state.tastes.doubt
-        return GaussianModel(state.baseline, unknown, state.tastes.loadings)
+        noise = NOISE if state.widths is NOT_YET else state.widths.noise
+        return GaussianModel(
+            state.baseline, unknown, state.tastes.loadings, noise
+        )
 
     def known(self, state: BayesState) -> GaussianModel:
         """What first-order rounds tell."""
@@ -71,8 +84,13 @@ class SecondOrder:
         return replace(model, loadings=loadings)
 
     def groups(self, columns: int) -> Groups:
-        """For the choice: the level, and all tastes together."""
-        return np.minimum(np.arange(columns), 1)
+        """For the choice: the level, and all tastes together; or tastes by kind, and those
+        for products of what is known."""
+        if not self.kinds:
+            return np.minimum(np.arange(columns), 1)
+        known = first_groups(self.first)
+        others = np.full(columns - len(known), known.max() + 1)
+        return np.concatenate([known, others])
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it. Learned
@@ -98,6 +116,26 @@ class SecondOrder:
             kept,
         )
 
+    def widths(self, share: float) -> Round:
+        """How widely tastes for what is known vary, a kind at a time, and how much chance is
+        in ratings: asked before moments and sweeps, which stretch all kinds alike and take
+        chance for taste.
+
+        Guarantee: that of the choice, `tacit.methods.first_order.choice`.
+        """
+        asked = choice_round(self.first, share)
+
+        def absorb(
+            state: BayesState, released: Mapping[str, Released]
+        ) -> BayesState:
+            chosen = asked.absorb(state, released).choice
+            known = first_model(self.first, state).model.loadings
+            made = np.ascontiguousarray(known * chosen.scales)
+            tastes = Tastes(made, np.zeros(len(made)))
+            return replace(state, widths=chosen, tastes=tastes)
+
+        return replace(asked, name="widths", absorb=absorb)
+
     def moments(self, share: float, kept: int) -> Round:
         """The sum of people's E[tt'] - I, each clipped to a Frobenius norm of `MOMENT_CLIP`.
 
@@ -121,15 +159,26 @@ class SecondOrder:
         self, state: BayesState, axes: Axes, packed: Floats, sd: float
     ) -> BayesState:
         """The state with loadings learned from released moments along some axes."""
+        model = self.model(state)
         better = retaste(
-            self.model(state).loadings,
+            model.loadings,
+            self._columns(model.loadings.shape[1]),
             axes,
+            Raters(state.weights.mean, state.level.count, model.precision),
             MOMENT_CLIP * packed,
             MOMENT_CLIP * sd,
             state.people,
         )
         found = Tastes(np.ascontiguousarray(better), self.doubt(state))
         return replace(state, tastes=found)
+
+    def _columns(self, width: int) -> Groups:
+        """The group of each column of tastes so far: known ones by kind, those that an earlier
+        model brought along together."""
+        known = first_groups(self.first)
+        if len(known) == width:
+            return known
+        return np.minimum(np.arange(width), 1)
 
 
 def moment_round(
