@@ -37,9 +37,11 @@ WEIGHTS_LEAST, WEIGHTS_MOST = 0.12, 0.5
 """At least so much of the whole budget, but no more than so much of what is left."""
 MUCH_REACH = 4000
 """From here on fewer releases of item sums are enough, and more sweeps pay."""
-MOST_SUMS, MANY_SUMS, FEW_SUMS = 5, 3, 2
-"""Releases of item sums: below `TASTES_FROM` at the unit `user`, below `MUCH_REACH`, and from
-there on. Each subtracts what those before it found, and tells more of the items' weights."""
+MOST_SUMS = 5
+"""Releases of item sums below `TASTES_FROM` at the unit `user`. Each subtracts what those before
+it found, and tells more of the items' weights."""
+MANY_SUMS, FEW_SUMS = 3, 2
+"""Otherwise, below `MUCH_REACH` and from there on."""
 FEW_SWEEPS, MANY_SWEEPS = 2, 3
 """The same of sweeps over tastes."""
 
