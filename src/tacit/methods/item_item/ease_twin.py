@@ -40,6 +40,9 @@ HIDDEN = 0.2
 """Of the likes of people held back, at least one and not all, as `per_person` splits them."""
 FOLDS = 3
 """Everybody is held back once, where that many people are few."""
+DRAWS, FEW_PEOPLE = 3, 1000
+"""Everybody is held back so many times, of other likes each time, where people are fewer than
+that: which likes of 300 people are hidden moves recall as much as ways differ."""
 PLACES = 20
 """Recall is counted at this length."""
 ALIKE = 1.0
@@ -124,7 +127,14 @@ def best_ways(likes: Any) -> list[Way]:
     most = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
     if len(able) > FOLDS * most:
         folds = [able[:most]]
-    found = np.hstack([recalls(likes, held, rng) for held in folds])
+    draws = DRAWS if len(able) < FEW_PEOPLE else 1
+    found = np.mean(
+        [
+            np.hstack([recalls(likes, held, rng) for held in folds])
+            for _ in range(draws)
+        ],
+        axis=0,
+    )
     order = np.argsort(-found.mean(axis=1), kind="stable").tolist()
     able_ways = [each for each in order if each != POPULARITY]
     if order[0] == POPULARITY:
