@@ -3,9 +3,10 @@ release can buy.
 
 Popularity first (a share of the budget, or all of it where people x noise is too little for
 any pair to stand out); then the Gram of likes over the most popular items, each person's
-products divided by the length of that person's row, at `user` without what popularity says
-of it already; then, free: what its spectrum says in spite of the noise, and a ridge of every
-item on all others (Steck 2019) in low rank.
+products divided by the length of that person's row; then, free: what its spectrum says in spite
+of the noise, and a ridge of every item on all others (Steck 2019) in low rank. What popularity
+says already is taken off and given back: at `user` off each row, before it is multiplied; at
+`rating` off the released Gram.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ CHANCE_LIKES = 60.0
 """Likes of a person at which as much of her row is taste as is chance, by that rule."""
 LEAST_TOLD_RATING = 12.0
 """The same at the unit `rating`, where one like moves the Gram less the more likes a person has:
-splits 100 to 103 of six sets, docs/results/covariance.md."""
+docs/results/covariance.md."""
 ALONG_SHARE = 0.01
 """Of what the Gram takes, for how much of people's likes lies along popularity."""
 LEAST = {"user": 400.0, "rating": 60.0}
