@@ -302,7 +302,7 @@ def build_statement(
             *not_protected,
         ),
         joint=words.joint(unit) if published == "model" else words.FIGURES,
-        purpose=one_line(purpose),
+        purpose=one_line(purpose) if purpose else "",
         apart=apart,
         published=published,
         schedule=schedule,
