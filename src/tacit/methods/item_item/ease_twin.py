@@ -17,7 +17,7 @@ from tacit.methods.item_item.ease_ways import (
     TINY,
     WAYS,
     Gram,
-    Rows,
+    LikeRows,
     Way,
     gram_of,
     size_of,
@@ -80,7 +80,7 @@ def fit_ease(
     head = np.sort(order[: min(known, MOST_ITEMS)])
     ways = best_ways(likes[:, np.sort(order[:TRIED_ITEMS])])
     inside = likes[:, head]
-    grams = dict[Rows, Gram]()
+    grams = dict[LikeRows, Gram]()
     made = list[LowRankEase]()
     for way in ways:
         if way.rows not in grams:
@@ -161,7 +161,7 @@ def recalls(
     # Who has told little gets more of what all like, in every list from `ease`.
     told = given + PRIOR_LIKES * count / max(float(count.sum()), TINY)
     told = told.astype(np.float32)
-    grams = dict[Rows, Gram]()
+    grams = dict[LikeRows, Gram]()
     out = list[Floats]()
     for way in WAYS:
         if way.rows not in grams:

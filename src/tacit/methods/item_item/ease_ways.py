@@ -1,6 +1,6 @@
 """Ways to make weights between items of likes without noise: those that the twin of `ease` tries.
 
-NOT PRIVATE. Rows of likes as they are, divided by a power of their length; or what popularity
+NOT PRIVATE. LikeRows of likes as they are, divided by a power of their length; or what popularity
 does not say of them already, as the private `ease` multiplies them
 (`tacit.methods.item_item.likes_rows`).
 """
@@ -41,7 +41,7 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Rows:
+class LikeRows:
     """How a person's likes are multiplied."""
 
     power: float = 1.0
@@ -56,7 +56,7 @@ class Rows:
 class Way:
     """One way to make weights of a Gram."""
 
-    rows: Rows
+    rows: LikeRows
     own: float
     """Ridge of an item in units of its own likes, and"""
     mean: float
@@ -68,9 +68,9 @@ class Way:
     """Every like speaks for what is liked most, too: so much, in times of an average weight."""
 
 
-WHOLE = tuple(Rows(power) for power in (0.0, 0.5, 1.0))
-CENTRED = (Rows(1.0, True), Rows(1.0, True, True))
-SINGLE = (Rows(0.5, False, True), Rows(1.0, False, True))
+WHOLE = tuple(LikeRows(power) for power in (0.0, 0.5, 1.0))
+CENTRED = (LikeRows(1.0, True), LikeRows(1.0, True, True))
+SINGLE = (LikeRows(0.5, False, True), LikeRows(1.0, False, True))
 WAYS = (
     *(Way(*each) for each in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
     *(
@@ -109,7 +109,7 @@ class Gram:
     """Of each item."""
 
 
-def gram_of(likes: Any, rows: Rows) -> Gram:
+def gram_of(likes: Any, rows: LikeRows) -> Gram:
     """From a sparse matrix of likes, one row a person."""
     count = np.asarray(likes.sum(axis=0), np.float64).ravel()
     loadings, own = (
@@ -119,7 +119,7 @@ def gram_of(likes: Any, rows: Rows) -> Gram:
     return Gram(loadings, own, count)
 
 
-def _whole(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+def _whole(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     length = np.asarray(likes.sum(axis=1)).ravel()
     each = (length + OFFSET) ** (-rows.power / 2)
     made = likes.multiply(each[:, None]).tocsr()
@@ -135,7 +135,7 @@ def _whole(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
     return np.asarray(found.loadings, np.float64), own
 
 
-def _centred(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+def _centred(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     """y y' = x x' - c (x p' + p x') + c^2 p p' for y = x - c p, over the length of y; and c^2 p p'
     given back."""
     length = np.asarray(likes.sum(axis=1)).ravel()
