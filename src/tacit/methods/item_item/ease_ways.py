@@ -1,6 +1,6 @@
 """Ways to make weights between items of likes without noise: those that the twin of `ease` tries.
 
-NOT PRIVATE. LikeRows of likes as they are, divided by a power of their length; or what popularity
+NOT PRIVATE. Rows of likes as they are, divided by a power of their length; or what popularity
 does not say of them already, as the private `ease` multiplies them
 (`tacit.methods.item_item.likes_rows`).
 """
