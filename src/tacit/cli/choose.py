@@ -109,9 +109,7 @@ def choose(
 
     refuse_moot()
     overwrite = options.pop("overwrite")
-    for place, name in ((report, "--report"), (plot, "--plot")):
-        if place is not None and place != "-":
-            may_write(place, overwrite, name)
+    _check_places(report, plot, overwrite)
     found = answer(options)
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure
@@ -129,6 +127,21 @@ def choose(
     _print(found, _note(options), in_letters=plot == "-")
 
 
+def _check_places(
+    report: str | None, plot: str | None, overwrite: bool
+) -> None:
+    """Refuse, before anything is computed, what could not be written."""
+    from tacit.evaluation.report.files import check_picture
+    from tacit.evaluation.result import writable
+
+    writable(report, ".html")
+    if plot is not None and plot != "-":
+        check_picture(plot)
+    for place, name in ((report, "--report"), (plot, "--plot")):
+        if place is not None and place != "-":
+            may_write(place, overwrite, name)
+
+
 def _note(options: dict[str, Any]) -> str:
     if options["ratings"] is not None and not options["public_ratings"]:
         return "NOT PRIVATE: made from private ratings, for the owner only"
@@ -139,6 +152,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.deployments import DEPLOYMENTS
     from tacit.evaluation.report.choice import (
+        guesses,
         interval,
         percent,
         times,
@@ -158,7 +172,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
             interval(one.expected),
             percent(one.chance if one.overlap is None else one.overlap),
             times(one.odds_times),
-            percent(one.best_guess, 1),
+            guesses(one.best_guess),
             f"{one.ten:.3g}",
         )
         for one in found.candidates

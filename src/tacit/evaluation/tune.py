@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.asked import by_name, check_swept
+from tacit.asked import by_name, check_swept, count, number
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
+from tacit.errors import SettingError
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
@@ -95,7 +96,11 @@ def tune(
     sees, so that `tacit.release` may say later how good the winner is.
     """
     check_swept(sweep)
-    grid = candidates(names_of(methods), sweep or {})
+    if users is not None:
+        count("users", users)
+    if trials is not None:
+        number("trials", trials, "give a number, or leave it out")
+    grid = several(candidates(names_of(methods), sweep or {}))
     catalogue = as_catalogue(items, columns)
     data = as_ratings(
         ratings,
@@ -115,6 +120,17 @@ def tune(
         **options,
     )
     return tuning.run(data, items=catalogue, users=users)
+
+
+def several(grid: tuple[Contestant, ...]) -> tuple[Contestant, ...]:
+    """Refuse a search among one."""
+    if len(grid) < 2:
+        raise SettingError(
+            "there is one candidate, so there is nothing to choose",
+            remedy="give several, as --method A,B or --sweep NAME=A,B; `tacit fit` fits one "
+            "with the whole budget",
+        )
+    return grid
 
 
 def prepared(

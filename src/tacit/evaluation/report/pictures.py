@@ -13,6 +13,7 @@ from tacit.evaluation.report.charts import (
     Draw,
     bare_log,
 )
+from tacit.ledger.statement.words import as_likes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,11 +188,12 @@ def payers(found: Evaluation, metric: str, by: str) -> Draw:
             )
         axes.set_xticks(range(5), fifth_labels(chosen[0], by, narrow))
         axes.set_xlim(-0.25, 4.25)
-        axes.set_xlabel(
+        label = (
             "ratings that a person has given"
             if by == "by_activity"
             else "fifths of items, from least to most rated"
         )
+        axes.set_xlabel(label if metric == "rmse" else as_likes(label))
         axes.set_title(AXES.get(metric, metric))
         _legend(figure, narrow)
 

@@ -20,8 +20,9 @@ def lists_section(found: Evaluation) -> str:
     people = found.swept.task.people
     if not arms or not people:
         return paragraph("There is nothing to show.")
+    what = "ratings" if found.metric == "rmse" else "likes"
     out = paragraph(
-        "Three invented people, nobody's real ratings. A marked title is also on the list "
+        f"Three invented people, nobody's real {what}. A marked title is also on the list "
         "without privacy."
     )
     for place, person in enumerate(people):
@@ -83,6 +84,8 @@ def _rated(found: Evaluation, person: InventedPerson) -> str:
     rated = list(zip(person.items, person.values, strict=True))
     high = [_label(found, row) for row, value in rated if value > 0]
     low = [_label(found, row) for row, value in rated if value <= 0]
+    if found.metric != "rmse":  # what is not liked says nothing
+        return f"Liked: {', '.join(high)}."
     told = f"Rated high: {', '.join(high)}."
     return f"{told} Rated low: {', '.join(low)}." if low else told
 

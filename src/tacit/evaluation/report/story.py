@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report.pictures import UNITS, best_baseline, series
 from tacit.ledger.account.odds import but_for, odds_times
+from tacit.ledger.account.rounded import up
 from tacit.page import card, cards
 
 if TYPE_CHECKING:
@@ -219,21 +220,21 @@ def how_words(found: Evaluation) -> list[str]:
             "Rows named paper follow a publication as printed: their promise is claimed and "
             "not certified."
         )
-    words.append(
-        f"Lists were made for at most {facts['listed']:,} people of each split. Liked means a "
-        "rating in the upper quarter of the scale."
+    lists = (
+        f"Lists were made for at most {facts['listed']:,} people of each split."
     )
+    if found.metric == "rmse":
+        lists += " Liked means a rating in the upper quarter of the scale."
+    words.append(lists)
     return words
 
 
 def _odds_words(budgets: list[tuple[float, float]]) -> str:
-    """`1.1 (epsilon 0.1) and 2.7 (epsilon 1)`."""
+    """`1.2 (epsilon 0.1) and 2.8 (epsilon 1)`: never less than they are."""
     factors = [odds_times(epsilon, delta) for epsilon, delta in budgets]
     return _listed(
         [
-            f"{factor:,.1f} (epsilon {epsilon:g})"
-            if factor < 100
-            else f"{float(f'{factor:.2g}'):,.0f} (epsilon {epsilon:g})"
+            f"{float(up(factor, 2)):,.{int(factor < 10)}f} (epsilon {epsilon:g})"
             for factor, (epsilon, _) in zip(factors, budgets, strict=True)
         ]
     )

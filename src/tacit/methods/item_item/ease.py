@@ -79,8 +79,6 @@ LEAST = {"user": 400.0, "rating": 60.0}
 """People x mu below which popularity takes all."""
 LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
-
-
 EVEN = 6
 """Likes of a person up to which each of them counts fully."""
 
@@ -129,6 +127,7 @@ class NoisyGram(Form):
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
+            "Where released likes say that pairs drown, popularity is measured again instead.",
         )
         return Plan(public.unit, rounds, story)
 
