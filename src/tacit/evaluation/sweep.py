@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,11 @@ class SweepTask:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_last": None, "rehearsed": {}}
 
+    @cached_property
+    def digest(self) -> str:
+        """Of what cells depend on in the data; made where somebody asks for it."""
+        return data_digest(self.told, self.items)
+
     def arm(self, key: Mapping[str, Any]) -> Arm:
         """The arm of a cell."""
         return next(
@@ -73,7 +78,8 @@ class SweepTask:
             if all(key[name] == value for name, value in arm.key().items())
         )
 
-    def _told(self) -> Ratings:
+    @property
+    def told(self) -> Ratings:
         """The ratings, without their times where nobody asks for them: a split is a copy, and
         times are half of it. Some printed algorithms do ask."""
         printed = any(arm.calibration in PRINTED for arm in self.arms)
@@ -84,7 +90,7 @@ class SweepTask:
     def prepared(self, number: int) -> Prepared:
         """A split; the last one is kept, because cells come split by split."""
         if self._last is None or self._last[0] != number:
-            part = self.how.part(self._told(), number)
+            part = self.how.part(self.told, number)
             on = prepare(
                 part,
                 _who(self.ratings, part.test),
@@ -133,15 +139,14 @@ def run(
             once=True,
         )
     task.prepared(0)
-    digest = data_digest(ratings, items)
     if ready is not None:
         ready()
     names = list(baselines)
     whole = {
         "format": FORMAT,
         "version": __version__,
-        "code": code_digest() if folder is not None else None,
-        "data": digest,
+        "code": None if folder is None else code_digest(),
+        "data": None if folder is None else task.digest,
     }
     if public is not None:
         whole["public"] = public.digest
@@ -161,7 +166,7 @@ def run(
         processes=processes,
         progress=progress,
     )
-    return SweptCells(task, digest, names, answers)
+    return SweptCells(task, names, answers)
 
 
 def _kinds(arms: Iterable[Arm]) -> list[Arm]:
@@ -183,7 +188,6 @@ class SweptCells:
     """The answers of all cells, by arm and by baseline."""
 
     task: SweepTask
-    digest: str
     names: list[str]
     answers: list[dict[str, Any]]
 
