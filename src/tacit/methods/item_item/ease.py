@@ -231,7 +231,9 @@ def gram_round(
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         head = head_of(state.weight, size)
         own = diagonal(state.weight[head], state.people, False)
-        found = cleaned(released["gram"], settings.rank)
+        found = beside_popularity(
+            released["gram"], state.weight[head], settings.rank
+        )
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
         return replace(state, between=ease(found, ridge), head=head)
 
@@ -350,6 +352,8 @@ def along_round(size: int, share: float) -> Round:
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         if state.loadings is NOT_YET:  # popularity was measured once more
             return state
+        if not state.loadings.shape[1]:  # the Gram says nothing beside it
+            return state
         head = head_of(state.weight, size)
         along = max(float(released["along"].value[0, 0]), 0.0)
         own = diagonal(state.weight[head], state.people, True)
@@ -368,6 +372,22 @@ def cleaned(noisy: Released, rank: int) -> Floats:
     """Loadings of what a noisy Gram still says."""
     found = shrink_whole_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
     return np.asarray(found.loadings, np.float64)
+
+
+def beside_popularity(noisy: Released, weight: Floats, rank: int) -> Floats:
+    """Loadings of a noisy Gram of whole rows: popularity, which is released before and known
+    better than the Gram's own leading direction, and what the rest of the Gram still says; none
+    where it says nothing."""
+    common = weight / max(float(np.sqrt((weight**2).sum())), TINY)
+    # The diagonal was never released: the slope of all other entries on those of p p'.
+    inside = common @ noisy.value @ common
+    inside -= float((noisy.value.diagonal() * common**2).sum())
+    along = max(float(inside) / max(1 - float((common**4).sum()), TINY), 0.0)
+    taken = (along * np.outer(common, common)).astype(noisy.value.dtype)
+    rest = cleaned(replace(noisy, value=noisy.value - taken), rank - 1)
+    if not rest.shape[1]:
+        return rest
+    return np.column_stack([np.sqrt(along) * common, rest])
 
 
 def tempered(loadings: Floats, own: Floats, weight: Floats) -> LowRankEase:

@@ -1,5 +1,5 @@
-"""Ridge of every item on all others, from likes without noise: rank, weights of people and
-ridge are those that do best on likes of some people that are held back inside the training.
+"""Ridge of every item on all others, from likes without noise: the mean of those ways that do
+best on likes of some people that are held back inside the training, or as well but for chance.
 
 NOT PRIVATE. Only the items' side is published, as by the private `ease`.
 """
@@ -7,14 +7,24 @@ NOT PRIVATE. Only the items' side is published, as by the private `ease`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.neighbour import LowRankEase, ease
-from tacit.methods.refine.spectrum import shrink_spectrum
+from tacit.methods.item_item.ease_ways import (
+    RANK,
+    TINY,
+    WAYS,
+    Gram,
+    Rows,
+    Way,
+    gram_of,
+    size_of,
+    weights_of,
+)
+from tacit.methods.refine.neighbour import LowRankEase
+from tacit.model.person.ease import PRIOR_LIKES
 
 Floats = NDArray[np.float64]
 
@@ -32,67 +42,22 @@ FOLDS = 3
 """Everybody is held back once, where that many people are few."""
 PLACES = 20
 """Recall is counted at this length."""
-RANK = 120
-"""Of the Gram without its diagonal, as of the private one: the whole matrix in 400 factors
-was never chosen."""
-OFFSET = 0.5
-"""In the length of a person's row."""
-LEAST_LIKED = 0.5
-"""Likes of an item that nobody likes, where scores are divided by them."""
-BLENDED = 3
-"""So many of the best are averaged: which one is best is partly chance, and their errors
-differ (recall at 20 on splits 100 to 102 of ML-100K: .406 of one, .412 of 3, .410 of 5)."""
-TINY = 1e-12
+ALIKE = 1.0
+"""Ways that are behind the best by no more than so many standard errors of that difference
+are averaged with it: which one is best is chance among them, and their errors differ."""
+BLENDED = 12
+"""At most so many."""
+MOST_RANK = 3 * RANK
+"""Of their mean."""
 SEED = 0
 """Who is held back: nothing else is drawn."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to make weights of a Gram."""
-
-    power: float
-    """A person's row is divided by its length to this power."""
-    own: float
-    """Ridge of an item in units of its own likes, and"""
-    mean: float
-    """in units of the mean item's."""
-    rank: int = RANK
-    less: float = 0.0
-    """Scores are divided by this power of popularity, as those of the private `ease` are."""
-    liked: float = 0.0
-    """Every like speaks for what is liked most, too: so much, in times of an average weight."""
-
-
-WAYS = (
-    *(
-        Way(*each)
-        for each in product((0.0, 0.5, 1.0), (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))
-    ),
-    *(
-        Way(power, 0.5, mean, rank)
-        for power, mean, rank in product(
-            (0.0, 0.5, 1.0), (0.6, 4.0), (2, 8, 30)
-        )
-    ),
-    *(
-        Way(power, 0.5, mean, RANK, 0.15)
-        for power, mean in product((0.0, 0.5, 1.0), (0.6, 1.5, 4.0))
-    ),
-    *(
-        Way(power, 0.5, mean, RANK, 0.0, liked)
-        for power, mean, liked in product((0.5, 1.0), (4.0, 30.0), (0.3, 1.0))
-    ),
-)
-"""Those that are tried; low ranks where likes are few, and most of a spectrum is chance; with
-popularity where they are so few that most items were never liked together."""
 POPULARITY = len(WAYS)
-"""Stands for lists of what is liked most, which is tried beside them."""
+"""Stands for lists of what is liked most, which is tried beside the ways."""
 
 
 @dataclass(frozen=True, eq=False)
 class EaseFit:
-    """Weights between the items `head`, in low rank: `BLENDED` times `RANK` at most."""
+    """Weights between the items `head`, in low rank: `MOST_RANK` at most."""
 
     head: NDArray[np.int64]
     between: LowRankEase
@@ -110,80 +75,46 @@ def fit_ease(
     order = np.argsort(-count, kind="stable")
     known = max(int((count >= LEAST_LIKES).sum()), TRIED_ITEMS)
     head = np.sort(order[: min(known, MOST_ITEMS)])
-    ways = _best(likes[:, np.sort(order[:TRIED_ITEMS])])
+    ways = best_ways(likes[:, np.sort(order[:TRIED_ITEMS])])
     inside = likes[:, head]
-    grams = {way.power: _Gram.of(inside, way) for way in ways}
-    made = [_weights(grams[way.power], way) for way in ways]
-    return EaseFit(head, _blended(made, len(head)))
+    grams = dict[Rows, Gram]()
+    made = list[LowRankEase]()
+    for way in ways:
+        if way.rows not in grams:
+            grams[way.rows] = gram_of(inside, way.rows)
+        made.append(weights_of(grams[way.rows], way))
+    return EaseFit(head, blended(made, len(head)))
 
 
-def _blended(made: list[LowRankEase], items: int) -> LowRankEase:
-    """The mean of weights that are made equally large; nothing of none."""
-    sizes = [max(_size(one), TINY) for one in made]
+def blended(made: list[LowRankEase], items: int) -> LowRankEase:
+    """The mean of weights that are made equally large, in `MOST_RANK` factors; nothing of
+    none."""
+    sizes = [max(size_of(one), TINY) for one in made]
     usual = float(np.mean(sizes)) if made else 0.0
     left, right = [np.zeros((items, 0))], [np.zeros((items, 0))]
     for one, size in zip(made, sizes, strict=True):
         left.append(one.left * (usual / size / len(made)))
         right.append(one.right)
-    return LowRankEase(np.hstack(left), np.hstack(right))
+    return narrowed(LowRankEase(np.hstack(left), np.hstack(right)))
 
 
-def _size(made: LowRankEase) -> float:
-    """The root of the sum of squares of all weights."""
-    products = (made.left.T @ made.left) * (made.right.T @ made.right)
-    return float(np.sqrt(products.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Gram:
-    loadings: Floats
-    own: Floats
-    """What each item adds to its own ridge."""
-    likes: Floats
-    """Of each item."""
-
-    @staticmethod
-    def of(likes: Any, way: Way) -> _Gram:
-        length = np.asarray(likes.sum(axis=1)).ravel()
-        each = (length + OFFSET) ** (-way.power / 2)
-        rows = likes.multiply(each[:, None]).tocsr()
-        matrix = np.asarray((rows.T @ rows).todense(), np.float32)
-        own = matrix.diagonal().astype(np.float64)
-        found = shrink_spectrum(matrix, 0.0, RANK)
-        count = np.asarray(likes.sum(axis=0), np.float64).ravel()
-        return _Gram(np.asarray(found.loadings, np.float64), own, count)
-
-
-def _weights(gram: _Gram, way: Way) -> LowRankEase:
-    own = np.maximum(gram.own, 1e-3 * max(float(gram.own.mean()), 1e-9))
-    rank = way.rank - 1 if way.liked else way.rank
-    loadings = np.ascontiguousarray(gram.loadings[:, :rank])
-    made = ease(loadings, way.own * own + way.mean * own.mean())
-    if way.liked:
-        return _with_popularity(made, gram.likes, way.liked)
-    if not way.less:
+def narrowed(made: LowRankEase) -> LowRankEase:
+    """The nearest product of at most `MOST_RANK` factors."""
+    if made.left.shape[1] <= MOST_RANK:
         return made
-    likes = np.maximum(gram.likes, LEAST_LIKED)
-    less = (likes / likes.mean()) ** -way.less
-    return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
-
-
-def _with_popularity(
-    made: LowRankEase, likes: Floats, times: float
-) -> LowRankEase:
-    """One more factor, the same for every like."""
-    usual = _size(made) / len(likes)
-    share = likes / max(float(np.sqrt((likes**2).mean())), TINY)
-    one = np.ones((len(likes), 1), np.float32)
-    popular = (times * usual * share).astype(np.float32)[:, None]
+    left, first = np.linalg.qr(made.left)
+    right, second = np.linalg.qr(made.right)
+    turn, value, back = np.linalg.svd(first @ second.T)
+    kept = min(MOST_RANK, len(value))
     return LowRankEase(
-        np.hstack([made.left, one]), np.hstack([made.right, popular])
+        (left @ turn[:, :kept]) * value[:kept], right @ back[:kept].T
     )
 
 
-def _best(likes: Any) -> list[Way]:
-    """The ways that find most of the likes that were hidden of people held back, best first;
-    of those with popularity where no weights find as much as it does."""
+def best_ways(likes: Any) -> list[Way]:
+    """The ways that find most of the likes that were hidden of people held back, best first,
+    with all that find as much but for chance; of those with popularity where no weights find as
+    much as it does."""
     rng = np.random.default_rng(SEED)
     length = np.asarray(likes.sum(axis=1)).ravel()
     able = rng.permutation(np.flatnonzero(length >= 2))
@@ -193,34 +124,42 @@ def _best(likes: Any) -> list[Way]:
     most = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
     if len(able) > FOLDS * most:
         folds = [able[:most]]
-    found = np.sum([_recalls(likes, held, rng) for held in folds], axis=0)
-    order = np.argsort(-found, kind="stable").tolist()
-    best = [WAYS[each] for each in order if each != POPULARITY]
+    found = np.hstack([recalls(likes, held, rng) for held in folds])
+    order = np.argsort(-found.mean(axis=1), kind="stable").tolist()
+    able_ways = [each for each in order if each != POPULARITY]
     if order[0] == POPULARITY:
-        best = [way for way in best if way.liked]
-    return best[:BLENDED]
+        able_ways = [each for each in able_ways if WAYS[each].liked]
+    first = able_ways[0]
+    behind = found[first] - found
+    error = behind.std(axis=1) / np.sqrt(found.shape[1])
+    alike = behind.mean(axis=1) <= ALIKE * error
+    return [WAYS[each] for each in able_ways if alike[each]][:BLENDED]
 
 
-def _recalls(
+def recalls(
     likes: Any, held: NDArray[np.int64], rng: np.random.Generator
-) -> list[float]:
-    """Of each way, and of popularity: how much it finds of what is hidden of people held
-    back."""
+) -> Floats:
+    """Of each way, and of popularity: how much it finds of what is hidden of each of the people
+    held back."""
     kept = np.ones(likes.shape[0], bool)
     kept[held] = False
+    train = likes[kept]
     seen = likes[held].toarray() > 0
     hidden = _hidden(seen, rng)
     given = (seen & ~hidden).astype(np.float32)
-    grams = dict[float, _Gram]()
-    told = list[float]()
+    count = np.asarray(train.sum(axis=0), np.float64).ravel()
+    # Who has told little gets more of what all like, in every list from `ease`.
+    told = given + PRIOR_LIKES * count / max(float(count.sum()), TINY)
+    told = told.astype(np.float32)
+    grams = dict[Rows, Gram]()
+    out = list[Floats]()
     for way in WAYS:
-        if way.power not in grams:
-            grams[way.power] = _Gram.of(likes[kept], way)
-        made = _weights(grams[way.power], way)
-        told.append(_found((given @ made.left) @ made.right.T, given, hidden))
-    count = np.asarray(likes[kept].sum(axis=0), np.float64).ravel()
+        if way.rows not in grams:
+            grams[way.rows] = gram_of(train, way.rows)
+        made = weights_of(grams[way.rows], way)
+        out.append(_found((told @ made.left) @ made.right.T, given, hidden))
     popular = np.tile(count, (len(held), 1))
-    return [*told, _found(popular, given, hidden)]
+    return np.array([*out, _found(popular, given, hidden)])
 
 
 def _hidden(
@@ -234,10 +173,10 @@ def _hidden(
     return np.asarray(seen & (rank < many[:, None]))
 
 
-def _found(score: Floats, given: Floats, hidden: NDArray[np.bool_]) -> float:
-    """The sum over people of what share of the hidden their lists hold."""
+def _found(score: Floats, given: Floats, hidden: NDArray[np.bool_]) -> Floats:
+    """What share of each person's hidden likes her list holds."""
     score[given > 0] = -np.inf
     most = np.maximum(np.minimum(hidden.sum(axis=1), PLACES), 1)
     best = np.argpartition(-score, min(PLACES, score.shape[1] - 1), axis=1)
     listed = np.take_along_axis(hidden, best[:, :PLACES], axis=1)
-    return float((listed.sum(axis=1) / most).sum())
+    return np.asarray(listed.sum(axis=1) / most)

@@ -15,9 +15,8 @@ from tacit.methods.item_item.covariance import (
     NeighbourForm,
 )
 from tacit.methods.item_item.ease_twin import (
-    BLENDED,
     MOST_ITEMS,
-    RANK,
+    MOST_RANK,
     fit_ease,
 )
 from tacit.methods.item_item.knn import GramForm
@@ -69,7 +68,7 @@ class EaseTwin(OnePiece):
 
     def rank(self, public: Public) -> int:
         """Columns of either side of the weights."""
-        return BLENDED * min(RANK, public.items, MOST_ITEMS)
+        return min(MOST_RANK, MOST_ITEMS)
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """Likes, whether weights speak for the item, and both sides of the weights; how

@@ -1,0 +1,179 @@
+"""Ways to make weights between items of likes without noise: those that the twin of `ease` tries.
+
+NOT PRIVATE. Rows of likes as they are, divided by a power of their length; or what popularity
+does not say of them already, as the private `ease` multiplies them
+(`tacit.methods.item_item.likes_rows`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.methods.item_item.ease import CHANCE, EVEN, MARGIN, TEMPERED
+from tacit.methods.item_item.likes_rows import OFFSET as CENTRED_OFFSET
+from tacit.methods.refine.neighbour import LowRankEase, ease
+from tacit.methods.refine.spectrum import shrink_spectrum
+from tacit.methods.refine.spectrum_whole import shrink_whole_spectrum
+
+Floats = NDArray[np.float64]
+
+RANK = 120
+"""Of the Gram without its diagonal, as of the private one: the whole matrix in 400 factors
+was never chosen."""
+OFFSET = 0.5
+"""In the length of a person's row."""
+LEAST_LIKED = 0.5
+"""Likes of an item that nobody likes, where scores are divided by them."""
+LEAST_OWN = 1e-3
+"""Of an item's ridge, in units of the mean item's."""
+EXACT = 1500
+"""Items up to which a spectrum is exact; of more it is found by turns, in 32 bits."""
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How a person's likes are multiplied."""
+
+    power: float = 1.0
+    """A row is divided by its length to this power."""
+    centred: bool = False
+    """Without what popularity says of it."""
+    chance: float = 0.0
+    """There: so much of what falls together by chance counts as noise."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make weights of a Gram."""
+
+    rows: Rows
+    own: float
+    """Ridge of an item in units of its own likes, and"""
+    mean: float
+    """in units of the mean item's."""
+    rank: int = RANK
+    less: float = 0.0
+    """Scores are divided by this power of popularity, as those of the private `ease` are."""
+    liked: float = 0.0
+    """Every like speaks for what is liked most, too: so much, in times of an average weight."""
+
+
+WHOLE = tuple(Rows(power) for power in (0.0, 0.5, 1.0))
+CENTRED = (Rows(1.0, True), Rows(1.0, True, CHANCE))
+WAYS = (
+    *(Way(*each) for each in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
+    *(
+        Way(rows, 0.5, mean, rank)
+        for rows, mean, rank in product(WHOLE, (0.6, 4.0), (2, 8, 30))
+    ),
+    *(
+        Way(rows, 0.5, mean, RANK, TEMPERED)
+        for rows, mean in product(WHOLE, (1.5, 4.0))
+    ),
+    *(
+        Way(rows, 0.5, mean, RANK, 0.0, liked)
+        for rows, mean, liked in product(WHOLE[1:], (4.0, 30.0), (0.3, 1.0))
+    ),
+    *(
+        Way(rows, own, mean, RANK, less)
+        for rows, (own, mean), less in product(
+            CENTRED, ((0.35, 0.2), (0.5, 1.5), (0.5, 4.0)), (0.0, TEMPERED)
+        )
+    ),
+)
+"""Those that are tried; low ranks where likes are few, and most of a spectrum is chance; with
+popularity where they are so few that most items were never liked together; the last are the
+private `ease` at the unit `user` without its noise, and with more ridge."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """What all ways of the same rows have in common."""
+
+    loadings: Floats
+    own: Floats
+    """What each item adds to its own ridge."""
+    likes: Floats
+    """Of each item."""
+
+
+def gram_of(likes: Any, rows: Rows) -> Gram:
+    """From a sparse matrix of likes, one row a person."""
+    count = np.asarray(likes.sum(axis=0), np.float64).ravel()
+    loadings, own = (
+        _centred(likes, rows) if rows.centred else _whole(likes, rows)
+    )
+    own = np.maximum(own, LEAST_OWN * max(float(own.mean()), TINY))
+    return Gram(loadings, own, count)
+
+
+def _whole(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+    length = np.asarray(likes.sum(axis=1)).ravel()
+    each = (length + OFFSET) ** (-rows.power / 2)
+    made = likes.multiply(each[:, None]).tocsr()
+    matrix = np.asarray((made.T @ made).todense())
+    found = shrink_spectrum(_precise(matrix), 0.0, RANK)
+    return np.asarray(found.loadings, np.float64), matrix.diagonal().copy()
+
+
+def _centred(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+    """y y' = x x' - c (x p' + p x') + c^2 p p' for y = x - c p, over the length of y; and c^2 p p'
+    given back."""
+    length = np.asarray(likes.sum(axis=1)).ravel()
+    even = np.sqrt(np.maximum(length, EVEN))
+    popular = likes.T @ (1.0 / even)
+    popular = popular / max(float(np.sqrt((popular**2).sum())), TINY)
+    along = likes @ popular
+    each = 1.0 / (np.maximum(length - along**2, 0.0) + CENTRED_OFFSET)
+    matrix = np.asarray((likes.multiply(each[:, None]).T @ likes).todense())
+    own = matrix.diagonal().copy()
+    cross = np.outer(likes.T @ (each * along), popular)
+    common = float((each * along**2).sum())
+    matrix += common * np.outer(popular, popular) - cross - cross.T
+    sd = rows.chance * float(np.sqrt(len(length))) / len(popular)
+    found = shrink_whole_spectrum(_precise(matrix), sd, RANK - 1, margin=MARGIN)
+    loadings = [np.sqrt(common) * popular, found.loadings]
+    return np.column_stack(loadings).astype(np.float64), own
+
+
+def _precise(matrix: Floats) -> NDArray[Any]:
+    return matrix if len(matrix) <= EXACT else matrix.astype(np.float32)
+
+
+def weights_of(gram: Gram, way: Way) -> LowRankEase:
+    """The weights of one way."""
+    rank = way.rank - 1 if way.liked else way.rank
+    loadings = np.ascontiguousarray(gram.loadings[:, :rank])
+    made = ease(loadings, way.own * gram.own + way.mean * gram.own.mean())
+    if way.liked:
+        return _with_popularity(made, gram.likes, way.liked)
+    if not way.less:
+        return made
+    likes = np.maximum(gram.likes, LEAST_LIKED)
+    less = (likes / likes.mean()) ** -way.less
+    return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
+
+
+def _with_popularity(
+    made: LowRankEase, likes: Floats, times: float
+) -> LowRankEase:
+    """One more factor, the same for every like."""
+    usual = size_of(made) / len(likes)
+    share = likes / max(float(np.sqrt((likes**2).mean())), TINY)
+    one = np.ones((len(likes), 1), np.float32)
+    popular = (times * usual * share).astype(np.float32)[:, None]
+    return LowRankEase(
+        np.hstack([made.left, one]), np.hstack([made.right, popular])
+    )
+
+
+def size_of(made: LowRankEase) -> float:
+    """The root of the sum of squares of all weights."""
+    products = (made.left.T @ made.left) * (made.right.T @ made.right)
+    return float(np.sqrt(max(float(products.sum()), 0.0)))
