@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report import pictures
 from tacit.evaluation.report.charts import picture
-from tacit.evaluation.report.pictures import UNITS
 from tacit.evaluation.report.shown import lists_section
 from tacit.evaluation.report.story import (
     band_words,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.result import Evaluation
 
 NOTICE = (
-    "NOT PRIVATE: these figures compare models with raw ratings. For the owner of the data "
+    "NOT PRIVATE: these figures compare models with raw {told}. For the owner of the data "
     "only; do not publish."
 )
 TITLE = "What privacy costs here"
@@ -56,7 +55,7 @@ def report(found: Evaluation, command: str = "") -> str:
         TITLE,
         sections,
         lead=first_words(found),
-        notice=NOTICE,
+        notice=NOTICE.format(told=found.told_by),
         footer=f"Tacit {found.facts['version']} · data {found.facts['data_digest']} · "
         "NOT PRIVATE, for the owner only",
     )
@@ -69,7 +68,7 @@ def _curve(found: Evaluation) -> str:
     several = pictures.units(found)
     for unit in several:
         if len(several) > 1:
-            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
+            out += f"<h3>Protecting {escaped(found.unit_words(unit))}</h3>"
         out += picture(
             f"curve-{unit}",
             pictures.curve(found, metric, unit),
@@ -90,19 +89,21 @@ def _curve(found: Evaluation) -> str:
 
 def _who(found: Evaluation) -> str:
     metric = found.metric
+    done = "liked" if found.likes else "rated"
     out = paragraph(payer_words(found))
     out += picture(
         "activity",
         pictures.payers(found, metric, "by_activity"),
-        told=f"{metric} by how many ratings a person has given",
-        caption="Fifths of people, from those with the fewest ratings to those with the most.",
+        told=f"{metric} by how many {found.told_by} a person has given",
+        caption=f"Fifths of people, from those with the fewest {found.told_by} to those with "
+        "the most.",
         narrow=TALL,
     )
     out += picture(
         "popularity",
         pictures.payers(found, metric, "by_popularity"),
-        told=f"{metric} by how often an item was rated",
-        caption="Fifths of items. What few people rated is where noise weighs most.",
+        told=f"{metric} by how often an item was {done}",
+        caption=f"Fifths of items. What few people {done} is where noise weighs most.",
         narrow=TALL,
     )
     if any("over_twin" in each for each in _spreads(found)):
@@ -110,7 +111,7 @@ def _who(found: Evaluation) -> str:
             "spread",
             pictures.spread(found, metric),
             told="what privacy costs each tenth of people",
-            caption="Each person's figure minus the same person's without privacy. Below 0: "
+            caption="Each person's figure beside the same person's without privacy. Below 0: "
             "privacy's noise happened to help.",
             narrow=TALL,
         )
@@ -150,7 +151,7 @@ def _tables(found: Evaluation, metrics: list[str]) -> str:
     for unit in several:
         heads, lines = rows(found, metrics, unit)
         if len(several) > 1:
-            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
+            out += f"<h3>Protecting {escaped(found.unit_words(unit))}</h3>"
         out += table([NAMES.get(head, head) for head in heads], lines)
     return out
 
