@@ -16,7 +16,7 @@ from typing import NamedTuple
 PEERS = {
     "implicit": ("implicit", "implicit"),
     "cornac": ("cornac", "cornac"),
-    "surprise": ("scikit-surprise", "surprise"),
+    "surprise": ("scikit-surprise numpy<2", "surprise"),
     "lenskit": ("lenskit", "lenskit"),
     "opendp": ("opendp numpy", "opendp"),
     "tumult": ("tmlt.core", "tmlt.core"),

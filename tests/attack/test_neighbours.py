@@ -13,6 +13,7 @@ import pytest
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.fitting.run import _Run
+from tacit.ledger.account.event import Gaussian
 from tacit.methods import METHODS, find
 from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
@@ -92,6 +93,10 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
         first, *others = [
             engine.run(everyone, state, NoNoise()) for engine in engines
         ]
+        charged = {
+            part.name: run.planned.events[f"{round_.name}/{part.name}"]
+            for part in round_.parts
+        }
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, run.planned.plan.limited)
             for other in others:
@@ -111,6 +116,9 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
                     ]
                     difference, room = difference[:, None], 1e-3
                 move = np.rint(difference * part.bound.steps)
+                if isinstance(charged.get(part.name), Gaussian):
+                    most = charged[part.name].sensitivity * (1 + room)
+                    assert np.sqrt((move**2).sum()) <= most
                 assert np.abs(move).sum() <= claimed.l1 * (1 + room)
                 assert np.sqrt((move**2).sum()) <= claimed.l2 * (1 + room)
                 assert move.any(axis=1).sum() <= claimed.rows

@@ -97,6 +97,21 @@ def test_a_key_of_an_earlier_version_learns_that_it_was_used(two):
     assert key.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_key_that_lies_elsewhere_stays_there(two, tmp_path):
+    """What it remembers is written into its own file, whoever may read that."""
+    key = two.with_name(two.name + ".key")
+    kept = tmp_path / "safe" / "key"
+    kept.parent.mkdir()
+    kept.write_bytes(key.read_bytes()[:32])
+    kept.chmod(0o640)
+    key.unlink()
+    key.symlink_to(kept)
+    open_book(two).cap(4.0, 1e-6, "user")
+    assert key.is_symlink()
+    assert len(kept.read_bytes()) == 33
+    assert kept.stat().st_mode & 0o777 == 0o640
+
+
 def test_no_entry_of_a_version_is_not_no_defect(tacit, two):
     told = tacit("ledger", "affected", "--version", "9.9").out
     assert told.strip() == "no entry was made by version 9.9"

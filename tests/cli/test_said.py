@@ -75,9 +75,14 @@ ODD = "kd;art;bew;dat\na;x;3;100\nb;y;4;200\n"
 
 
 def test_all_missing_columns_are_named_at_once_with_the_header(fit):
+    """Quoted where one of its names is usual: a row of people has none."""
+    seen = fit(ODD.replace("dat", "date"))
+    assert seen.status == 2
+    assert "`kd`, `art`, `bew`, `date`" in seen.err
     seen = fit(ODD)
     assert seen.status == 2
-    assert "`kd`, `art`, `bew`, `dat`" in seen.err
+    assert "line 1" in seen.err
+    assert "`kd`" not in seen.err
     assert "no user, item and no rating" in seen.err
     assert "--columns user=NAME,item=NAME,rating=NAME" in seen.err
 

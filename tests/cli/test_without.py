@@ -38,19 +38,42 @@ def test_people_who_asked_are_left_out(tacit, table, tmp_path):
 
 
 @pytest.mark.parametrize("names", ["U3\n", "u3,u4\n", "03\n"])
-def test_a_list_of_which_nobody_is_found_is_refused(
-    tacit, table, tmp_path, tacit_home, names
+def test_a_list_of_which_nobody_is_found_is_told_to_the_owner_alone(
+    tacit, table, tmp_path, names
 ):
+    """It was refused for a while: the status told whether somebody was in the table."""
     (tmp_path / "gone.txt").write_text(names)
     seen = tacit(
         *("fit", table, *FIT, "--without", tmp_path / "gone.txt"),
         *("--out", tmp_path / "m"),
     )
-    assert seen.status == 2
-    assert "nobody would be left out" in seen.err
-    assert "remedy:" in seen.err
-    assert not (tmp_path / "m").exists()
-    assert not (tacit_home / "ledger.sqlite").exists()
+    assert seen.status == 0, seen.err
+    about = [
+        line
+        for line in seen.err.splitlines()
+        if "left out" in line or "not in the table" in line
+    ]
+    assert any("NOBODY is left out" in line for line in about)
+    assert all(line.endswith("; for the owner only") for line in about)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_somebody_at_the_terminal_is_asked_before_the_charge(
+    monkeypatch, wanted
+):
+    from tacit.cli import people
+
+    monkeypatch.setattr(people, "note", lambda text: None)
+    monkeypatch.setattr(people.sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(people.sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(people.click, "confirm", lambda *_, **__: wanted)
+    data = library.sample(20)
+    if wanted:
+        left = people.leave_out(data, ["nobody"], "gone.txt", listed=True)
+        assert left.n_users == 20
+        return
+    with pytest.raises(library.TacitError, match="before anything was charged"):
+        people.leave_out(data, ["nobody"], "gone.txt", listed=True)
 
 
 @pytest.mark.parametrize(

@@ -260,3 +260,40 @@ def test_something_that_is_no_table() -> None:
         match="a path or a data frame; ratings may be a scipy sparse matrix",
     ):
         read(3.5, (1, 5))
+
+
+@pytest.mark.parametrize("rating", ["", "five"])
+def test_a_first_row_of_people_is_no_header_to_be_quoted(
+    tmp_path: Path, rating: str
+) -> None:
+    """Without a number it looks like one, and is somebody's rating."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"alice,Alien,{rating}\nbob,Heat,4\ncarol,Heat,3\n")
+    with pytest.raises(DataError, match="missing column") as told:
+        read(path, (1, 5))
+    assert "alice" not in str(told.value)
+    numbers = {"user": 1, "item": 2, "rating": 3}
+    found = read(path, (1, 5), columns=numbers)
+    assert "alice" not in " ".join(found.notes.columns)
+    twice = {"user": 1, "item": 1, "rating": 3}
+    with pytest.raises(SettingError, match="column 1 is the user") as told_too:
+        read(path, (1, 5), columns=twice)
+    assert "alice" not in str(told_too.value)
+
+
+def test_a_header_with_a_usual_name_is_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("kunde,item,punkte\n1,2,3\n2,2,4\n")
+    with pytest.raises(DataError, match="`kunde`, `item`, `punkte`"):
+        read(path, (1, 5))
+    own = {"user": "kunde", "rating": "punkte"}
+    found = read(path, (1, 5), columns=own)
+    assert "user from `kunde`" in found.notes.columns[0]
+
+
+def test_the_names_of_a_frame_are_no_row_of_people() -> None:
+    import polars as pl
+
+    frame = pl.DataFrame({"kunde": [1, 2], "artikel": [2, 2], "punkte": [3, 4]})
+    with pytest.raises(DataError, match="`kunde`, `artikel`, `punkte`"):
+        read(frame, (1, 5))

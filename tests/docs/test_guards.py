@@ -26,3 +26,21 @@ def test_every_guard_that_a_page_names_exists(page: str) -> None:
     named = set(NAMED.findall((ROOT / page).read_text()))
     assert len(named) > 5
     assert {name for name in named if f"def {name}" not in sources()} == set()
+
+
+PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
+FILE = re.compile(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.py)`")
+ROOMS = (ROOT, ROOT / "src" / "tacit", ROOT / "src" / "tacit" / "methods")
+"""Where a file that a proof names may lie."""
+
+
+@pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
+def test_every_file_that_a_proof_names_is_there(page: Path) -> None:
+    """Thirteen had moved."""
+    named = set(FILE.findall(page.read_text("utf-8")))
+    lost = {
+        name
+        for name in named
+        if not any((room / name).is_file() for room in ROOMS)
+    }
+    assert lost == set()

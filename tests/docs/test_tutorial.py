@@ -74,8 +74,8 @@ def test_the_table_of_guesses_is_true():
     )
     assert len(rows) == 6
     for epsilon, guesses, odds in rows:
-        assert float(guesses) == pytest.approx(
-            best_guess(float(epsilon)), abs=0.051
-        )
+        most = best_guess(float(epsilon))
+        assert most <= float(guesses) <= most + 0.1
         said = float(odds.replace(",", ""))
-        assert said == pytest.approx(odds_times(float(epsilon), 1e-6), rel=0.01)
+        most = odds_times(float(epsilon), 1e-6)
+        assert most <= said <= 1.01 * most

@@ -20,6 +20,7 @@ from tacit.evaluation.overlap import Overlaps, _shared, overlaps
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.ledger.account.odds import odds_times
+from tacit.ledger.account.rounded import percent
 
 SHAPE = PublicShape("bayes", "user", 6000, 2000, 80.0)
 
@@ -73,7 +74,7 @@ def test_what_an_attacker_gains_follows_from_epsilon_and_delta(told):
         assert one.odds_times == odds_times(one.epsilon, 1e-6)
         assert one.ten == pytest.approx(epsilon_at(sqrt(10) * mu, 1e-6))
         assert 0.5 < one.best_guess < 1
-        assert f"{100 * one.best_guess:.1f} times in a hundred" in one.words
+        assert f"{percent(one.best_guess)} times in a hundred" in one.words
 
 
 def test_lists_are_compared_place_by_place_in_any_order():

@@ -241,3 +241,18 @@ def test_a_plan_is_made_once_for_the_same_method_and_facts(ratings):
     for asked, data in ((other, part), (method, fewer), (method, declared)):
         run = _Run(asked, data, None, None, None, rehearsed=made)
         assert run.priced is not made.priced
+
+
+def test_the_round_that_is_passed_over_is_tried_too(
+    ratings, tmp_path, monkeypatch
+):
+    """Which of two runs is decided by releases, after the charge."""
+    from tacit.methods.item_item import ease
+
+    monkeypatch.setattr(ease, "LEAST_TOLD_RATING", np.inf)
+    monkeypatch.setattr(ease, "cleaned", broken)
+    ledger = tmp_path / "book"
+    method = tacit.EASE(epsilon=1.0, unit="rating", ledger=str(ledger))
+    with pytest.raises(Failure, match="nothing was charged"):
+        method.fit(ratings, users=100_000)
+    assert not ledger.exists()

@@ -3,10 +3,12 @@ public people, chains, and a book that has gone on."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import tacit
-from tacit.ledger.account.rounded import down, up
+from tacit.ledger.account.rounded import down, percent, up
 from tacit.ledger.book.book import open_book
 from tacit.ledger.statement import words
 from tacit.ledger.statement.declared import declare
@@ -170,5 +172,37 @@ def test_what_was_spent_is_rounded_up(value, told):
     assert up(value) == told
 
 
+def test_no_chance_that_is_such_at_most_is_told_smaller():
+    assert percent(0.61401) == "61.5"
+    assert percent(0.614) == "61.4"
+    assert percent(1.0) == percent(float("nan")) == "100.0"
+    assert up(2.7401, 3) == "2.75"
+
+
+def test_every_pair_of_the_profile_holds_as_it_is_printed(made):
+    """Rounded to the nearest, half of them said less than was proven."""
+    s = _certified(made[0])
+    told = set(re.findall(r"epsilon (\S+) at delta (\S+?)[,.;]?\s", str(s)))
+    for epsilon, delta in s.profile:
+        printed = [float(e) for e, d in told if d == f"{delta:g}"]
+        assert any(e >= epsilon * (1 - 1e-12) for e in printed), (delta, told)
+
+
+def test_no_odds_are_told_of_releases_without_a_bound(made):
+    s = _certified(made[0])
+    assert s.total is not None
+    bare = s.total.model_copy(update={"uncovered": 1, "entries": 2})
+    text = _text(s.model_copy(update={"total": bare}))
+    assert "in all that have a bound, and in no other" in text
+    assert "in all of them the odds" not in text
+
+
 def test_what_is_left_is_rounded_down():
     assert (down(2.35372), down(0.3), down(3.0)) == ("2.353", "0.3", "3")
+
+
+def test_a_budget_of_many_digits_is_told_with_all_of_them(made):
+    """With six digits .1234564 would be promised as .123456."""
+    s = _certified(made[0], epsilon=0.1234564)
+    for told in (str(s), _text(s)):
+        assert "(0.1234564, 1e-06)" in told

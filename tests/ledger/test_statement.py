@@ -61,7 +61,7 @@ def test_a_certified_statement_tells_everything(book: Book) -> None:
         "`user`",
         "is added or removed",
         "all other people see",
-        "epsilon 1.22 at delta 1e-08",
+        "epsilon 1.221 at delta 1e-08",
         "trusted curator",
         "discrete Gaussian noise",
         "a row of norm 1",

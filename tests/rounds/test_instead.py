@@ -55,7 +55,11 @@ def test_the_other_round_adds_no_cost():
 
 
 def test_each_of_the_two_is_noised_for_its_own_sensitivity():
-    events = plan().events(BUDGET)
+    whole = plan()
+    events = whole.events(BUDGET)
+    for round_ in whole.rounds:
+        claimed = round_.parts[0].bound.sensitivity("user").l2
+        assert events[f"{round_.name}/sums"].sensitivity == claimed
     for name in ("b/sums", "c/sums"):
         mu = events[name].sensitivity / np.sqrt(events[name].sigma ** 2 - 4)
         assert mu == pytest.approx(

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { test } from 'node:test';
 
-import { odds, verify } from '../../src/tacit/serving/web/js/model/statement.js';
+import { asked, odds, outward, verify } from '../../src/tacit/serving/web/js/model/statement.js';
+import { texts } from '../../src/tacit/serving/web/texts/en.js';
 
 test('half sure becomes 55 % sure at epsilon 0.2', () => {
   const told = odds(0.2, 0, 0.5);
@@ -45,4 +46,31 @@ test('a signature is of these bytes and this key, or it is not', async () => {
   assert.equal(await verify(bytes, signature, other), false);
   assert.equal(await verify(bytes, signature.subarray(1), key), false);
   assert.equal(await verify(bytes, 'not hex', key), false);
+});
+
+test('odds are told of what is protected, and of no whole person where that is a rating', () => {
+  const told = (/** @type {Record<string, string>} */ statement) =>
+    texts.promise.suspected[asked(statement)];
+  assert.match(told({ unit: 'user', neighbours: 'one person' }), /person’s ratings are in/);
+  assert.match(told({ unit: 'rating', neighbours: 'one cell' }), /^one certain rating/);
+  assert.match(told({ unit: 'value', neighbours: 'the value' }), /has a certain value/);
+  assert.match(told({ unit: 'user', neighbours: 'any two records of one' }), /not others/);
+  assert.match(told({}), /^one certain rating/); // never more than is promised
+});
+
+test('both bounds of a belief hold, each but for the chance that is told', () => {
+  // Two outcomes of chance c, one for and one against: a mechanism that attains both.
+  const [epsilon, delta] = [0.5, 1e-5];
+  const { fails, most } = odds(epsilon, delta, 0.5);
+  const loss = Math.log(most / (1 - most));
+  const with_ = fails + fails * Math.exp(-loss);
+  assert.ok(with_ > fails); // so not both together but for that chance
+  assert.match(texts.promise.delta('1 in 10,000'), /^Each of/);
+});
+
+test('a bound is rounded outward', () => {
+  assert.equal(outward(0.731, 0, 'most'), 0.74);
+  assert.equal(outward(0.269, 0, 'least'), 0.26);
+  assert.equal(outward(0.55, 0, 'most'), 0.55);
+  assert.equal(outward(0.9991, 1, 'most'), 1);
 });

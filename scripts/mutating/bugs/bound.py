@@ -86,6 +86,22 @@ BOUND = (
         ),
     ),
     Bug(
+        "matrix divided by too little",
+        "a person's products are divided by the root of her row's length",
+        "bound/gram.py",
+        "            / (self.cells.steps**2 * np.sqrt(length + self.offset))\n",
+        "            / (self.cells.steps**2 * np.sqrt(length + self.offset) ** 0.5)\n",
+        ("bound/test_gram.py",),
+    ),
+    Bug(
+        "factor of a matrix too long",
+        "rows that are multiplied with themselves are clipped at twice their limit",
+        "bound/gram.py",
+        "        grid(rows.ptr, rows.values, self.limit, self.root, out)\n",
+        "        grid(rows.ptr, rows.values, 2 * self.limit, self.root, out)\n",
+        ("bound/test_gram.py",),
+    ),
+    Bug(
         "sensitivity of another unit",
         "a changed rating is charged as a person who leaves",
         "bound/clip.py",

@@ -8,6 +8,7 @@ from mutating.bug import Bug
 REFRESHED = "fitting/test_refresh.py"
 KILLED = "fitting/test_refresh_killed.py"
 SECRETS = "engine/spark/test_secrets.py"
+SCATTER = "engine/spark/test_scatter.py"
 WEIGHED = "fitting/test_personal.py"
 
 ENGINE = (
@@ -35,6 +36,41 @@ ENGINE = (
         '        return sent.repartition(partitions, "place"), pack\n',
         "        return sent.repartition(partitions), pack\n",
         (SECRETS,),
+    ),
+    Bug(
+        "place of a row, not of a person",
+        "rows are scattered by where they stand, and somebody comes to two partitions",
+        "engine/spark/scatter.py",
+        "        mixed = (ids * MIX) >> UPPER\n",
+        "        mixed = ids + np.arange(len(ids), dtype=np.uint64)\n",
+        (f"{SCATTER}::test_nobody_is_in_two_places_and_no_row_is_lost",),
+    ),
+    Bug(
+        "place by a hash of the process",
+        "two workers send the rows of one person to two partitions",
+        "engine/spark/scatter.py",
+        "        own = np.array([crc32(each.encode()) for each in names], np.uint64)\n",
+        "        own = np.array([hash(each) & 0xFFFF for each in names], np.uint64)\n",
+        (
+            f"{SCATTER}::test_a_place_follows_from_the_id_alone_in_every_process",
+        ),
+    ),
+    Bug(
+        "item in the bits of a person",
+        "in a word of a rating a large item's place makes it another person's",
+        "engine/spark/scatter.py",
+        "    if not (_within(user, USER_BITS) and _within(item, ITEM_BITS)):\n",
+        "    if not _within(user, USER_BITS):\n",
+        (f"{SCATTER}::test_an_item_never_runs_into_the_bits_of_a_person",),
+    ),
+    Bug(
+        "fault on the way passed over",
+        "rows that a task could not send are missing without a word",
+        "engine/spark/scatter.py",
+        "        raise_fault(row)\n        if row.part == WORDS:\n",
+        "        if row.kind != CODED:\n            continue\n"
+        "        if row.part == WORDS:\n",
+        (f"{SCATTER}::test_a_fault_on_the_way_stops_the_task_that_gathers",),
     ),
     Bug(
         "person in two blocks of a cluster",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mutating.bug import Bug
 
+RIVALS = "rounds/test_instead.py"
+
 FITTING = (
     Bug(
         "charged after the noise",
@@ -171,5 +173,60 @@ FITTING = (
             "evaluation/test_release.py::test_a_release_is_charged_and_adds_to_the_fit",
             "evaluation/test_release.py::test_noise_that_drowns_everything_gives_no_figure",
         ),
+    ),
+    Bug(
+        "exact people in the public state",
+        "who contributes writes how many people there are where the next round is chosen from",
+        "methods/item_item/ease.py",
+        "        weights = np.ones(len(block.item))\n        if whole_person:\n",
+        "        weights = np.ones(len(block.item))\n"
+        '        object.__setattr__(state, "people", float(len(block.people)))\n'
+        "        if whole_person:\n",
+        ("methods/test_either.py",),
+    ),
+    Bug(
+        "guard that counts people",
+        "whether the covariance pays is asked of the people who are there",
+        "methods/first_order/rounds.py",
+        "            return {\n"
+        '                "weights": cell_rows(block, self.cell_weights(block, state))\n',
+        '            object.__setattr__(state, "people", float(len(block.people)))\n'
+        "            return {\n"
+        '                "weights": cell_rows(block, self.cell_weights(block, state))\n',
+        ("methods/test_either.py",),
+    ),
+    Bug(
+        "rival with another round's noise",
+        "a round that stands instead of another is noised for that one's sensitivity",
+        "rounds/price.py",
+        "        needed = _needed(self.plan, name, part, pure)\n",
+        "        first = self.plan.first_of(round_) if round_.instead else round_\n"
+        "        needed = _needed(self.plan, name, first.parts[0], pure)\n",
+        (f"{RIVALS}::test_each_of_the_two_is_noised_for_its_own_sensitivity",),
+    ),
+    Bug(
+        "both of two rivals",
+        "a round is drawn although the one that stands instead of it was",
+        "noise/release.py",
+        "            and self._open.pop(event.instead, None) is None\n",
+        "            and event.instead not in self._open\n",
+        (f"{RIVALS}::test_never_both_are_drawn",),
+    ),
+    Bug(
+        "status tells who was forgotten",
+        "a list of which nobody is in the table ends the fit",
+        "cli/people.py",
+        "    asked = sys.stdin.isatty() and sys.stderr.isatty()\n"
+        "    if asked and not click.confirm",
+        "    if True or not click.confirm",
+        ("cli/test_without.py",),
+    ),
+    Bug(
+        "first row quoted",
+        "a row of ratings without a number is quoted as a header",
+        "data/reading/columns.py",
+        "    return any(name in own or plain(name) in usual for name in header)\n",
+        "    return bool(header) or bool(own) or bool(usual)\n",
+        ("data/test_read_errors.py",),
     ),
 )

@@ -139,6 +139,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.deployments import DEPLOYMENTS
     from tacit.evaluation.report.choice import (
+        guesses,
         interval,
         percent,
         times,
@@ -158,7 +159,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
             interval(one.expected),
             percent(one.chance if one.overlap is None else one.overlap),
             times(one.odds_times),
-            percent(one.best_guess, 1),
+            guesses(one.best_guess),
             f"{one.ten:.3g}",
         )
         for one in found.candidates

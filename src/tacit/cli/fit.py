@@ -119,7 +119,6 @@ def fit(
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
-    from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
     from tacit.model.shared import check_target
@@ -148,7 +147,7 @@ def fit(
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
     if order.calibration != "none":
-        warn_new(open_book(options["ledger"], options["population"]))
+        warn_new(order.book)
     else:
         note(
             "without noise nothing is charged: this fit leaves no entry in the book"

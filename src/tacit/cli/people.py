@@ -3,9 +3,12 @@ less."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from tacit.cli.options import note
 from tacit.cli.parse import parse_scale
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Ids that were not found and are named; they are the caller's own words."""
+OWNER = "; for the owner only"
+"""Ends a line that tells of private rows."""
 
 
 def public_people(
@@ -96,7 +101,8 @@ def leave_out(
     """The ratings without these people. Who was found is the owner's to know.
 
     Unless items are `listed`, those that only they had rated go with them: ids that come from
-    ratings would tell of them.
+    ratings would tell of them. Whether anybody was found changes neither what is published nor
+    the exit status.
     """
     from tacit.data.ids import clean
     from tacit.data.ratings import Ratings, counted
@@ -113,21 +119,14 @@ def leave_out(
     left, found = data.without(gone)
     missing = sorted(set(map(clean, gone)).difference(data.users))
     if not found:
-        raise DataError(
-            f"none of the {counted(len(gone), 'id')} that it names is in the table: nobody "
-            "would be left out",
-            place=path,
-            remedy="write ids as the table has them, one a line (case counts); leave --without "
-            "out if these people are gone already",
-        )
-    if not len(left):
+        _nobody_found(len(gone), path)
+    elif not len(left):
         raise DataError(
             "nobody is left", place=path, remedy="leave fewer people out"
         )
-    note(
-        f"left out {counted(found, 'person').replace('persons', 'people')} of "
-        f"{len(gone):,} named; for the owner only"
-    )
+    else:
+        people = counted(found, "person").replace("persons", "people")
+        note(f"left out {people} of {len(gone):,} named{OWNER}")
     if missing:
         more = (
             f" and {len(missing) - SHOWN:,} more"
@@ -136,9 +135,32 @@ def leave_out(
         )
         note(
             f"not in the table: {', '.join(map(repr, missing[:SHOWN]))}{more}; if somebody of "
-            "them should be, compare the spelling (case counts)"
+            f"them should be, compare the spelling (case counts){OWNER}"
         )
     return left if listed else left.rated()
+
+
+def _nobody_found(names: int, path: str) -> None:
+    """Warn the owner, and let somebody at the terminal stop.
+
+    It is no error: whether a model appears, and with which status, would tell who sees it that
+    somebody of the list is in the table.
+    """
+    from tacit.data.ratings import counted
+    from tacit.errors import DataError
+
+    note(
+        f"NOBODY is left out: none of the {counted(names, 'id')} in {path} is in the table; "
+        f"write ids as the table has them, one a line{OWNER}"
+    )
+    asked = sys.stdin.isatty() and sys.stderr.isatty()
+    if asked and not click.confirm("fit with everybody?", err=True):
+        raise DataError(
+            "stopped before anything was charged",
+            place=path,
+            remedy="write ids as the table has them, one a line; leave --without out if these "
+            "people are gone already",
+        )
 
 
 def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
@@ -151,5 +173,5 @@ def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
     found = len(set(budgets.asked) & set(data.users))
     note(
         f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "
-        "table; for the owner only"
+        f"table{OWNER}"
     )

@@ -100,9 +100,11 @@ def _attacker(gain: dict[str, Any] | None) -> None:
             "here backs",
         )
     else:
+        from tacit.ledger.account.rounded import percent, up
+
         _line(
             "attacker",
-            f"told apart with chance at most {100 * gain['best_guess']:.1f} % "
+            f"told apart with chance at most {percent(gain['best_guess'])} % "
             f"(a coin gives 50 %), advantage {gain['advantage']:.3f}",
         )
         _line("in words", gain["words"])
@@ -111,7 +113,7 @@ def _attacker(gain: dict[str, Any] | None) -> None:
 
             _line(
                 "in odds",
-                f"whatever odds he gave it before, they grow at most {gain['odds_times']:.3g} "
+                f"whatever odds he gave it before, they grow at most {up(gain['odds_times'], 3)} "
                 f"times, {in_chances(gain['odds_rare'])}",
             )
 

@@ -305,7 +305,12 @@ def _read_frame(
     from tacit.data.reading.frames import read_frame
 
     roles = find_roles(
-        frame.columns, frame.width, ask.columns, label, likes=ask.likes
+        frame.columns,
+        frame.width,
+        ask.columns,
+        label,
+        likes=ask.likes,
+        named=True,
     )
     rated = roles.rating is not None
     ask.schema(None, rated, label)

@@ -4,9 +4,10 @@ people, and what is kept on the people's side."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from tacit.engine.alone import Witness
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
 from tacit.errors import Failure, SettingError
+from tacit.kernels.pools import pools
 from tacit.noise import bits
 from tacit.rounds.options import How, Progress
 from tacit.rounds.pattern import Pattern
@@ -29,6 +31,9 @@ from tacit.rounds.people import EVERYONE, Participation, People, Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Block, Round
 from tacit.rounds.state import State
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 class InMemory:
@@ -57,6 +62,7 @@ class InMemory:
         self._progress = progress
         self._personal: dict[str, NDArray[np.float64]] = {}
         self._places: NDArray[np.uint64] | None = None
+        self._known: tuple[int, ThreadpoolController] | None = None
 
     @classmethod
     def over(
@@ -156,6 +162,13 @@ class InMemory:
         """Who calls `contribute` in this round, and looks at what it gives."""
         return Witness(round_, state, looks=self.watched)
 
+    def _pools(self) -> ThreadpoolController:
+        """The pools of threads, looked for again once a module was loaded."""
+        loaded = len(sys.modules)
+        if self._known is None or self._known[0] != loaded:
+            self._known = loaded, pools(loaded)
+        return self._known[1]
+
     def _each(
         self,
         pieces: Sequence[Piece],
@@ -167,7 +180,6 @@ class InMemory:
         """Call `work(worker, position, block)` for every piece, over threads; then the witness
         looks. BLAS keeps to one thread throughout: long products of public numbers have other
         last bits with two, and a contribution may depend on nothing that is not public."""
-        from threadpoolctl import threadpool_limits
 
         def turn(worker: int) -> None:
             for position in range(worker, len(pieces), workers):
@@ -175,7 +187,7 @@ class InMemory:
                 if self._progress:
                     self._progress(position + 1, len(pieces), what)
 
-        with threadpool_limits(1):
+        with self._pools().limit(limits=1):
             if workers == 1:
                 turn(0)
             else:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -28,10 +28,9 @@ from tacit.evaluation.metrics import Ranking, mae, rmse
 from tacit.evaluation.prepared import Prepared, prepare
 from tacit.fitting.known import METHODS as KNOWING
 from tacit.hidden import shapes
+from tacit.kernels.pools import one_blas_thread
 
 if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
-
     from tacit.data.catalogue import Catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
@@ -245,7 +244,7 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     fitted = perf_counter()
     able = getattr(personal, "lists", True)
     # Small products: a pool of threads only waits on itself.
-    with _pools().limit(limits=1):
+    with one_blas_thread():
         found = measured(personal, on, lists=able, threads=threads)
         lists = []
         if key["method"] != BASELINE:
@@ -259,15 +258,6 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
             round(ready - began + ended - fitted, 4),
         ],
     }
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    """The pools of threads of this process: to look for them takes as long as to judge a
-    simple answer."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def known_to(arm: Arm, public: PublicPeople | None) -> PublicPeople | None:

@@ -47,6 +47,7 @@ from tacit.fitting.weekly import (
     past_arrays,
     standing,
 )
+from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.receipts import Receipt
 from tacit.ledger.book.weeks import begin_week, end_week
@@ -249,15 +250,13 @@ class Releases:
 
     def _run(self, week: int, turn: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
-        from threadpoolctl import threadpool_limits
-
         check_arrays(self.diary, week)
         how = self.order.how
         engine = ExactSums(turn.ratings, how.threads, self.progress)
         if turn.ratings.schema.max_ratings is not None:
             engine.limit(turn.ratings.schema.max_ratings)
         totals = Totals(Weeks(self.events, self.calendar, week))
-        with threadpool_limits(1):
+        with one_blas_thread():
             loop = Loop(self.plan, self._before(week))
             loop.run(
                 lambda round_, state: self._ask(engine, totals, round_, state)

@@ -30,6 +30,7 @@ from tacit.fitting.rehearse import rehearse as rehearse_plan
 from tacit.fitting.rehearse import rehearse_once
 from tacit.fitting.rehearsed import Rehearsed
 from tacit.fitting.trained import Watch, kept_people, owners_model
+from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
 from tacit.rounds.loop import Loop
@@ -313,15 +314,13 @@ class _Run:
 
     def released(self, *, entry: str = "") -> State:
         """Run the rounds on the engine: the public state that they leave."""
-        from threadpoolctl import threadpool_limits
-
         if self.order.budgets is not None:
             self._lessen(self.order.budgets)
         if self.public.schema.max_ratings is not None:
             self.engine.limit(self.public.schema.max_ratings)
         # Many small products: a pool of threads only waits on itself. And one thread always:
         # with two a long product has other last bits, and so would the next round's sums.
-        with threadpool_limits(1):
+        with one_blas_thread():
             private = self._count(entry)
             loop = Loop(self.settled.plan, self.first())
             self._run(loop, self.settled.events.values(), entry)

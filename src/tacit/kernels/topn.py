@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
+from tacit.kernels.pools import one_blas_thread
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
@@ -88,17 +88,9 @@ def top_n_all(
         for start in starts:
             work(start)
         return lists
-    with _pools().limit(limits=1), ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, starts))
     return lists
-
-
-@cache
-def _pools() -> Any:
-    """BLAS' own threads, looked for once: that takes a millisecond."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def same_for_all(

@@ -19,6 +19,8 @@ from tacit.engine.spark.scatter import (  # noqa: E402
     gathered,
     partition_of,
     places_for,
+    table_of,
+    words_of,
 )
 from tacit.engine.spark.wire import (  # noqa: E402
     FAULT,
@@ -92,6 +94,18 @@ def test_a_rating_is_one_word_where_it_fits(user, value, short):
         found.column(name).to_pylist() for name in ("user", "item", "value")
     )
     assert list(zip(*columns, strict=True)) == people
+
+
+@pytest.mark.parametrize(("item", "short"), [(2**20 - 1, True), (2**20, False)])
+def test_an_item_never_runs_into_the_bits_of_a_person(item, short):
+    """Somebody's rating would be another person's, and two would be bounded for one."""
+    rows = {"user": [4, 5], "item": [item, 0], "value": [1.0, 2.0]}
+    kinds = {"user": pa.int64(), "item": pa.int32(), "value": pa.float32()}
+    table = pa.table({n: pa.array(rows[n], kinds[n]) for n in rows})
+    words = words_of(table)
+    assert (words is not None) == short
+    if words is not None:
+        assert table_of(words).column("user").to_pylist() == [4, 5]
 
 
 def test_words_and_tables_of_one_partition_come_together():

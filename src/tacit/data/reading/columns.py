@@ -86,6 +86,9 @@ def told(
     """Which column was read as what, and which others might have been meant where nobody has
     chosen."""
 
+    if header is not None and not is_sure(header, chosen):
+        header = None
+
     def name(position: int) -> str:
         if header is None:
             return f"column {position + 1}"
@@ -138,6 +141,15 @@ def looks_like_header(
     )
 
 
+def is_sure(header: Sequence[str], chosen: Columns | None) -> bool:
+    """Whether a header may be quoted: one of its names is a usual one, or the caller's own word.
+    Without that a first row of text may be somebody's ratings, and no cell of those is told.
+    """
+    own = set((chosen or {}).values())
+    usual = {name for names in NAMES.values() for name in names}
+    return any(name in own or plain(name) in usual for name in header)
+
+
 def of_ratings(columns: Columns | None) -> Columns | None:
     """Of the roles that a caller names, those of a table of ratings."""
     if not isinstance(columns, Mapping):
@@ -161,8 +173,10 @@ def find_roles(
     line: int = 1,
     *,
     likes: bool = False,
+    named: bool = False,
 ) -> Roles:
-    """The roles of the columns. `likes`: a table without ratings is allowed."""
+    """The roles of the columns. `likes`: a table without ratings is allowed. `named`: these are
+    names of columns for certain, and no first row."""
     given = dict(columns or {})
     for role in given:
         if role not in NAMES:
@@ -183,10 +197,12 @@ def find_roles(
         found["rating"] = None
     needed = ("user", "item") if likes else ("user", "item", "rating")
     lacking = [role for role in needed if found[role] is None]
+    quoted = header
+    if header is not None and not named:
+        quoted = None if likes or not is_sure(header, given) else header
     if lacking:
-        shown = None if likes else header
-        raise missing(lacking, header, label, line, shown)
-    _refuse_twice(found, given, header, label)
+        raise missing(lacking, header, label, line, quoted)
+    _refuse_twice(found, given, quoted, label)
     _refuse_rivals(found, given, header, label)
     user, item = found["user"], found["item"]
     assert user is not None
@@ -283,7 +299,7 @@ def missing(
 ) -> DataError:
     """The error for a table without columns of these roles: all at once, with the names that
     there are. In a table of likes a first row of people may look like a header: its cells
-    are not `shown`."""
+    are not `shown`, nor are those of a row in which no name is a usual one (`is_sure`)."""
     said = ",".join(f"{role}=NAME" for role in roles)
     if list(roles) == ["rating"]:
         remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"

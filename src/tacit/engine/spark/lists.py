@@ -14,6 +14,7 @@ from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import Failure
 from tacit.hidden import shapes
+from tacit.kernels.pools import one_blas_thread
 from tacit.model.person.lists import ListMaker
 
 COLUMNS = (
@@ -35,10 +36,9 @@ class Listing:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `COLUMNS`."""
         import pyarrow as pa
-        from threadpoolctl import threadpool_limits
 
         seen = PartitionFacts()
-        with threadpool_limits(1):
+        with one_blas_thread():
             for runs in self.pack.runs(batches, CELLS, seen):
                 cells = self.pack.cells(runs, seen)
                 lines = [

@@ -27,6 +27,7 @@ from tacit.engine.spark.wire import (
     told,
 )
 from tacit.hidden import shapes
+from tacit.kernels.pools import one_blas_thread
 from tacit.model.person.base import Cells, PersonalModel
 
 
@@ -45,11 +46,9 @@ class Judge:
 
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
-        from threadpoolctl import threadpool_limits
-
         sums: Counter[str] = Counter()
         faults: list[WireRow] = []
-        with threadpool_limits(1):
+        with one_blas_thread():
             for row in blocks_of(batches, faults):
                 sums.update(self._errors(Crowded.read(row.data)))
         yield from faults

@@ -25,6 +25,7 @@ from tacit.engine.spark.wire import (
 )
 from tacit.engine.threads import RunningSum, Threads, factors_of
 from tacit.hidden import shapes
+from tacit.kernels.pools import one_blas_thread
 from tacit.rounds.round import AnyState, Round
 
 NEEDED = ("pyarrow.compute", "tacit.engine.spark.pack", "tacit.kernels.rows")
@@ -94,12 +95,10 @@ class PartitionWork:
 
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
-        from threadpoolctl import threadpool_limits
-
         totals: dict[str, RunningSum] = {}
         faults: list[WireRow] = []
         # Each core of an executor has a task of its own.
-        with threadpool_limits(1):
+        with one_blas_thread():
             for row in blocks_of(batches, faults):
                 yield from self._block(Crowded.read(row.data), totals)
         yield from faults

@@ -11,6 +11,8 @@ from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.report.charts import picture
 from tacit.evaluation.report.curve import draw_costs, labels
 from tacit.ledger.account.odds import but_for
+from tacit.ledger.account.rounded import percent as at_most
+from tacit.ledger.account.rounded import up
 from tacit.page import card, cards, escaped, page, paragraph, table
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ def candidate_table(found: EpsilonChoice) -> str:
             interval(one.expected),
             interval(one.line.cost),
             times(one.odds_times),
-            percent(one.best_guess, 1),
+            guesses(one.best_guess),
             f"{one.ten:.3g}",
         ]
         for one in found.candidates
@@ -154,12 +156,17 @@ def rarely(delta: float) -> str:
     return f"one in {round(1 / delta):,}"
 
 
+def guesses(share: float) -> str:
+    """How often a guess is right at most."""
+    return f"{at_most(share)} %"
+
+
 def times(factor: float) -> str:
-    """How odds grow, as people say it."""
+    """How odds grow at most, as people say it."""
     if factor < 10:
-        return f"{factor:.2g} times"
+        return f"{up(factor, 2)} times"
     if factor < 1e6:
-        return f"{float(f'{factor:.2g}'):,.0f} times"
+        return f"{float(up(factor, 2)):,.0f} times"
     return "over a million times"
 
 
@@ -169,7 +176,7 @@ def _cards(found: EpsilonChoice) -> str:
     for one in found.candidates:
         words = (
             f"{one.name}: expect {metric} of {interval(one.expected)}; an attacker guesses right "
-            f"{percent(one.best_guess, 1)} of the time at most"
+            f"{guesses(one.best_guess)} of the time at most"
         )
         weak = one.epsilon >= ON_PAPER
         if weak:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report.pictures import best_baseline, series
 from tacit.ledger.account.odds import but_for, odds_times
+from tacit.ledger.account.rounded import up
 from tacit.page import card, cards
 
 if TYPE_CHECKING:
@@ -228,13 +229,11 @@ def how_words(found: Evaluation) -> list[str]:
 
 
 def _odds_words(budgets: list[tuple[float, float]]) -> str:
-    """`1.1 (epsilon 0.1) and 2.7 (epsilon 1)`."""
+    """`1.2 (epsilon 0.1) and 2.8 (epsilon 1)`: never less than they are."""
     factors = [odds_times(epsilon, delta) for epsilon, delta in budgets]
     return _listed(
         [
-            f"{factor:,.1f} (epsilon {epsilon:g})"
-            if factor < 100
-            else f"{float(f'{factor:.2g}'):,.0f} (epsilon {epsilon:g})"
+            f"{float(up(factor, 2)):,.{int(factor < 10)}f} (epsilon {epsilon:g})"
             for factor, (epsilon, _) in zip(factors, budgets, strict=True)
         ]
     )

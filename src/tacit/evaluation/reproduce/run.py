@@ -30,6 +30,7 @@ from tacit.evaluation.reproduce.experiment import (
     Wanted,
 )
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
+from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.software import software
 
 Progress = Callable[[int, int, str], None]
@@ -139,10 +140,8 @@ def _run(
 
 def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of one cell, and how long they took."""
-    from threadpoolctl import threadpool_limits
-
     began = monotonic()
-    with threadpool_limits(1):  # processes share the cores already
+    with one_blas_thread():  # processes share the cores already
         made = bench.work(bench.sources, key["cell"])
     return {**made, "seconds": round(monotonic() - began, 3)}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import Cost, cost
 from tacit.ledger.account.odds import odds_times, rare
+from tacit.ledger.account.rounded import percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +71,7 @@ def in_words(unit: Unit, guess: float, *, likes: bool = False) -> str:
         what = what.replace("rating", "like")
     return (
         f"Somebody who knows everything else and must say whether {what} used is right "
-        f"{100 * guess:.1f} times in a hundred at most; a coin is right 50 times."
+        f"{percent(guess)} times in a hundred at most; a coin is right 50 times."
     )
 
 

@@ -1,9 +1,10 @@
-"""Epsilons as they are told: what was spent is rounded up, what is left is rounded down."""
+"""Numbers as they are told: what bounds something is rounded up, what is left is rounded down.
+A bound that is rounded to the nearest may say less than was proven."""
 
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from math import isfinite
+from math import ceil, isfinite
 
 DIGITS = 4
 """Of an epsilon that is told."""
@@ -11,17 +12,24 @@ SLACK = 1e-12
 """Relative, as in the checks of a book: ten tenths are one."""
 
 
-def up(value: float) -> str:
-    """Never smaller than it is: for what was spent."""
-    return _told(value * (1 - SLACK), ROUND_CEILING)
+def up(value: float, digits: int = DIGITS) -> str:
+    """Never smaller than it is: for what was spent, and for what holds at most."""
+    return _told(value * (1 - SLACK), ROUND_CEILING, digits)
+
+
+def percent(value: float) -> str:
+    """A chance that is such at most, in a hundred with one decimal, and never smaller."""
+    most = value if isfinite(value) else 1.0
+    return f"{ceil(1000 * most * (1 - SLACK)) / 10:.1f}"
 
 
 def down(value: float) -> str:
     """Never larger than it is: for what is left."""
-    return _told(value * (1 + SLACK), ROUND_FLOOR)
+    return _told(value * (1 + SLACK), ROUND_FLOOR, DIGITS)
 
 
-def _told(value: float, way: str) -> str:
+def _told(value: float, way: str, digits: int) -> str:
     if not isfinite(value):
         return f"{value:g}"
-    return f"{float(Context(prec=DIGITS, rounding=way).create_decimal(Decimal(value))):.{DIGITS}g}"
+    kept = Context(prec=digits, rounding=way).create_decimal(Decimal(value))
+    return f"{float(kept):.{digits}g}"

@@ -393,4 +393,4 @@ def _receipt(entry: Entry) -> Receipt:
 
 def _text(words: str) -> str:
     """As the book keeps it: one line, which no terminal obeys."""
-    return one_line(words)
+    return one_line(words) if words else ""

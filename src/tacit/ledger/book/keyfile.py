@@ -52,17 +52,22 @@ def was_used(path: Path) -> bool:
 
 
 def remember_use(path: Path) -> None:
-    """Let the key remember that an entry was sealed and is on the disk. Where its folder
-    cannot be written the book is as good as before, without that memory."""
+    """Let the key remember that an entry was sealed and is on the disk: in its own file, which
+    may lie elsewhere (a link) and be readable by whom its owner said. Two who write at once
+    write the same byte at the same place. Where the file cannot be written the book is as good
+    as before, without that memory."""
     with suppress(OSError):
-        found = path.read_bytes()
-        if len(found) == SIZE:
-            publish(path, found + USED, replace=True)
+        if path.stat().st_size != SIZE:
+            return
+        with path.open("r+b") as file:
+            file.seek(SIZE)
+            file.write(USED)
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def publish(path: Path, content: bytes, *, replace: bool = False) -> None:
-    """The whole file under its name, unless somebody was faster and `replace` does not say
-    that it shall be exchanged. mkstemp gives mode 0600."""
+def publish(path: Path, content: bytes) -> None:
+    """The whole file under its name, unless somebody was faster. mkstemp gives mode 0600."""
     handle, temporary = tempfile.mkstemp(
         prefix=f".{path.name}.", dir=path.parent
     )
@@ -71,14 +76,10 @@ def publish(path: Path, content: bytes, *, replace: bool = False) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if replace:
-            os.replace(temporary, path)
-        else:
-            with suppress(FileExistsError):
-                os.link(temporary, path)
+        with suppress(FileExistsError):
+            os.link(temporary, path)
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        os.unlink(temporary)
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

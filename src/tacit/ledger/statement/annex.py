@@ -109,7 +109,7 @@ def annex(
 ) -> tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...]:
     """Sections of (question, blocks)."""
     profile = "; ".join(
-        f"epsilon {epsilon:.4g} at delta {delta:g}"
+        f"epsilon {up(epsilon)} at delta {delta:g}"
         for epsilon, delta in s.profile
     )
     found: list[tuple[str, tuple[str | tuple[str, ...], ...]]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tacit.ledger.account.rounded import up
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.words import count
 
@@ -21,13 +22,13 @@ def _totals(statement: Statement) -> Iterable[str]:
         if total.cap is not None:
             cap = f"; its cap is {total.cap:g} at delta {total.cap_delta:g}"
         yield (
-            f"in all {statement.population!r} has spent epsilon {total.epsilon:.4g} "
+            f"in all {statement.population!r} has spent epsilon {up(total.epsilon)} "
             f"at delta {total.delta:g}, over {count(total.entries, 'release')}{cap}"
         )
     if statement.chain_epsilon is not None:
         yield (
             "with all that it builds on it costs somebody who is in every one of them "
-            f"epsilon {statement.chain_epsilon:.4g} at delta {statement.delta:g}"
+            f"epsilon {up(statement.chain_epsilon)} at delta {statement.delta:g}"
         )
 
 
@@ -35,7 +36,7 @@ def _summary(statement: Statement) -> str:
     """Two lines: what stands, and what it cost."""
     if statement.standing == "certified":
         return (
-            f"certified: ({statement.epsilon:g}, {statement.delta:g})-differentially "
+            f"certified: ({statement.epsilon:.12g}, {statement.delta:.12g})-differentially "
             f"private, unit {statement.unit}; "
             f"charged as entry {statement.book_number} of {statement.population!r}"
         )

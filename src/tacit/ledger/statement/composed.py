@@ -103,11 +103,16 @@ def _today(now: Total) -> str:
 
 
 def _borne(total: Total) -> str:
-    """What the total means for somebody who is in every release."""
+    """What the total means for somebody who is in every release that has a bound."""
     epsilon, delta = spent(total)
+    whose = "in all of them"
+    more = ""
+    if total.uncovered:
+        whose = "in all that have a bound, and in no other,"
+        more = " Nothing bounds them for somebody who is in one of the others."
     return (
-        "For somebody whose ratings are in all of them the odds grow by a factor of "
-        f"{odds_times(epsilon, delta):.3g} at most, {but_for(delta)}."
+        f"For somebody whose ratings are {whose} the odds grow by a factor of "
+        f"{up(odds_times(epsilon, delta), 3)} at most, {but_for(delta)}.{more}"
     )
 
 
@@ -124,7 +129,8 @@ def _cap(s: Statement, total: Total, today: bool) -> str:
         )
     return (
         f"A book holds these people to epsilon {total.cap:g} at delta {total.cap_delta:g}: "
-        f"what would cost more is refused.{when}"
+        "what would cost more is refused, and what nothing bounds unless the owner accepts it, "
+        f"which the book keeps.{when}"
     )
 
 
@@ -143,7 +149,7 @@ def evaluated(evaluations: int | None, later: int = 0) -> str:
         )
     if later:
         return (
-            "`tacit evaluate` was first run on these ratings after this release (entries of "
-            f"the book: {later}): no setting of it was chosen by that."
+            "By the book, `tacit evaluate` was first run on these ratings after this release "
+            f"(entries: {later}): no setting of it was chosen by that."
         )
     return "No evaluation on these ratings stands in the book."

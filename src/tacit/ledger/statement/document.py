@@ -15,6 +15,7 @@ from typing import Any
 
 from tacit.ledger.account.attacker import PRIORS, attacker
 from tacit.ledger.account.odds import but_for
+from tacit.ledger.account.rounded import percent, up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.annex import annex
 from tacit.ledger.statement.composed import card, chained, evaluated, others
@@ -142,7 +143,8 @@ def _lead(s: Statement, declared: Declared) -> str:
         return f"{who} publishes a model that Tacit does not certify."
     return (
         f"{who} promises {_whom(s, declared)}: whoever sees the published {s.published} "
-        f"learns almost nothing more about any one {_one(s)} than {_otherwise(s)}."
+        f"learns only so much more about any one {_one(s)} than {_otherwise(s)}; the figures "
+        "below say how much at most."
         + ("" if s.unit == "user" else f" {ALONE}")
     )
 
@@ -192,11 +194,11 @@ def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
         return
     gain = attacker(s.events, s.unit, s.delta)
     yield (
-        f"epsilon {s.epsilon:g}",
-        f"at delta {s.delta:g}, for {words.UNIT_WORDS[s.unit]}",
+        f"epsilon {s.epsilon:.12g}",
+        f"at delta {s.delta:.12g}, for {words.UNIT_WORDS[s.unit]}",
     )
     yield (
-        f"{100 * gain['best_guess']:.1f} of 100",
+        f"{percent(gain['best_guess'])} of 100",
         "guesses about one of them are right at most; a coin is right 50 times",
     )
     yield from filter(None, (chained(s), card(s, now)))
@@ -240,7 +242,7 @@ def _about(declared: Declared) -> str:
 def _what(s: Statement) -> str:
     if s.certified == "certified":
         return (
-            f"The published {s.published}: ({s.epsilon:g}, {s.delta:g})-differential privacy "
+            f"The published {s.published}: ({s.epsilon:.12g}, {s.delta:.12g})-differential privacy "
             f"for {words.UNIT_WORDS[s.unit]}. {s.joint}"
         )
     if s.certified == "claimed":
@@ -254,14 +256,14 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
     gain = attacker(s.events, s.unit, s.delta)
     times = gain["odds_times"]
     beliefs = tuple(
-        (f"{100 * prior:g} %", f"{100 * believed(prior, times):.1f} %")
+        (f"{100 * prior:g} %", f"{percent(believed(prior, times))} %")
         for prior in PRIORS
     )
     return (
         _guessed(s, gain),
         (
             f"However much is known besides, the odds {_asked(s)} grow by a "
-            f"factor of {times:.3g} at most, {but_for(s.delta or 0.0)}."
+            f"factor of {up(times, 3)} at most, {but_for(s.delta or 0.0)}."
         ),
         TextTable(
             (
@@ -373,7 +375,7 @@ def _guessed(s: Statement, gain: Mapping[str, Any]) -> str:
         return str(gain["words"])
     return (
         "Somebody who knows everything else and must say which of two sets of ratings is one "
-        f"person's is right {100 * gain['best_guess']:.1f} times in a hundred at most; a coin "
+        f"person's is right {percent(gain['best_guess'])} times in a hundred at most; a coin "
         "is right 50 times."
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.event import Event, Skellam
+from tacit.ledger.account.rounded import up
 from tacit.units import Unit
 
 RECOMMENDER = (
@@ -81,7 +82,7 @@ class Honesty:
         if alone is None:
             return f"{both}; a device's own share is all that is left"
         left = epsilon(alone, delta, unit=unit)
-        return f"{both}; a device's own share is all that is left: epsilon {left:.3g}"
+        return f"{both}; a device's own share is all that is left: epsilon {up(left)}"
 
 
 def one_share(

@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Gaussian, Reserve
+from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.declared import UNSAID, Declared
 from tacit.ledger.statement.statement import NOT_CHECKED, Statement
@@ -141,7 +142,7 @@ def _parameters(s: Statement) -> str:
         told += f" ({reason})"
     if s.claimed_epsilon is not None:
         told += f"; its authors claim epsilon {s.claimed_epsilon:g}"
-    pairs = (f"({epsilon:.4g}, {delta:g})" for epsilon, delta in s.profile)
+    pairs = (f"({up(epsilon)}, {delta:g})" for epsilon, delta in s.profile)
     return f"{told}; (epsilon, delta) that hold at once: {', '.join(pairs) or 'none'}"
 
 
@@ -157,7 +158,7 @@ def _model(s: Statement) -> dict[str, Any]:
     told = ""
     if s.total is not None:
         told = (
-            f"running total: epsilon {s.total.epsilon:.4g} at delta {s.total.delta:g} over "
+            f"running total: epsilon {up(s.total.epsilon)} at delta {s.total.delta:g} over "
             f"{words.count(s.total.entries, 'release')}"
         )
         if s.total.cap is not None:

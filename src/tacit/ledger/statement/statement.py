@@ -204,7 +204,9 @@ class Statement(BaseModel):
 
         size = ""
         if self.epsilon is not None:
-            size = f", ({self.epsilon:g}, {self.delta:g}) for a {self.unit}"
+            size = (
+                f", ({self.epsilon:.12g}, {self.delta:.12g}) for a {self.unit}"
+            )
         return f"Statement({title(self)}{size}; print it for all of it)"
 
     def _repr_html_(self) -> str:
@@ -302,7 +304,7 @@ def build_statement(
             *not_protected,
         ),
         joint=words.joint(unit) if published == "model" else words.FIGURES,
-        purpose=one_line(purpose),
+        purpose=one_line(purpose) if purpose else "",
         apart=apart,
         published=published,
         schedule=schedule,

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.statement import Link, Statement, Total
 from tacit.shown import one_line
@@ -54,12 +55,12 @@ def _promise(s: Statement) -> str:
     if s.certified == "certified":
         if s.checked is None:
             return (
-                f"It says that the published {are} ({s.epsilon:g}, {s.delta:g})-"
+                f"It says that the published {are} ({s.epsilon:.12g}, {s.delta:.12g})-"
                 f"differentially private for {unit}. Whoever made this folder could write "
                 "that: `tacit verify` checks it against a book (--ledger) or a key (--key)."
             )
         return (
-            f"The published {are} ({s.epsilon:g}, {s.delta:g})-differentially "
+            f"The published {are} ({s.epsilon:.12g}, {s.delta:.12g})-differentially "
             f"private for {unit}."
         )
     if s.certified == "claimed":
@@ -87,7 +88,7 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         )
         told.append([s.joint])
         pairs = "; ".join(
-            f"epsilon {epsilon:.4g} at delta {delta:g}"
+            f"epsilon {up(epsilon)} at delta {delta:g}"
             for epsilon, delta in s.profile
         )
         told.append([f"All of these hold at once: {pairs}."])
@@ -165,10 +166,10 @@ def _total(total: Total, relation: str) -> str:
     elif total.cap is not None and total.under_cap is not None:
         more += (
             f". At delta {total.cap_delta:g}, where the cap is {total.cap:g}, that is "
-            f"epsilon {total.under_cap:.4g}"
+            f"epsilon {up(total.under_cap)}"
         )
     return (
-        f"With this release the population has spent epsilon {total.epsilon:.4g}{cap} at "
+        f"With this release the population has spent epsilon {up(total.epsilon)}{cap} at "
         f"delta {total.delta:g}, over {words.count(covered, 'release')} in all{more}. They "
         f"are added up for this: {relation}."
     )
@@ -180,7 +181,7 @@ def chain(s: Statement) -> str:
     if s.chain_epsilon is not None:
         cost = (
             f": together they cost somebody who is in all of them epsilon "
-            f"{s.chain_epsilon:.4g} at delta {s.delta:g}"
+            f"{up(s.chain_epsilon)} at delta {s.delta:g}"
         )
     if not all(link.covered for link in s.starts):
         cost += ", without those that no bound covers here"
@@ -189,7 +190,7 @@ def chain(s: Statement) -> str:
 
 def link(link: Link) -> str:
     """One release that this one builds on."""
-    own = "" if link.epsilon is None else f", epsilon {link.epsilon:g}"
+    own = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
     bare = "" if link.covered else "; not covered"
     return (
         f"entry {link.number} of {link.population!r}: {link.method}, unit "

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Public
 from tacit.methods.factorization.epochs import (
     RATE,
@@ -94,8 +95,6 @@ class NoisyTraining:
         Noise that doubles a rating's variance deserves twice the ridge; how well that holds
         for factors is judged on the ratings that were not kept.
         """
-        from threadpoolctl import threadpool_limits
-
         # The kept ratings as compressed rows: everybody stays, with fewer of her own.
         pattern = pattern_of(self.public)
         people = people_of(self.public)
@@ -106,7 +105,7 @@ class NoisyTraining:
         item = pattern.item[kept]
         if self.trainer != "least squares":
             return self._descend(ptr, item, value, noise)
-        with threadpool_limits(1):
+        with one_blas_thread():
             return self._alternate(ptr, item, value, noise)
 
     def _alternate(

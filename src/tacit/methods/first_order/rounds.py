@@ -74,11 +74,10 @@ def public_design(public: Public) -> Design | None:
 @lru_cache(maxsize=2)
 def _design(catalogue: Catalogue) -> Design | None:
     """Made once for all plans of a fit."""
-    if not catalogue.has_features:
+    known = (catalogue.years, catalogue.tagged, catalogue.numeric)
+    if all(each is None for each in known):
         return None
-    made = design(
-        len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric
-    )
+    made = design(len(catalogue), *known)
     return made if made.width else None
 
 

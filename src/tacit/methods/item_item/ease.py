@@ -89,8 +89,6 @@ TEMPERED = 0.15
 LEAST_WEIGHT = 1e-3
 LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
-
-
 EVEN = 6
 """Likes of a person up to which each of them counts fully."""
 
@@ -139,6 +137,7 @@ class NoisyGram(Form):
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
+            "Where released likes say that pairs drown, popularity is measured again instead.",
         )
         return Plan(public.unit, rounds, story)
 

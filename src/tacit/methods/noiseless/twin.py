@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
+from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import person_rows, public_design
@@ -72,10 +73,8 @@ class OnePiece(Form):
         def contribute(
             block: Block, state: OnePieceState
         ) -> Mapping[str, Rows]:
-            from threadpoolctl import threadpool_limits
-
             # One order of sums in the matrix products, whatever the machine's threads.
-            with threadpool_limits(1):
+            with one_blas_thread():
                 made, numbers = self.train(block, public)
             rows = Rows(np.array([0, items]), np.arange(items), made)
             return {ITEMS: rows, SHARED: person_rows(numbers[None, :])}

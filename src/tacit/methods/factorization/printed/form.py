@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
+from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorSettings
 from tacit.methods.factorization.printed.constants import (
@@ -88,9 +89,7 @@ class PrintedFactors(Form):
         printed = self.constants(public)
 
         def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
-            from threadpoolctl import threadpool_limits
-
-            with threadpool_limits(1):
+            with one_blas_thread():
                 made = self.train(public, block, block.draws["items"])
             return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 

@@ -193,9 +193,15 @@ export const texts = {
     uncheckable: 'This browser cannot check the signature.',
     checking: 'Checking the signature',
     odds: 'What that means in odds',
-    oddsLead: (/** @type {string} */ epsilon) =>
-      `Epsilon is ${epsilon}. Suppose somebody suspects that a certain person is in the data, ` +
+    oddsLead: (/** @type {string} */ epsilon, /** @type {string} */ fact) =>
+      `Epsilon is ${epsilon}. Suppose somebody suspects that ${fact}, ` +
       'and then studies the model as long as they like.',
+    suspected: {
+      user: 'a certain person’s ratings are in the data',
+      rating: 'one certain rating of a person is in the data',
+      value: 'one certain rating has a certain value',
+      records: 'a person’s ratings are certain ones and not others',
+    },
     before: 'How sure they were before',
     after: (
       /** @type {string} */ before,
@@ -209,7 +215,7 @@ export const texts = {
     axisBefore: 'sure before',
     axisAfter: 'sure after',
     delta: (/** @type {string} */ delta) =>
-      `This holds but for a chance of ${delta} that more is learned.`,
+      `Each of these two holds but for a chance of ${delta}.`,
     oneIn: (/** @type {string} */ count) => `1 in ${count}`,
     noChance: 'none',
     noEpsilon:
@@ -226,7 +232,7 @@ export const texts = {
     assumed: 'What is taken as public',
     profile: 'All of these hold at once',
     profileEpsilon: 'Epsilon',
-    profileDelta: 'Remaining chance',
+    profileDelta: 'Delta',
     you: 'And you?',
     youWords:
       'You are not in this model because of this page. Unless you choose to take part, it sends ' +

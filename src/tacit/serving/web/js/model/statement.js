@@ -43,6 +43,23 @@ function octets(given) {
   );
 }
 
+/** @typedef {"user" | "rating" | "value" | "records"} Asked */
+
+/** How a statement begins to say that devices noise what they tell. */
+const RECORDS = 'any two records';
+
+/**
+ * What odds are about: whether the unit was used, or which records are a person's where everybody
+ * is seen to take part. Never a whole person where ratings are protected one at a time.
+ * @param {Record<string, any>} statement
+ * @returns {Asked}
+ */
+export function asked(statement) {
+  if (String(statement['neighbours'] ?? '').startsWith(RECORDS)) return 'records';
+  const unit = statement['unit'];
+  return unit === 'user' || unit === 'value' ? unit : 'rating';
+}
+
 /**
  * A belief is bounded but for outcomes of the noise of this chance, or of ten times delta where
  * that is more, unless said otherwise: the rule of tacit.ledger.account.odds.
@@ -70,6 +87,19 @@ export function odds(epsilon, delta, prior, fails = Math.max(FAILS, 10 * delta))
     fails: delta > 0 ? fails : 0,
     right: Math.max(1 - other, sure * delta + 1 - sure, sure + (1 - sure) * delta),
   };
+}
+
+/**
+ * A share as it is told of a bound: rounded outward, so that it is never told tighter than it is.
+ * @param {number} share @param {number} digits  of the percentage
+ * @param {"most" | "least"} side
+ */
+export function outward(share, digits, side) {
+  const steps = 100 * 10 ** digits;
+  const slack = 1e-9; // of a step: what is whole stays so
+  const most = Math.ceil(share * steps - slack);
+  const least = Math.floor(share * steps + slack);
+  return (side === 'most' ? most : least) / steps;
 }
 
 /** @param {number} epsilon @param {number} delta @param {number} fails */

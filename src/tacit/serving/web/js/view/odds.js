@@ -1,14 +1,17 @@
 /** Epsilon in odds: how sure somebody can become, drawn as a curve that one can move along. */
 
 import { attribute, h, s, write } from '../dom.js';
-import { odds } from '../model/statement.js';
+import { odds, outward } from '../model/statement.js';
 import { chance, number, percent, texts } from '../text.js';
 
 const SIDE = 240;
 const STEPS = 60;
 
-/** @param {unknown} epsilon @param {unknown} delta */
-export function oddsPanel(epsilon, delta) {
+/**
+ * @param {unknown} epsilon @param {unknown} delta
+ * @param {import("../model/statement.js").Asked} about  what the odds are of
+ */
+export function oddsPanel(epsilon, delta, about) {
   const title = h('h2', { id: 'odds-title' }, texts.promise.odds);
   if (typeof epsilon !== 'number' || !(epsilon >= 0)) {
     return h(
@@ -56,11 +59,10 @@ export function oddsPanel(epsilon, delta) {
     for (const [name, value] of Object.entries({ x1: x, x2: x, y1: SIDE - x, y2: y }))
       attribute(gain, name, value);
     const digits = most > 0.995 || least < 0.005 ? 1 : 0;
-    write(
-      outcome,
-      texts.promise.after(percent(before), percent(most, digits), percent(least, digits)),
-    );
-    attribute(chart, 'aria-label', texts.promise.chart(percent(before), percent(most, digits)));
+    const atMost = percent(outward(most, digits, 'most'), digits);
+    const atLeast = percent(outward(least, digits, 'least'), digits);
+    write(outcome, texts.promise.after(percent(before), atMost, atLeast));
+    attribute(chart, 'aria-label', texts.promise.chart(percent(before), atMost));
     attribute(slider, 'aria-valuetext', percent(before));
   };
   slider.addEventListener('input', show);
@@ -79,6 +81,7 @@ export function oddsPanel(epsilon, delta) {
           number(epsilon, epsilon < 10 ? 2 : 0)
             .replace(/([.,]\d*?)0+$/, '$1')
             .replace(/[.,]$/, ''),
+          texts.promise.suspected[about],
         ),
       ),
       h('label', { for: 'prior' }, texts.promise.before),

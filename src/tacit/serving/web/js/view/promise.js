@@ -6,7 +6,7 @@ import { STATEMENT } from '../base.js';
 import { fetcher } from '../data.js';
 import { deviceRoom } from '../device/room.js';
 import { attribute, clean, h, put, write } from '../dom.js';
-import { verify } from '../model/statement.js';
+import { asked, verify } from '../model/statement.js';
 import { chance, number, texts } from '../text.js';
 import { oddsPanel } from './odds.js';
 
@@ -95,7 +95,7 @@ async function filled() {
   const statement = /** @type {Statement} */ (await response.json());
   return [
     standing(statement, body, response.headers),
-    oddsPanel(statement['epsilon'] ?? null, statement['delta'] ?? null),
+    oddsPanel(statement['epsilon'] ?? null, statement['delta'] ?? null, asked(statement)),
     h(
       'div',
       { class: 'cards' },
