@@ -106,7 +106,8 @@ class Prepared:
         train, given = self.split.train, self.split.fold_in
         if train.item is given.item and len(given) <= RUN:
             # The same cells, which are on that scale already.
-            return np.bincount(train.item, self._all_values, train.n_items)
+            found = np.bincount(train.item, self._all_values, train.n_items)
+            return np.asarray(found, np.float64)
         return item_sums(train)
 
     @cached_property

@@ -280,8 +280,8 @@ class ToldCost:
         # Lists: popularity says little of pairs, and they of it.
         same = np.abs(self.surface.places[:, -1] - at[-1]) < SAME_SIDE
         near = (near + ANYWHERE) * (same if same.any() else 1.0)
-        # Parts of one set err together: every set counts alike.
-        return np.asarray(near / np.bincount(self.sets)[self.sets])
+        # Parts of one set err together: a set counts by the root of its points.
+        return np.asarray(near / np.sqrt(np.bincount(self.sets)[self.sets]))
 
 
 def told(

@@ -60,8 +60,10 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
         if told.metric == "rmse":
             axes.axhline(0, color=COLOURS["edge"], linewidth=1)
         # Costs are high on the left and shares low there: the other corner is free.
-        corner = "upper right" if told.metric == "rmse" else "lower right"
-        axes.legend(loc=corner)
+        if told.metric == "rmse":
+            axes.legend(loc="upper right")
+        else:
+            axes.legend(loc="lower right")
 
     return draw
 
