@@ -3,9 +3,10 @@ release can buy.
 
 Popularity first (a share of the budget, or all of it where people x noise is too little for
 any pair to stand out); then the Gram of likes over the most popular items, each person's
-products divided by the length of that person's row, at `user` without what popularity says
-of it already; then, free: what its spectrum says in spite of the noise, and a ridge of every
-item on all others (Steck 2019) in low rank.
+products divided by the length of that person's row; then, free: what its spectrum says in spite
+of the noise, and a ridge of every item on all others (Steck 2019) in low rank. What popularity
+says already is taken off and given back: at `user` off each row, before it is multiplied; at
+`rating` off the released Gram.
 """
 
 from __future__ import annotations
@@ -28,9 +29,18 @@ from tacit.methods.first_order.rounds import (
     person_weights,
 )
 from tacit.methods.first_order.rule import strength
+from tacit.methods.item_item.between import (
+    MEAN_RIDGE,
+    OFFSET,
+    OWN_RIDGE,
+    beside_popularity,
+    by_chance,
+    cleaned,
+    diagonal,
+    tempered,
+)
 from tacit.methods.item_item.likes_rows import (
     Common,
-    Floats,
     centred_likes,
     common_part,
 )
@@ -38,8 +48,7 @@ from tacit.methods.item_item.matrix import Arrays, published
 from tacit.methods.item_item.plan import people_by_noise
 from tacit.methods.item_item.rows import FINE, head_of, places
 from tacit.methods.item_item.state import EaseState
-from tacit.methods.refine.neighbour import LowRankEase, ease
-from tacit.methods.refine.spectrum_whole import shrink_whole_spectrum
+from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
 from tacit.rounds.options import Calibration
@@ -47,8 +56,6 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET, State
 
-OFFSET = 0.5
-"""In the length of a person's row: keeps the weight of people with few likes finite."""
 GRAM_SHARE = 0.92
 """Of the budget, where there is a Gram. The constants of this file were chosen with ML-1M in
 sight: docs/results/covariance.md."""
@@ -65,28 +72,11 @@ CHANCE_LIKES = 60.0
 """Likes of a person at which as much of her row is taste as is chance, by that rule."""
 LEAST_TOLD_RATING = 12.0
 """The same at the unit `rating`, where one like moves the Gram less the more likes a person has:
-splits 100 to 103 of six sets, docs/results/covariance.md."""
+docs/results/covariance.md."""
 ALONG_SHARE = 0.01
 """Of what the Gram takes, for how much of people's likes lies along popularity."""
 LEAST = {"user": 400.0, "rating": 60.0}
 """People x mu below which popularity takes all."""
-MARGIN = 0.3
-"""How far above the noise edge the largest eigenvalue must lie, in widths of the edge, if
-the Gram says anything: lists forgive noise more than ratings do."""
-CHANCE = 0.7
-"""Beside the privacy noise: which likes fall together by chance. Rows of length 1 over M items
-that have nothing to do with each other move an entry of their Gram by sqrt(people)/M; so much of
-it counts as noise (seen: 0, .7, 1, 1.4; without it lists on 400 items fell from epsilon 5 to
-20)."""
-BUSY = 1.5
-"""Those who like an item like so many times more than the average person."""
-OWN_RIDGE, MEAN_RIDGE = 0.5, 0.6
-"""The ridge of an item, in units of its own diagonal entry and of the mean entry."""
-CENTRED_OWN, CENTRED_MEAN = 0.35, 0.2
-"""The same for a Gram without what popularity says; found on splits that are not reported."""
-TEMPERED = 0.15
-"""There, scores are divided by this power of popularity: a ridge leaves too much of it."""
-LEAST_WEIGHT = 1e-3
 LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
 EVEN = 6
@@ -230,8 +220,11 @@ def gram_round(
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         head = head_of(state.weight, size)
         own = diagonal(state.weight[head], state.people, False)
+        noisy = released["gram"]
+        chance = by_chance(float(state.weight.sum()), size)
+        sd = float(np.hypot(noisy.sd, chance))
         found = beside_popularity(
-            released["gram"], state.weight[head], settings.rank
+            noisy.value, sd, state.weight[head], settings.rank
         )
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
         return replace(state, between=ease(found, ridge), head=head)
@@ -329,9 +322,9 @@ def centred_gram_round(
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         noisy = released["gram"]
-        chance = CHANCE * np.sqrt(state.people) / size
-        seen = replace(noisy, sd=float(np.hypot(noisy.sd, chance)))
-        found = cleaned(seen, settings.rank - 1)
+        chance = by_chance(state.people, size)
+        sd = float(np.hypot(noisy.sd, chance))
+        found = cleaned(noisy.value, sd, settings.rank - 1)
         return replace(state, loadings=found)
 
     part = Part(
@@ -365,46 +358,6 @@ def along_round(size: int, share: float) -> Round:
 
     part = Part("along", 1, RowClip(1.0), share=share)
     return Round("along", (part,), contribute, absorb)
-
-
-def cleaned(noisy: Released, rank: int) -> Floats:
-    """Loadings of what a noisy Gram still says."""
-    found = shrink_whole_spectrum(noisy.value, noisy.sd, rank, margin=MARGIN)
-    return np.asarray(found.loadings, np.float64)
-
-
-def beside_popularity(noisy: Released, weight: Floats, rank: int) -> Floats:
-    """Loadings of a noisy Gram of whole rows: popularity, which is released before and known
-    better than the Gram's own leading direction, and what the rest of the Gram still says; none
-    where it says nothing."""
-    common = weight / max(float(np.sqrt((weight**2).sum())), TINY)
-    # The diagonal was never released: the slope of all other entries on those of p p'.
-    inside = common @ noisy.value @ common
-    inside -= float((noisy.value.diagonal() * common**2).sum())
-    along = max(float(inside) / max(1 - float((common**4).sum()), TINY), 0.0)
-    taken = (along * np.outer(common, common)).astype(noisy.value.dtype)
-    rest = cleaned(replace(noisy, value=noisy.value - taken), rank - 1)
-    if not rest.shape[1]:
-        return rest
-    return np.column_stack([np.sqrt(along) * common, rest])
-
-
-def tempered(loadings: Floats, own: Floats, weight: Floats) -> LowRankEase:
-    """Weights between items from a Gram without what popularity says."""
-    made = ease(loadings, CENTRED_OWN * own + CENTRED_MEAN * own.mean())
-    weight = np.maximum(weight, LEAST_WEIGHT)
-    less = (weight / weight.mean()) ** -TEMPERED
-    return LowRankEase(
-        made.left, np.asarray(made.right * less[:, None], np.float32)
-    )
-
-
-def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:
-    """What the diagonal would be, from popularity alone."""
-    weight = np.maximum(weight, LEAST_WEIGHT)
-    each = float(weight.sum()) / people
-    each = max(each**2 if whole_person else each, 1.0)
-    return np.asarray(weight / np.sqrt(BUSY * each + OFFSET))
 
 
 def gram_size(unit: str, items: int, reach: float) -> int:

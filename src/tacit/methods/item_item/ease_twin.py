@@ -17,7 +17,7 @@ from tacit.methods.item_item.ease_ways import (
     TINY,
     WAYS,
     Gram,
-    Rows,
+    LikeRows,
     Way,
     gram_of,
     size_of,
@@ -40,6 +40,9 @@ HIDDEN = 0.2
 """Of the likes of people held back, at least one and not all, as `per_person` splits them."""
 FOLDS = 3
 """Everybody is held back once, where that many people are few."""
+DRAWS, FEW_PEOPLE = 3, 1000
+"""Everybody is held back so many times, of other likes each time, where people are fewer than
+that: which likes of 300 people are hidden moves recall as much as ways differ."""
 PLACES = 20
 """Recall is counted at this length."""
 ALIKE = 1.0
@@ -77,7 +80,7 @@ def fit_ease(
     head = np.sort(order[: min(known, MOST_ITEMS)])
     ways = best_ways(likes[:, np.sort(order[:TRIED_ITEMS])])
     inside = likes[:, head]
-    grams = dict[Rows, Gram]()
+    grams = dict[LikeRows, Gram]()
     made = list[LowRankEase]()
     for way in ways:
         if way.rows not in grams:
@@ -124,7 +127,14 @@ def best_ways(likes: Any) -> list[Way]:
     most = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
     if len(able) > FOLDS * most:
         folds = [able[:most]]
-    found = np.hstack([recalls(likes, held, rng) for held in folds])
+    draws = DRAWS if len(able) < FEW_PEOPLE else 1
+    found = np.mean(
+        [
+            np.hstack([recalls(likes, held, rng) for held in folds])
+            for _ in range(draws)
+        ],
+        axis=0,
+    )
     order = np.argsort(-found.mean(axis=1), kind="stable").tolist()
     able_ways = [each for each in order if each != POPULARITY]
     if order[0] == POPULARITY:
@@ -151,7 +161,7 @@ def recalls(
     # Who has told little gets more of what all like, in every list from `ease`.
     told = given + PRIOR_LIKES * count / max(float(count.sum()), TINY)
     told = told.astype(np.float32)
-    grams = dict[Rows, Gram]()
+    grams = dict[LikeRows, Gram]()
     out = list[Floats]()
     for way in WAYS:
         if way.rows not in grams:

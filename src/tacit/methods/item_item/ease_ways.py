@@ -14,19 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.ease import CHANCE, EVEN, MARGIN, TEMPERED
+from tacit.methods.item_item.between import (
+    OFFSET,
+    TEMPERED,
+    beside_popularity,
+    by_chance,
+    cleaned,
+)
+from tacit.methods.item_item.ease import EVEN
 from tacit.methods.item_item.likes_rows import OFFSET as CENTRED_OFFSET
 from tacit.methods.refine.neighbour import LowRankEase, ease
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.refine.spectrum_whole import shrink_whole_spectrum
 
 Floats = NDArray[np.float64]
 
 RANK = 120
 """Of the Gram without its diagonal, as of the private one: the whole matrix in 400 factors
 was never chosen."""
-OFFSET = 0.5
-"""In the length of a person's row."""
 LEAST_LIKED = 0.5
 """Likes of an item that nobody likes, where scores are divided by them."""
 LEAST_OWN = 1e-3
@@ -37,22 +41,22 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Rows:
+class LikeRows:
     """How a person's likes are multiplied."""
 
     power: float = 1.0
     """A row is divided by its length to this power."""
     centred: bool = False
     """Without what popularity says of it."""
-    chance: float = 0.0
-    """There: so much of what falls together by chance counts as noise."""
+    chance: bool = False
+    """What falls together by chance counts as noise, beside popularity."""
 
 
 @dataclass(frozen=True)
 class Way:
     """One way to make weights of a Gram."""
 
-    rows: Rows
+    rows: LikeRows
     own: float
     """Ridge of an item in units of its own likes, and"""
     mean: float
@@ -64,8 +68,9 @@ class Way:
     """Every like speaks for what is liked most, too: so much, in times of an average weight."""
 
 
-WHOLE = tuple(Rows(power) for power in (0.0, 0.5, 1.0))
-CENTRED = (Rows(1.0, True), Rows(1.0, True, CHANCE))
+WHOLE = tuple(LikeRows(power) for power in (0.0, 0.5, 1.0))
+CENTRED = (LikeRows(1.0, True), LikeRows(1.0, True, True))
+SINGLE = (LikeRows(0.5, False, True), LikeRows(1.0, False, True))
 WAYS = (
     *(Way(*each) for each in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
     *(
@@ -86,10 +91,11 @@ WAYS = (
             CENTRED, ((0.35, 0.2), (0.5, 1.5), (0.5, 4.0)), (0.0, TEMPERED)
         )
     ),
+    *(Way(rows, 0.5, mean) for rows, mean in product(SINGLE, (0.6, 4.0))),
 )
 """Those that are tried; low ranks where likes are few, and most of a spectrum is chance; with
 popularity where they are so few that most items were never liked together; the last are the
-private `ease` at the unit `user` without its noise, and with more ridge."""
+private `ease` at either unit without its noise, and with more ridge."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +109,7 @@ class Gram:
     """Of each item."""
 
 
-def gram_of(likes: Any, rows: Rows) -> Gram:
+def gram_of(likes: Any, rows: LikeRows) -> Gram:
     """From a sparse matrix of likes, one row a person."""
     count = np.asarray(likes.sum(axis=0), np.float64).ravel()
     loadings, own = (
@@ -113,16 +119,23 @@ def gram_of(likes: Any, rows: Rows) -> Gram:
     return Gram(loadings, own, count)
 
 
-def _whole(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+def _whole(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     length = np.asarray(likes.sum(axis=1)).ravel()
     each = (length + OFFSET) ** (-rows.power / 2)
     made = likes.multiply(each[:, None]).tocsr()
     matrix = np.asarray((made.T @ made).todense())
+    own = matrix.diagonal().copy()
+    if rows.chance:
+        count = np.asarray(likes.sum(axis=0), np.float64).ravel()
+        # A row of n likes has the squared length n^(1 - power).
+        squared = float((length ** (2 - 2 * rows.power)).sum())
+        sd = by_chance(squared, len(own))
+        return beside_popularity(_precise(matrix), sd, count, RANK), own
     found = shrink_spectrum(_precise(matrix), 0.0, RANK)
-    return np.asarray(found.loadings, np.float64), matrix.diagonal().copy()
+    return np.asarray(found.loadings, np.float64), own
 
 
-def _centred(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
+def _centred(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     """y y' = x x' - c (x p' + p x') + c^2 p p' for y = x - c p, over the length of y; and c^2 p p'
     given back."""
     length = np.asarray(likes.sum(axis=1)).ravel()
@@ -136,9 +149,9 @@ def _centred(likes: Any, rows: Rows) -> tuple[Floats, Floats]:
     cross = np.outer(likes.T @ (each * along), popular)
     common = float((each * along**2).sum())
     matrix += common * np.outer(popular, popular) - cross - cross.T
-    sd = rows.chance * float(np.sqrt(len(length))) / len(popular)
-    found = shrink_whole_spectrum(_precise(matrix), sd, RANK - 1, margin=MARGIN)
-    loadings = [np.sqrt(common) * popular, found.loadings]
+    sd = by_chance(len(length), len(popular)) if rows.chance else 0.0
+    rest = cleaned(_precise(matrix), sd, RANK - 1)
+    loadings = [np.sqrt(common) * popular, rest]
     return np.column_stack(loadings).astype(np.float64), own
 
 

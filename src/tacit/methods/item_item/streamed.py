@@ -20,16 +20,18 @@ from numpy.typing import NDArray
 
 from tacit.bound import FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.item_item.ease import (
-    EASE,
-    GRAM_SHARE,
-    LEAST,
+from tacit.methods.item_item.between import (
     MARGIN,
     MEAN_RIDGE,
     OFFSET,
     OWN_RIDGE,
-    EaseSettings,
     diagonal,
+)
+from tacit.methods.item_item.ease import (
+    EASE,
+    GRAM_SHARE,
+    LEAST,
+    EaseSettings,
     gram_size,
     popularity_round,
 )
