@@ -120,8 +120,12 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name.startswith("__"):  # what Python and its tools ask of any module
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    if name not in _HOMES:
+        from tacit.asked import unknown_name
+
+        raise unknown_name("tacit", name, __all__)
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -3,20 +3,65 @@ for, refused with their name and what to give instead."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
+from os import fsencode
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from tacit.errors import ArgumentError, SettingError
+from tacit.errors import ArgumentError, SettingError, UnknownNameError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 NOTHING: Mapping[str, object] = MappingProxyType({})
+FIT = "an estimator fits: tacit.Bayes(epsilon=1).fit(ratings)"
+MODEL = "it is a verb of a fitted estimator or of tacit.load(path)"
+PAGE = "tacit.verify(model).page(...) makes a page to forward"
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        "fit": FIT,
+        "train": FIT,
+        **dict.fromkeys(("recommend", "explain", "similar"), MODEL),
+        **dict.fromkeys(("predict", "save"), MODEL),
+        "statement": f"it is model.statement_; {PAGE}",
+        **dict.fromkeys(("page", "to_html", "write_page"), PAGE),
+        "export": "`tacit export` writes the vectors of a saved model",
+        "cap": "tacit.open_book(...).cap(3) sets it",
+        "ledger": "tacit.open_book(...) opens it",
+        **dict.fromkeys(
+            ("to_frame", "to_pandas", "to_polars", "df"),
+            ".frame() gives a frame of polars",
+        ),
+        **dict.fromkeys(
+            ("transform", "fit_transform", "predict_proba"),
+            "a recommender recommends: recommend, predict, explain, similar",
+        ),
+        **dict.fromkeys(
+            ("similar_users", "recommend_for", "recommend_all"),
+            "a model knows nobody: give a person's own ratings to recommend",
+        ),
+        "charge": "a fit charges the book itself",
+    }
+)
+"""What somebody wants who asks for a name that is not there."""
+PLAINLY = (
+    (r"greater than or equal to", "at least"),
+    (r"less than or equal to", "at most"),
+    (r"greater than", "more than"),
+    (r"a valid integer\b.*", "a whole number"),
+    (r"a valid number\b.*", "a number"),
+    (r"a valid boolean\b.*", "True or False"),
+    (r"a valid string\b.*", "a text"),
+)
+"""Sentences of the library that checks settings, and ours."""
+LONGEST_PATH = 4095
+LONGEST_NAME = 255
+"""Bytes of a path, and of each of its parts, that a system can have."""
 
 
 def by_name(function: Callable[P, R]) -> Callable[P, R]:
@@ -35,10 +80,42 @@ def by_name(function: Callable[P, R]) -> Callable[P, R]:
     return door
 
 
+def behind(door: Callable[P, R]) -> Callable[P, R]:
+    """What stands behind such a door, for callers inside, who know the names."""
+    found: Callable[P, R] = getattr(door, "__wrapped__", door)
+    return found
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """`did you mean epsilon? ` where one of the known names looks like this one."""
     found = get_close_matches(name, list(known), n=1)
     return f"did you mean {found[0]}? " if found else ""
+
+
+def unknown_name(
+    owner: str, name: str, known: Iterable[str]
+) -> UnknownNameError:
+    """The error for a name that somebody asks `owner` for in vain."""
+    public = {each.casefold(): each for each in known if each[:1] != "_"}
+    found = get_close_matches(name.casefold(), list(public), n=1)
+    remedy = f"dir({owner}) lists what there is"
+    if name in ELSEWHERE:
+        remedy = ELSEWHERE[name]
+    elif found:
+        remedy = f"did you mean {public[found[0]]}? {remedy}"
+    return UnknownNameError(f"{owner} has no name {name!r}", remedy=remedy)
+
+
+class Suggesting:
+    """Answers a name that is not there with the one that was meant."""
+
+    if not TYPE_CHECKING:  # who checks types knows which names there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Only asked for what is not there; Python and notebooks ask for much."""
+            if name.startswith(("__", "_repr_", "_ipython_")):
+                raise AttributeError(name)
+            raise unknown_name(type(self).__name__, name, dir(type(self)))
 
 
 def _misnamed(
@@ -89,6 +166,14 @@ def _misnamed(
     )
 
 
+def wanted(told: str) -> str:
+    """What pydantic asks for, in our words: `at least 1`."""
+    found = told.removeprefix("Input should be ")
+    for theirs, ours in PLAINLY:
+        found = re.sub(theirs, ours, found)
+    return found[:1].lower() + found[1:]
+
+
 def number(name: str, value: object, remedy: str = "give a number") -> float:
     """A number, which a truth value is not."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -135,9 +220,24 @@ def model(given: Any) -> Any:
 
 def path(name: str, value: object) -> Path:
     """A place in the file system."""
+    remedy = "give the name of a file or folder"
     if not isinstance(value, str | Path):
-        raise _other(name, value, "a path", "give the name of a file or folder")
-    return Path(value)
+        raise _other(name, value, "a path", remedy)
+    if not str(value):
+        raise SettingError(f"{name} is empty", remedy=remedy)
+    found = Path(value)
+    longest = max((len(fsencode(part)) for part in found.parts), default=0)
+    if len(fsencode(found)) > LONGEST_PATH or longest > LONGEST_NAME:
+        raise SettingError(f"{name} is too long for a path", remedy=remedy)
+    if "\0" in str(found):
+        raise SettingError(f"{name} is no path: it has a zero", remedy=remedy)
+    return found
+
+
+def function(name: str, value: object) -> None:
+    """Something that is called; None where there is nothing to call."""
+    if value is not None and not callable(value):
+        raise _other(name, value, "a function", f"leave {name} out")
 
 
 def numbers(

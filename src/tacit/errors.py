@@ -5,7 +5,8 @@
     │   ├── DataError         a ratings, catalogue or personal file (carries its place)
     │   ├── SettingError      an argument, option or `--set` value
     │   │   ├── ArgumentError     of a call in Python; a TypeError too
-    │   │   └── UnfittedError     not fitted yet; an AttributeError too
+    │   │   ├── UnfittedError     not fitted yet; an AttributeError too
+    │   │   └── UnknownNameError  a name that is not there; an AttributeError too
     │   ├── ModelError        a model folder that is damaged, foreign or newer than this
     │   ├── BookError         a ledger that is damaged, foreign or newer than this version
     │   ├── BudgetError       a cap that would be overspent
@@ -66,6 +67,10 @@ class ArgumentError(SettingError, TypeError):
 
 class UnfittedError(SettingError, AttributeError):
     """A learned name of an estimator that is not fitted: `hasattr` is False."""
+
+
+class UnknownNameError(SettingError, AttributeError):
+    """A name that a thing does not have: `hasattr` is False."""
 
 
 class ModelError(UsageError):

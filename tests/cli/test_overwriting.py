@@ -31,6 +31,8 @@ WRITERS = {
     "choose --report": f"choose --rmse .9 {SHAPE} --report old.html",
     "demo --out": "demo --out old",
     "key --out": "ledger key --out old.key",
+    "show --out": "ledger show --out old.html",
+    "verify --out": "verify model --out old.html",
 }
 OTHERS = {
     "refresh --out": "a calendar, which the next release goes on with",

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
+from tacit.asked import by_name, flag, function, number
+from tacit.asked import path as asked_path
 from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import (
@@ -33,6 +35,7 @@ CALENDAR = "calendar"
 EPSILON = 1.0
 """Unless another is asked for."""
 DELTA = 1e-6
+MOST_MISTAKE = 0.5
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,10 @@ class Audit:
         """Write that page, whole or not at all."""
         from tacit.evaluation.report.files import write
 
-        write(str(path), self.page().encode())
+        write(str(asked_path("path", path)), self.page().encode())
 
 
+@by_name
 def audit(
     methods: str | Sequence[str] | None = None,
     *,
@@ -108,13 +112,14 @@ def audit(
     claim of the whole table is refuted; it is shared out evenly among the findings. A claim
     that is not refuted is not proven: a finding says how much of it was reached.
     """
+    _check_kinds(epsilon, delta, quick, mistake, ground, progress)
     asked = tuple(_targets(methods, epsilon, delta, unit, calibration))
+    chosen = _named(attacks)
     # A device's game takes the place of the transcript where nobody is trusted.
     measured = int(not {"device", "transcript"}.isdisjoint(attacks))
     measured += int("published" in attacks)
     each = mistake / max(measured * len(asked), 1)
     place = ground or invented_ground(quick)
-    chosen = _named(attacks)
     findings: list[AttackFinding] = []
     for done, target in enumerate(asked):
         if progress is not None:
@@ -124,8 +129,43 @@ def audit(
     return Audit(tuple(findings), mistake, quick, command)
 
 
+def _check_kinds(
+    epsilon: object,
+    delta: object,
+    quick: object,
+    mistake: object,
+    ground: object,
+    progress: object,
+) -> None:
+    """Refuse what no audit could be made with."""
+    if not 0 < number("epsilon", epsilon) < inf:
+        raise SettingError(
+            f"epsilon is {epsilon}; it must be a positive, finite number",
+            remedy="give the epsilon that is claimed, such as 1",
+        )
+    if not 0 <= number("delta", delta) < 1:
+        raise SettingError(
+            f"delta is {delta}; it must be at least 0 and below 1",
+            remedy="1e-6 is a common choice",
+        )
+    if not 0 < number("mistake", mistake) <= MOST_MISTAKE:
+        raise SettingError(
+            f"mistake is {mistake}: it must be above 0 and at most {MOST_MISTAKE}",
+            remedy="give the chance that a true claim is refuted, such as 0.05",
+        )
+    flag("quick", quick)
+    function("progress", progress)
+    if ground is not None and not isinstance(ground, Ground):
+        raise SettingError(
+            f"ground is a {type(ground).__name__} and no ground of an audit",
+            remedy="leave it out: invented people are attacked",
+        )
+
+
 def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
     """The attacks of these names."""
+    if isinstance(attacks, str) or not isinstance(attacks, Iterable):
+        attacks = (str(attacks),)
     unknown = sorted(set(attacks) - {*ATTACKS, CALENDAR})
     if unknown or not attacks:
         raise SettingError(

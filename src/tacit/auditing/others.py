@@ -160,7 +160,10 @@ def _table(path: str | Path, needed: tuple[str, ...]) -> pl.DataFrame:
 
     place = Path(path)
     if not place.is_file():
-        raise DataError(f"{place} is not a file")
+        raise DataError(
+            f"{place} is not a file",
+            remedy="name it as it is called; docs/audit.md describes the files",
+        )
     read = pl.read_parquet if place.suffix == ".parquet" else pl.read_csv
     table = read(place)
     missing = [name for name in needed if name not in table.columns]

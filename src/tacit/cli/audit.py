@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.audit_asked import ground_of, seen, theirs
+from tacit.cli.audit_asked import check_what, ground_of, seen, theirs
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options
@@ -171,6 +171,7 @@ def audit(
     for path in out:
         may_write(str(path), overwrite)
     asked["command"] = _command()
+    _check_one(gauntlet, claims, parties, lists is not None)
     if gauntlet or claims:
         from tacit.cli.audit_tables import show_claims, show_gauntlet
 
@@ -192,6 +193,15 @@ def audit(
         sys.exit(1)
 
 
+def _check_one(*kinds: bool) -> None:
+    """Refuse two audits in one."""
+    if sum(kinds) > 1:
+        raise SettingError(
+            "--gauntlet, --claims, --parties and --lists are audits of their own",
+            remedy="give one of them",
+        )
+
+
 def _table(
     shown: Callable[..., bool],
     what: str | None,
@@ -209,6 +219,12 @@ def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
     """Methods of Tacit, or of packages beside it, or the method of a model."""
     from tacit.auditing.audit import audit as run
 
+    check_what(what)
+    if (what is None) != everything:
+        raise SettingError(
+            "an audit needs a METHOD or --all, one of the two",
+            remedy="for example: tacit audit bias --quick",
+        )
     ground, model = ground_of(what, asked)
     named = asked.pop("attacks")
     if named:
@@ -220,11 +236,6 @@ def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
         claim = promise.epsilon or promise.claimed_epsilon
         asked["epsilon"] = claim or asked["epsilon"]
         asked["delta"] = promise.delta or asked["delta"]
-    if (what is None) != everything:
-        raise SettingError(
-            "an audit needs a METHOD or --all, one of the two",
-            remedy="for example: tacit audit bias --quick",
-        )
     with progress("audit") as bar:
         return run(what, progress=bar, ground=ground, **asked)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,30 @@ def seen(asked: dict[str, Any]) -> Audit:
         for finding in findings
     )
     return Audit(made, asked["mistake"], asked["quick"], asked["command"])
+
+
+def check_what(what: str | None) -> None:
+    """Refuse at once what is neither a method nor a model's folder."""
+    from tacit.methods import find
+
+    if what is None or Path(what).is_dir():
+        return
+    if Path(what).is_file():
+        raise SettingError(
+            f"{what} is a file, neither a method nor the folder of a model",
+            remedy="name a method, such as bias, or a model; your own people: --ratings FILE",
+        )
+    try:
+        find(what)
+    except SettingError as error:
+        beside = [each.parent.name for each in Path().glob("*/model.json")]
+        meant = get_close_matches(what, beside, n=1)
+        if not meant:
+            raise
+        raise SettingError(
+            error.message,
+            remedy=f"did you mean the model {meant[0]}? {error.remedy}",
+        ) from None
 
 
 def ground_of(

@@ -109,9 +109,7 @@ def choose(
 
     refuse_moot()
     overwrite = options.pop("overwrite")
-    for place, name in ((report, "--report"), (plot, "--plot")):
-        if place is not None and place != "-":
-            may_write(place, overwrite, name)
+    _check_places(report, plot, overwrite)
     found = answer(options)
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure
@@ -127,6 +125,21 @@ def choose(
         print_json(found.facts() | {"note": _note(options)})
         return
     _print(found, _note(options), in_letters=plot == "-")
+
+
+def _check_places(
+    report: str | None, plot: str | None, overwrite: bool
+) -> None:
+    """Refuse, before anything is computed, what could not be written."""
+    from tacit.evaluation.report.files import check_picture
+    from tacit.evaluation.result import writable
+
+    writable(report, ".html")
+    if plot is not None and plot != "-":
+        check_picture(plot)
+    for place, name in ((report, "--report"), (plot, "--plot")):
+        if place is not None and place != "-":
+            may_write(place, overwrite, name)
 
 
 def _note(options: dict[str, Any]) -> str:

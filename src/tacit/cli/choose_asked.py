@@ -79,11 +79,11 @@ def _items(
             "how many items there are is not known",
             remedy="give --items a file or a count",
         )
-    if told.isdigit():
-        return int(told)
-    from tacit.data.reading.items import read_items
+    from tacit.cli.plan import counted_or_read
 
-    return read_items(told)
+    found = counted_or_read(told, options["columns"])
+    assert found is not None
+    return found
 
 
 def _looked_at(

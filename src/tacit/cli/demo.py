@@ -199,7 +199,7 @@ def _show(model: Model, who: DemoPerson, lines: list[Recommendation]) -> None:
             place,
             line.title,
             ", ".join(genres(model, line.item)),
-            stars(line.rating, line.error),
+            stars(line.rating or 0.0, line.error or 0.0),
             reason(line),
         ]
         for place, line in enumerate(lines, 1)

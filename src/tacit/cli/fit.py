@@ -165,9 +165,11 @@ def fit(
                 "fit is still in it"
             )
     if order.budgets is not None:
-        tell_found(order.budgets, data)
+        tell_found(order.budgets, data, budgets or "")
     from tacit.cli.show import print_json, progress
 
+    if data.schema.positive is not None:
+        _tell_likes(method, data.schema, options)
     if items is None:
         note(
             "without --items the set of item ids comes from the file and is assumed public"
@@ -193,6 +195,19 @@ def fit(
             "the whole promise"
         )
         say("\n".join([*brief(promise), written]))
+
+
+def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:
+    """What likes are to a method, and to a scale."""
+    from tacit.data.schema import LIKES
+    from tacit.fitting.likes import of_high_ratings
+
+    if schema.source != LIKES:
+        told = of_high_ratings(method, schema)
+        if told:
+            note(told)
+    elif options["scale"]:
+        note("--scale says nothing of a table without ratings")
 
 
 def build_method(options: dict[str, Any], **more: Any) -> Any:

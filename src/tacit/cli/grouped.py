@@ -7,6 +7,7 @@ same options in every command that has them.
 from __future__ import annotations
 
 import re
+from math import isinf, isnan
 
 import click
 
@@ -79,8 +80,30 @@ def heading(param: click.Option, few: bool) -> tuple[str, int]:
     return OWN, 0
 
 
+def refuse_nothing(ctx: click.Context, param: click.Parameter) -> None:
+    """Refuse a value that says nothing: an empty text, or a number that is none."""
+    value = ctx.params.get(param.name or "")
+    given = value if isinstance(value, tuple) else (value,)
+    if "" in given:
+        raise click.BadParameter("is empty", ctx=ctx, param=param)
+    for each in given:
+        if isinstance(each, float) and isnan(each):
+            raise click.BadParameter("nan is no number", ctx=ctx, param=param)
+        if isinstance(each, float) and isinf(each) and param.name != "epsilon":
+            raise click.BadParameter("inf is no number", ctx=ctx, param=param)
+
+
 class Command(click.Command):
-    """A command whose options stand under headings."""
+    """A command whose options stand under headings, and none of which is empty."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The options; an empty one is a shell's variable that was not set."""
+        rest = super().parse_args(ctx, args)
+        for param in self.params:
+            source = ctx.get_parameter_source(param.name or "")
+            if source is click.core.ParameterSource.COMMANDLINE:
+                refuse_nothing(ctx, param)
+        return rest
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -6,6 +6,11 @@ from typing import Any
 
 import click
 
+from tacit.cli.documents import (
+    check_document,
+    document_options,
+    write_document,
+)
 from tacit.cli.grouped import GroupedCommands
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options
@@ -24,23 +29,37 @@ def ledger() -> None:
 
 
 @ledger.command()
+@document_options
 @ledger_options
 @json_option
 @click.pass_context
 def show(
-    context: click.Context, population: str, ledger: str | None, as_json: bool
+    context: click.Context,
+    population: str,
+    ledger: str | None,
+    out: str | None,
+    overwrite: bool,
+    as_json: bool,
 ) -> None:
     """List the fits of every population, or of the one that --population names, and what
-    they cost together."""
-    from tacit.cli.ledger_show import facts, show_population, warn_unknown
+    they cost together; or write them as a document to forward."""
+    from tacit.cli.ledger_show import facts, show_population
     from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
+    from tacit.ledger.book.every import books_at
 
+    check_document(out, overwrite, as_json)
     named = _named(context, population) is not None
+    if out is not None or ledger is not None or named:
+        books = books_at(ledger, _named(context, population))
+    if out is not None:
+        from tacit.cli.ledger_document import book_document
+
+        write_document(book_document(books), out)
+        say(f"the book was written to {out}")
+        return
     book = open_book(ledger, population)
     known = book.populations()
-    if named:
-        warn_unknown(book)
     if as_json:
         print_json({**facts(book), "populations": known})
         return

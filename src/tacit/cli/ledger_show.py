@@ -26,15 +26,15 @@ COLUMNS = (
 )
 
 
-def warn_unknown(book: Book) -> None:
-    """Say so if the ledger has other populations and not this one: a name may be mistyped."""
-    known = book.populations()
-    if not known or book.population in known:
-        return
-    from tacit.ledger.book.every import meant
-
-    mean = meant(book.population, known)
-    note(f"this ledger has no population {book.population!r}; {mean}")
+HEADS = (
+    "unit",
+    "fits",
+    "epsilon spent",
+    "at delta",
+    "cap",
+    "left",
+    "unbounded",
+)
 
 
 def warn_new(book: Book) -> None:
@@ -64,17 +64,29 @@ def facts(book: Book) -> dict[str, Any]:
 def show_population(book: Book) -> None:
     """The fits of a population and what they cost together."""
     from tacit.cli.show import table
-    from tacit.ledger.account.rounded import down
 
     entries, spent = book.entries(), book.spent()
     if not entries:
         say(f"the book of {book.population!r} is empty")
         return
-    table(COLUMNS, list(_rows(entries)), title=f"population {book.population}")
+    table(
+        COLUMNS,
+        list(entry_rows(entries)),
+        title=f"population {book.population}",
+    )
     if any(entry.kind == "commit" for entry in entries):
         say("(numbers that are not listed record the model that came of a fit)")
     say()
-    rows = [
+    rows = spent_rows(spent.units)
+    if rows:
+        table(HEADS, rows)
+
+
+def spent_rows(units: Iterable[UnitSpent]) -> list[tuple[object, ...]]:
+    """What each unit has cost, under the columns of `HEADS`."""
+    from tacit.ledger.account.rounded import down
+
+    return [
         (
             each.unit,
             each.entries,
@@ -84,23 +96,12 @@ def show_population(book: Book) -> None:
             None if each.left is None else down(each.left),
             each.unbounded,
         )
-        for each in spent.units
+        for each in units
         if each.entries or each.cap is not None
     ]
-    heads = (
-        "unit",
-        "fits",
-        "epsilon spent",
-        "at delta",
-        "cap",
-        "left",
-        "unbounded",
-    )
-    if rows:
-        table(heads, rows)
 
 
-def _rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
+def entry_rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
     """One row a reservation, with what came of it; one for each cap and each note on
     people. The total is that of the row's unit, at the delta of its cap."""
     from tacit.ledger.book.receipts import SHOWN_DELTA

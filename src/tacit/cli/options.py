@@ -117,6 +117,12 @@ shape_options: Callable[[F], F] = several(
         metavar="FILE|COUNT",
         help="The public catalogue, or how many items there are.",
     ),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Which column of --items is item, title or tags; as `fit` has it.",
+    ),
     positive_option,
     click.option(
         "--scale",
@@ -334,6 +340,7 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
         for rival in seen.columns[1:]:
             note(rival)
     counts = list(seen.messages)
+    what = "rating" if schema.positive is None else "like"
     if _spans_little(ratings):
         counts.append(
             f"all ratings lie within half of the scale from {schema.low:g} to "
@@ -341,11 +348,11 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
         )
     if seen.duplicates:
         counts.append(
-            f"merged {counted(seen.duplicates, 'duplicate rating')} (--duplicates {duplicates})"
+            f"merged {counted(seen.duplicates, f'duplicate {what}')} (--duplicates {duplicates})"
         )
     if seen.dropped_items:
         counts.append(
-            f"dropped {counted(seen.dropped_items, 'rating')} of items outside the catalogue"
+            f"dropped {counted(seen.dropped_items, what)} of items outside the catalogue"
         )
     for count in counts:
         note(f"{count}; for the owner only")

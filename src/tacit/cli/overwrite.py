@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -15,13 +16,24 @@ def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
 
     from tacit.errors import StorageError
 
+    target = Path(place)
     try:
-        if overwrite or not Path(place).exists():
-            return
-    except OSError:  # a file on the way: the writing says what is wrong
+        folder = target.parent.is_dir()
+        there = target.exists()
+        if target.is_dir():
+            raise StorageError(
+                f"{place} is a folder", remedy=f"name a file for {option}"
+            )
+    except OSError:  # a file on the way
+        folder = there = False
+    if not folder:
+        raise StorageError(
+            f"there is no folder {target.parent}",
+            remedy=f"make it, or choose another {option}",
+        )
+    if overwrite or not there:
         return
-    asked = sys.stdin.isatty() and sys.stderr.isatty()
-    if asked and click.confirm(
+    if somebody_is_there() and click.confirm(
         f"{one_line(place)} exists: replace it?", err=True
     ):
         return
@@ -31,6 +43,12 @@ def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
     )
 
 
+def somebody_is_there() -> bool:
+    """Whether there is a terminal to ask at; a job without one has no standard input."""
+    streams: tuple[Any, ...] = (sys.stdin, sys.stderr)
+    return all(each is not None and each.isatty() for each in streams)
+
+
 def asked_to_replace(model: str) -> bool:
     """Whether somebody at the terminal lets a model be replaced; False where nobody is
     there."""
@@ -38,7 +56,7 @@ def asked_to_replace(model: str) -> bool:
 
     if not (Path(model) / "model.json").is_file():
         return False
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not somebody_is_there():
         return False
     return click.confirm(
         f"{one_line(model)} holds a model: replace it?", err=True

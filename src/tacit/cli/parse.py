@@ -34,6 +34,10 @@ def parse_settings(
                 f"{option} {pair} is not NAME=VALUE",
                 remedy="for example: --set even=30",
             )
+        if name.strip() in found:
+            raise SettingError(
+                f"{option} says {name.strip()} twice", remedy="say it once"
+            )
         try:
             found[name.strip()] = json.loads(value)
         except json.JSONDecodeError:

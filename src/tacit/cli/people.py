@@ -91,6 +91,22 @@ def refuse_forgotten(
         )
 
 
+def tell_spelling(missing: Collection[str], data: Ratings, path: str) -> None:
+    """Warn of an id that the table writes as another text for the same number: somebody asked,
+    and is passed over.
+
+    It is no error: whether a model appears would tell that somebody is in the table.
+    """
+    from tacit.data.ids import other_spelling
+
+    found = other_spelling(missing, set(data.users))
+    if found is not None:
+        note(
+            f"{path} writes an id as {found[0]!r} that the table writes as {found[1]!r}, and is "
+            f"PASSED OVER there: write ids as the table has them{OWNER}"
+        )
+
+
 def leave_out(
     data: Ratings | SparkRatings,
     gone: Collection[str],
@@ -116,8 +132,9 @@ def leave_out(
             )
         note(f"{len(gone):,} people are named who are left out")
         return data.without(gone)
-    left, found = data.without(gone)
     missing = sorted(set(map(clean, gone)).difference(data.users))
+    tell_spelling(missing, data, path)
+    left, found = data.without(gone)
     if not found:
         _nobody_found(len(gone), path)
     elif not len(left):
@@ -163,13 +180,16 @@ def _nobody_found(names: int, path: str) -> None:
         )
 
 
-def tell_found(budgets: Budgets, data: Ratings | SparkRatings) -> None:
+def tell_found(
+    budgets: Budgets, data: Ratings | SparkRatings, path: str
+) -> None:
     """How many of those who asked for less are in the table: an id that is spelt otherwise asks
     for nobody. The owner's to know."""
     from tacit.data.ratings import Ratings
 
     if not isinstance(data, Ratings):  # refused on a cluster
         return
+    tell_spelling(set(budgets.asked) - set(data.users), data, path)
     found = len(set(budgets.asked) & set(data.users))
     note(
         f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "

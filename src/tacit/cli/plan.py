@@ -106,6 +106,9 @@ def plan(
     if options.pop("public") is not None:
         _refuse_public()
     if plot is not None and plot != "-":
+        from tacit.evaluation.report.files import check_picture
+
+        check_picture(plot)
         may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
     from tacit.evaluation.forecast import ROW
@@ -170,9 +173,10 @@ def parse_row(text: str) -> tuple[float, ...]:
 def _public(order: Order, asked: dict[str, Any]) -> Facts:
     """What a fit with these options would know before it draws, as a fit finds it."""
     from tacit.cli.parse import parse_scale
-    from tacit.data.schema import Schema
     from tacit.errors import SettingError
+    from tacit.evaluation.planning import schema_of
     from tacit.fitting.check import check_values
+    from tacit.fitting.likes import check_likes
     from tacit.fitting.start import both_catalogues
 
     least = asked["positive"]
@@ -183,20 +187,12 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
     check_values(order, positive=by_value)
     if asked["ratings"] is not None:
         return _shown(order, asked)
-    low, high = parse_scale(asked["scale"]) or (1.0, 5.0)
-    if least is True:  # a table without ratings
-        low, high = 0.0, 1.0
-        least = high
-    schema = Schema(
-        low,
-        high,
-        users=asked["users"],
-        max_ratings=asked["max_ratings"],
-        positive=least,
+    scale = parse_scale(asked["scale"]) or (1.0, 5.0)
+    schema = schema_of(scale, asked["users"], least).declare(
+        max_ratings=asked["max_ratings"]
     )
-    catalogue = None
-    if asked["items"] is not None:
-        catalogue = _catalogue(asked["items"])
+    check_likes(order, schema)
+    catalogue = counted_or_read(asked["items"], asked["columns"])
     if order.start is not None:
         start = order.start.shared
         catalogue = both_catalogues(
@@ -236,17 +232,22 @@ def _shown(order: Order, asked: dict[str, Any]) -> Facts:
     return data.schema, catalogue, seen_pattern(order, data.schema, engine)
 
 
-def _catalogue(items: str) -> Any:
-    from tacit.data.catalogue import Catalogue
+def counted_or_read(
+    items: str | None, columns: tuple[str, ...]
+) -> Catalogue | None:
+    """How many items there are, or the catalogue in a file; None without either."""
+    from tacit.cli.parse import parse_columns
+    from tacit.data.given import as_catalogue
+    from tacit.data.reading.columns import of_ratings
     from tacit.errors import SettingError
+    from tacit.evaluation.planning import catalogue_of
 
-    if items.isdigit():
-        if not 1 <= int(items) <= 10_000_000:
-            raise SettingError(
-                f"--items {items} is out of range",
-                remedy="give a file, or a count up to ten million",
-            )
-        return Catalogue([str(i) for i in range(int(items))])
-    from tacit.data.reading.items import read_items
-
-    return read_items(items)
+    named = parse_columns(columns)
+    if named and (items is None or items.isdigit() or of_ratings(named)):
+        raise SettingError(
+            "--columns names columns of a catalogue here: item, title or tags",
+            remedy="give --items FILE with it; a plan reads no ratings",
+        )
+    if items is None or not items.isdigit():
+        return as_catalogue(items, named)
+    return catalogue_of(int(items))

@@ -12,26 +12,41 @@ if TYPE_CHECKING:
 
 LABEL = 22
 """Letters before what a line says."""
+NAMES = {
+    "people/level": "how high people rate on the whole",
+    "weights/weights": "how often each item is rated",
+    "effects": "how much each item is liked",
+    "covariance": "which items are liked together",
+    "sweep": "how items answer to tastes, better with each",
+    "tastes": "how much tastes for tags and years differ",
+    "choice": "how widely people differ",
+    "popularity": "how often each item is rated or liked",
+    "gram": "which items are liked together (a Gram matrix)",
+    "along": "how much of it is popularity alone",
+}
+"""What a release is about, by how its name begins."""
+RMSE = (
+    "RMSE is how far a predicted rating usually is off, in points of the scale; lost is how "
+    "much of it privacy adds. Less is better."
+)
+RECALL = (
+    "Recall@20 is the share of what a person likes, and the model was not told, that is among "
+    "its twenty suggestions; kept is how much of it privacy leaves. More is better."
+)
 
 
 def print_plan(
     outlook: Outlook, users: int | None, *, in_letters: bool = False
 ) -> None:
-    """The plan, the forecast, and what an attacker gains."""
+    """What an attacker gains and what accuracy is lost, and then how the budget is spent."""
     found = outlook.facts
     people = "people" if users is None else f"{users:,} people"
     say(
         f"{found['method']} for {people} and {found['items']:,} items, unit "
         f"{found['unit']}\n"
     )
-    for sentence in found["story"]:
-        say(f"- {sentence}")
-    for sentence in found["unknown"]:
-        say(f"- NOT KNOWN HERE: {sentence}")
-    say()
-    _releases(found["releases"])
-    _outlay(found["outlay"])
-    _attacker(found["attacker"])
+    likes = outlook.forecast is not None and outlook.forecast.metric != "rmse"
+    _attacker(found["attacker"], likes=likes)
     if outlook.forecast is not None:
         _forecast(outlook.forecast, in_letters=in_letters)
     elif found["expected"] is not None:
@@ -41,6 +56,15 @@ def print_plan(
             f"{e['private']:.3f} on one invented population of this shape; "
             f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone",
         )
+        say(RMSE)
+    say("\nHow the budget is spent, for specialists:")
+    for sentence in found["story"]:
+        say(f"- {sentence}")
+    for sentence in found["unknown"]:
+        say(f"- NOT KNOWN HERE: {sentence}")
+    say()
+    _releases(found["releases"])
+    _outlay(found["outlay"])
     say("nothing was spent")
 
 
@@ -48,10 +72,19 @@ def _line(label: str, words: str) -> None:
     say(f"{label:{LABEL}}{words}")
 
 
+def _about(release: str) -> str | None:
+    """What a release is about, in plain words; None where nobody said."""
+    for begins, words in NAMES.items():
+        if release.startswith(begins):
+            return words
+    return None
+
+
 def _releases(releases: list[dict[str, Any]]) -> None:
     rows = [
         (
             e["release"],
+            _about(e["release"]),
             f"as {e['instead']}"
             if e["instead"]
             else f"{100 * e['share']:.1f} %",
@@ -60,20 +93,33 @@ def _releases(releases: list[dict[str, Any]]) -> None:
         )
         for e in releases
     ]
-    table(("release", "of the budget", "noise sd", "items above it"), rows)
+    table(
+        ("release", "about", "of the budget", "noise sd", "items above it"),
+        rows,
+    )
+    say(
+        "Noise sd is how far noise usually moves a released number; items above it are those "
+        "whose number is likely larger, so that something is learned of them."
+    )
     say()
     bounds = dict[str, list[str]]()
     for each in releases:
         bounds.setdefault(each["bound"], []).append(each["release"])
     for bound, names in bounds.items():
         _line("one unit may add", f"{bound} ({', '.join(names)})")
+    if any("L2 norm" in bound for bound in bounds):
+        _line(
+            "",
+            "an L2 norm is the length of a list of numbers: the root of the sum of their squares",
+        )
 
 
 def _outlay(found: dict[str, Any]) -> None:
-    rank = f"rank {found['rank']}" if found["rank"] else "no tastes"
+    rank = found["rank"]
+    tastes = f"{rank} directions of taste (rank)" if rank else "no tastes"
     _line(
         "takes",
-        f"{found['rounds']} rounds, {rank}, {size(found['released_bytes'])} released"
+        f"{found['rounds']} rounds, {tastes}, {size(found['released_bytes'])} released"
         + (
             ""
             if found["seconds"] is None
@@ -87,7 +133,7 @@ def _outlay(found: dict[str, Any]) -> None:
     )
 
 
-def _attacker(gain: dict[str, Any] | None) -> None:
+def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
     if gain is None:
         say(
             "NOT PRIVATE: with --calibration none nothing is noised, and an attacker may "
@@ -100,17 +146,13 @@ def _attacker(gain: dict[str, Any] | None) -> None:
             "here backs",
         )
     else:
-        from tacit.ledger.account.rounded import percent, up
+        from tacit.ledger.account.odds import in_chances
+        from tacit.ledger.account.rounded import up
+        from tacit.ledger.statement.words import as_likes
 
-        _line(
-            "attacker",
-            f"told apart with chance at most {percent(gain['best_guess'])} % "
-            f"(a coin gives 50 %), advantage {gain['advantage']:.3f}",
-        )
-        _line("in words", gain["words"])
+        words = gain["words"]
+        _line("attacker", as_likes(words) if likes else words)
         if gain["odds_times"] is not None:
-            from tacit.ledger.account.odds import in_chances
-
             _line(
                 "in odds",
                 f"whatever odds he gave it before, they grow at most {up(gain['odds_times'], 3)} "
@@ -122,19 +164,25 @@ def _forecast(told: Forecast, *, in_letters: bool) -> None:
     from tacit.evaluation.cost import NAME
     from tacit.evaluation.report import curve
 
+    rated = told.metric == "rmse"
+    what = "ratings" if rated else "likes"
     say()
-    say(f"Forecast by the model {NAME!r}: nine data sets in ten of this shape")
+    say(
+        "Forecast: nine data sets in ten of this shape should lie from the one to the other "
+        f"(by the model {NAME!r})"
+    )
     table(
         ("epsilon", *curve.headings(told)),
         [curve.cells(line) for line in told.lines],
     )
+    say(RMSE if rated else RECALL)
     if told.each is None:
-        say("- surer with --each, the number of ratings a person")
-    if told.spread is None and told.metric == "rmse":
+        say(f"- surer with --each, the number of {what} a person")
+    if told.spread is None and rated:
         say(
             "- RMSE itself is surer with --spread, the RMSE of a person's own mean"
         )
-    if told.popular_share is None and told.metric != "rmse":
+    if told.popular_share is None and not rated:
         say(
             "- surer with --popular-share, recall of the most liked items beside recall without "
             "privacy"

@@ -122,7 +122,7 @@ def recommend(
         return
     _tell_unknown(fitted, unknown)
     _tell_tastes(fitted, own)
-    rated = fitted.personal.ranks_by != "score"
+    rated = fitted.rates
     low = own.items[own.values < 0].tolist() if rated else []
     print_lines(lines, rated=rated, low={fitted.label(row) for row in low})
     if rated and options["by"] is None:
@@ -131,7 +131,7 @@ def recommend(
 
 def _tell_order(lines: list[Recommendation]) -> None:
     """Why a line may stand above one that is expected to be better, and what follows the ±."""
-    expected = [line.rating for line in lines]
+    expected = [line.rating for line in lines if line.rating is not None]
     if expected == sorted(expected, reverse=True):
         return
     note(
@@ -302,7 +302,7 @@ def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
         }
         print_json(told.__dict__ | shares)
         return
-    rated = fitted.personal.ranks_by == "rating"
+    rated = fitted.rates
     start = "what everybody would be told"
     rows: list[list[object]] = (
         [[start, f"{told.baseline:.2f}"]] if rated else []

@@ -124,6 +124,7 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             "TLS needs both --tls-cert and --tls-key",
             remedy="give the other one too",
         )
+    _check_root(o["root"])
     _check_tls(o["tls_cert"], o["tls_key"])
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         folders = [Path(model) for model in models]
@@ -133,6 +134,16 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             folders.append(_demo(Path(folder) / "demo", book, o["epsilon"]))
             ledger = ledger or str(book)
         _run(folders, ledger, o)
+
+
+def _check_root(root: str) -> None:
+    """Refuse a prefix that no path begins with."""
+    from tacit.errors import SettingError
+
+    if root and not root.startswith("/"):
+        raise SettingError(
+            f"--root {root} is no path", remedy=f"write --root /{root}"
+        )
 
 
 def _check_tls(cert: str | None, key: str | None) -> None:

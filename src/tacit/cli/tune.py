@@ -126,7 +126,7 @@ def _private(
     as_json: bool,
 ) -> None:
     from tacit.data.apart import parse_apart
-    from tacit.evaluation.tune import FLATTERED, prepared
+    from tacit.evaluation.tune import FLATTERED, prepared, several
     from tacit.fitting.check import check
     from tacit.model.shared import check_target
 
@@ -144,12 +144,7 @@ def _private(
         apart=None if apart is None else parse_apart(apart),
         **method_options(options),
     )
-    if len(grid) < 2:
-        raise SettingError(
-            "there is one candidate, so there is nothing to choose",
-            remedy="give several, as --method A,B or --sweep NAME=A,B; `tacit fit` fits one "
-            "with the whole budget",
-        )
+    several(grid)
     for candidate in grid:
         one = check(tuning.method_of(candidate), people=options["users"])
         check_data(one, ratings, options)

@@ -6,24 +6,42 @@ from pathlib import Path
 
 import click
 
+from tacit.cli.documents import (
+    check_document,
+    document_options,
+    write_document,
+)
 from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 from tacit.cli.promise import check_options
 from tacit.cli.release import verify_figures
 from tacit.cli.show import say
+from tacit.errors import SettingError
 
 
 @click.command(cls=Command)
 @click.argument("model")
 @check_options
+@document_options
 @json_option
 def verify(
-    model: str, key: str | None, ledger: str | None, as_json: bool
+    model: str,
+    key: str | None,
+    ledger: str | None,
+    out: str | None,
+    overwrite: bool,
+    as_json: bool,
 ) -> None:
     """Check MODEL: whole, unchanged, signed, paid for, and the book not older than the
     model's statement. With --key no book is needed. A file of released figures is checked
     against the book too."""
+    check_document(out, overwrite, as_json)
     if Path(model).is_file():
+        if out is not None:
+            raise SettingError(
+                "--out writes the verdict on a model, and this is a file",
+                remedy="leave --out out: the verdict is printed",
+            )
         verify_figures(model, key, ledger, as_json=as_json)
         return
     from tacit.cli.promise import ask
@@ -44,5 +62,13 @@ def verify(
     else:
         stands = "verified" if verdict.holds else "NOT VERIFIED"
         say(f"{stands}: {verdict.words}")
+    if out is not None:
+        from tacit.ledger.statement.verdict import verdict_document
+
+        found = verdict_document(
+            verdict.statement, verdict.holds, verdict.words
+        )
+        write_document(found, out)
+        say(f"the verdict was written to {out}")
     if not verdict.holds:
         raise SystemExit(1)

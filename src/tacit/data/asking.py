@@ -72,6 +72,11 @@ class Asked:
                 f"positive is {least:g}, above the scale",
                 remedy=f"choose at most {high:g}",
             )
+        if least is not None and least < low:
+            raise SettingError(
+                f"positive is {least:g}, below the scale",
+                remedy=f"--positive {low:g} takes every rating as a like",
+            )
         return Schema(
             low,
             high,
@@ -118,7 +123,7 @@ def _pair(scale: Sequence[float] | str) -> tuple[float, float]:
         if isinstance(scale, str):  # "15" would pass for (1, 5)
             raise TypeError
         low, high = (float(each) for each in scale)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SettingError(
             "the scale is not two numbers",
             remedy="give the lowest and the highest possible rating, such as --scale 1,5",

@@ -45,6 +45,20 @@ class Catalogue:
     """Columns of the file that are neither; not kept with a model."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.ids, str) or not hasattr(self.ids, "__len__"):
+            raise DataError(
+                f"the ids of a catalogue are a {type(self.ids).__name__} and not a list",
+                remedy='give a list, such as Catalogue(["a", "b"])',
+            )
+        for name in ("titles", "years"):
+            column = getattr(self, name)
+            if column is not None and (
+                isinstance(column, str) or len(column) != len(self.ids)
+            ):
+                raise DataError(
+                    f"the {name} of a catalogue are not one for each id",
+                    remedy=f"give as many {name} as ids, in their order",
+                )
         if len(self.index) != len(self.ids):
             raise DataError(
                 "the catalogue lists an id twice",

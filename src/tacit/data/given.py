@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tacit.asked import behind
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.data.reading.columns import OF_ITEMS
 from tacit.errors import SettingError
 from tacit.spoken import notice
+
+_read = behind(read)
 
 
 def as_ratings(
@@ -19,7 +22,7 @@ def as_ratings(
     """Ratings as they are, or read from what `read` takes. What is said about the reading of
     ratings that were read already is refused."""
     if not isinstance(source, Ratings):
-        found = read(source, items=items, **said)
+        found = _read(source, items=items, **said)
         tell_reading(found)
         return found
     late = [name for name, value in said.items() if value is not None]

@@ -74,6 +74,25 @@ def two_ways(ids: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
+def other_spelling(
+    missing: Iterable[str], ids: Collection[str]
+) -> tuple[str, str] | None:
+    """An id that is missing and the one among `ids` that denotes the same number: `7.0` and
+    `7`; None if there are none."""
+    asked = {
+        key: text for text in missing if (key := number_key(text)) is not None
+    }
+    for key, text in asked.items():
+        shortest = _shortest(key)
+        if shortest is not None and shortest in ids:
+            return text, shortest
+    for text in odd_numbers(ids) if asked else ():
+        found = number_key(text)
+        if found in asked:
+            return asked[found], text
+    return None
+
+
 def odd_numbers(ids: Iterable[str]) -> list[str]:
     """The few that are numbers, and not in their shortest form."""
     import polars as pl

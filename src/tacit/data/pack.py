@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tacit.asked import by_name, flag
 from tacit.asked import path as asked_path
 from tacit.data.catalogue import Catalogue
 from tacit.data.memory import memory_size
@@ -23,6 +24,7 @@ from tacit.data.reading.spooled import Told
 from tacit.errors import SettingError, StorageError
 
 
+@by_name
 def pack(
     source: Any,
     out: str | Path,
@@ -44,6 +46,7 @@ def pack(
     appears whole or not at all.
     """
     target = asked_path("out", out).expanduser()
+    flag("overwrite", overwrite)
     check_target(target, overwrite=overwrite)
     ask = PackAsked(
         scale,

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.asked import number, text
+from tacit.asked import by_name, number, text
+from tacit.asked import path as asked_path
 from tacit.data.asking import Asked
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
@@ -34,6 +35,7 @@ from tacit.errors import DataError, SettingError
 HEAD = 1 << 16
 
 
+@by_name
 def read(
     source: Any,
     scale: tuple[float, float] | None = None,
@@ -72,7 +74,7 @@ def read(
         columns,
     )
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
-    if path is not None and path.is_file():
+    if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
         from tacit.data.packing import beyond
         from tacit.data.unpacked import read_packed
@@ -83,6 +85,15 @@ def read(
         if memory is not None and beyond(path, memory):
             return _streamed(path, ask, layout, memory)
     return answer(source, layout, ask)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is there; a name that no file can have is refused."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        asked_path("the ratings' path", path)
+        raise
 
 
 def _streamed(
@@ -146,6 +157,11 @@ def _check_kinds(ask: Asked, layout: object) -> None:
     if columns is not None and not isinstance(columns, Mapping):
         raise SettingError(
             f"columns is a {type(columns).__name__} and not a mapping",
+            remedy='for example columns={"user": "customer", "rating": 4}',
+        )
+    if any(isinstance(each, bool) for each in (columns or {}).values()):
+        raise SettingError(
+            "columns names a truth value",
             remedy='for example columns={"user": "customer", "rating": 4}',
         )
     if layout is not None:
@@ -344,6 +360,11 @@ def _read_sparse(matrix: Any, ask: Asked) -> Ratings:
     public."""
     from tacit.data.reading.frames import MATRIX, read_sparse
 
+    if len(matrix.shape) != 2:
+        raise DataError(
+            f"{MATRIX} has {len(matrix.shape)} dimension and not two",
+            remedy="give people as rows and items as columns",
+        )
     _refuse_columns(ask, MATRIX)
     rated = ask.positive is not True
     schema = ask.schema(None, rated, MATRIX)

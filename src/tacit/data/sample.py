@@ -21,7 +21,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import count
+from tacit.asked import by_name, count
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
@@ -49,6 +49,10 @@ _STYLES = np.array(  # share of people, where their middle lies, how much of the
 )
 
 
+MOST_SAMPLED = 10_000_000
+"""People whom a machine can hold."""
+
+
 @cache
 def sample_catalogue() -> Catalogue:
     """The films: id, title, year and genres, all public facts."""
@@ -68,12 +72,19 @@ def sample_catalogue() -> Catalogue:
     )
 
 
+@by_name
 def sample(
     people: int = 2_000, ratings: int | None = None, seed: int = 0
 ) -> Ratings:
     """`people` invented persons with `ratings` ratings in all, 50 each unless said: 1 to 5
     stars, with times."""
     count("people", people)
+    count("seed", seed, least=0)
+    if people > MOST_SAMPLED:
+        raise SettingError(
+            f"the sample has at most {MOST_SAMPLED:,} people",
+            remedy="ask for fewer",
+        )
     catalogue, world = sample_catalogue(), _world()
     most = int(0.6 * len(catalogue))
     ratings = 50 * people if ratings is None else ratings
@@ -81,10 +92,6 @@ def sample(
         raise SettingError(
             f"the sample cannot have {ratings} ratings by {people} people",
             remedy=f"ask for 1 to {most // 2} ratings a person",
-        )
-    if seed < 0:
-        raise SettingError(
-            f"the seed is {seed}; it must be 0 or more", remedy="give 0"
         )
     rng = np.random.default_rng([_WORLD, seed])
     counts = _counts(rng, people, ratings, most)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
-from tacit.asked import numbers
+from tacit.asked import number, numbers
 from tacit.errors import SettingError
 
+MOST_PEOPLE = 10**10
+"""More than there are."""
 LIKES = "likes"
 """The source of the scale where a table has no ratings: a row is a like."""
 
@@ -35,6 +37,8 @@ class Schema:
     def __post_init__(self) -> None:
         ends = {"low": self.low, "high": self.high}
         numbers(ends, "give the ends of the scale")
+        if self.positive is not None:
+            number("positive", self.positive, "give the least rating")
         for name in ("users", "max_ratings"):
             if getattr(self, name) is not None:
                 _whole(name, getattr(self, name))
@@ -76,4 +80,9 @@ def _whole(name: str, value: object) -> None:
     if int(value) < 1:
         raise SettingError(
             f"{name} is {int(value)}; it must be at least 1", remedy=remedy
+        )
+    if int(value) > MOST_PEOPLE:
+        raise SettingError(
+            f"{name} is above {MOST_PEOPLE:,}, which is more than there are",
+            remedy=remedy,
         )

@@ -39,7 +39,8 @@ class Scenario:
         for name, chance in chances.items():
             if not 0 <= chance <= 1:
                 raise SettingError(
-                    f"the scenario's {name} is {chance:g}; it must be between 0 and 1"
+                    f"the scenario's {name} is {chance:g}; it must be between 0 and 1",
+                    remedy=f"give a chance, such as --devices {name}=.1",
                 )
 
     @staticmethod

@@ -18,7 +18,7 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import Failure, TacitError
+from tacit.errors import Failure, StorageError, TacitError
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -74,8 +74,14 @@ class KeptCells:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise StorageError(
+                f"{folder} is no folder: {fault.strerror}",
+                remedy="choose another --out",
+            ) from None
 
     def find(self, key: Key) -> Answer | None:
         """What was kept of this key. A file that is not whole counts as none."""

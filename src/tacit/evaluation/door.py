@@ -3,7 +3,7 @@ is for the owner of the ratings only."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import cpu_count
@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.asked import by_name, check_named, check_swept, count, number, text
+from tacit.asked import (
+    by_name,
+    check_named,
+    check_swept,
+    count,
+    flag,
+    number,
+    text,
+)
+from tacit.asked import path as asked_path
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
@@ -23,7 +32,9 @@ from tacit.evaluation.result import Evaluation, conclude
 from tacit.evaluation.sweep import SweptCells, run
 from tacit.fitting.known import METHODS as KNOWING
 from tacit.fitting.known import check_public
+from tacit.fitting.likes import check_likes
 from tacit.fitting.publish import book_evaluation
+from tacit.ledger.book.store import check_names
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, names_of
 from tacit.rounds.bar import teller
 
@@ -92,6 +103,9 @@ def evaluate(
     if epsilon is not None:
         epsilons = epsilon
     _check_kinds(split, seeds, hold, listed, settings, sweep)
+    _check_how(folds, fold_in, until, processes, out, population)
+    for name, value in (("twin", twin), ("days", days)):
+        flag(name, value)
     catalogue = as_catalogue(items, columns)
     ratings = as_ratings(
         ratings,
@@ -105,7 +119,11 @@ def evaluate(
         ratings = replace(ratings, schema=ratings.schema.declare(users))
     likes = ratings.schema.positive is not None
     grid = Grid(
-        names_of(methods or (DEFAULT_POSITIVE if likes else DEFAULT)),
+        names_of(
+            (DEFAULT_POSITIVE if likes else DEFAULT)
+            if methods is None
+            else methods
+        ),
         _budgets(epsilons),
         _several(units) if units is not None else (None,),
         _several(calibrations),
@@ -164,11 +182,13 @@ class AskedEvaluation:
         self.arms: list[Arm] = []
         self.references: list[Arm] = []
         self.left_out: list[str] = []
+        self.orders: list[Order] = []
 
     def check(self, people: int | None, *, likes: bool) -> list[Order]:
         """Refuse what cannot be; the orders of all fits."""
         self.how.check()
         self.arms, orders, self.left_out = self.grid.arms(people)
+        self.orders = orders
         if self.public is not None:
             _check_public(orders, self.public)
         best = DEFAULT_POSITIVE if likes else DEFAULT
@@ -202,13 +222,21 @@ class AskedEvaluation:
         """All cells, booked once."""
         if processes < 1:
             raise SettingError(
-                f"processes is {processes}; it must be at least 1"
+                f"processes is {processes}; it must be at least 1",
+                remedy="leave --processes out for one",
             )
         if self.how.days and ratings.time is None:
             raise SettingError(
                 "--days needs times, and these ratings have none",
                 remedy="leave --days out",
             )
+        if out is not None and Path(out).is_file():
+            raise SettingError(
+                f"{out} is a file", remedy="name a folder for --out"
+            )
+        for order in self.orders:
+            if order.budget is not None:
+                check_likes(order, ratings.schema)
         options = self.grid.options
         book = partial(
             book_evaluation,
@@ -299,9 +327,31 @@ def _check_kinds(
     check_swept(sweep)
 
 
+def _check_how(
+    folds: object,
+    fold_in: object,
+    until: object,
+    processes: object,
+    out: object,
+    population: object,
+) -> None:
+    """The same for how it is run."""
+    if folds is not None:
+        count("folds", folds, least=2)
+    number("fold_in", fold_in, "give a share, such as 0.8")
+    if until is not None:
+        text("until", until, "give a day, such as 2001-06-30")
+    count("processes", processes)
+    if out is not None:
+        asked_path("out", out)
+    check_names(None, population)
+
+
 def _budgets(given: Any) -> tuple[float, ...]:
     remedy = "give a number above 0, or a list such as [0.1, 1, 10]"
-    if given is None or isinstance(given, str):
+    if isinstance(given, bool | str | None) or not (
+        isinstance(given, int | float | Iterable)
+    ):
         raise SettingError(f"epsilons is {given!r}, not numbers", remedy=remedy)
     found = tuple(number("epsilons", each, remedy) for each in _several(given))
     if not found:
@@ -314,4 +364,9 @@ def _several(given: Any) -> tuple[Any, ...]:
         return tuple(part.strip() for part in given.split(","))
     if isinstance(given, int | float):
         return (float(given),)
+    if not isinstance(given, Iterable):
+        raise SettingError(
+            f"a {type(given).__name__} names nothing to compare",
+            remedy='give one name or a list, such as ["user", "rating"]',
+        )
     return tuple(given)

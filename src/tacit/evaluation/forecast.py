@@ -56,11 +56,6 @@ class Forecast:
         """What is forecast."""
         return "recall@20" if self.method in model.LISTS else "rmse"
 
-    @property
-    def counted(self) -> str:
-        """What people told, in a word."""
-        return "ratings" if self.metric == "rmse" else "likes"
-
     def at(self, epsilon: float) -> ForecastLine:
         """The same forecast at another epsilon."""
         return _line(self, epsilon)

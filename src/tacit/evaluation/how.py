@@ -42,7 +42,8 @@ class HeldBack:
             splits.parse_date(self.until)
         if not 0 < self.fold_in < 1:
             raise SettingError(
-                f"--fold-in {100 * self.fold_in:g} is not between 0 and 100 per cent"
+                f"--fold-in {100 * self.fold_in:g} is not between 0 and 100 per cent",
+                remedy="80 is a common choice: that much of each person is given",
             )
         if self.seeds < 1:
             raise SettingError(

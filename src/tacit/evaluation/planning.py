@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import by_name, count, number
+from tacit.asked import by_name, count, flag, function, number
 from tacit.data.catalogue import Catalogue
-from tacit.data.given import as_catalogue
+from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
@@ -23,6 +24,7 @@ from tacit.evaluation.overlap import (
 )
 from tacit.evaluation.worth import Outlook, foretold, worth
 from tacit.fitting.check import check
+from tacit.fitting.likes import check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
 
 if TYPE_CHECKING:
@@ -59,13 +61,15 @@ def plan(
     data and spends nothing.
     """
     _check_shape(each, spread)
-    for one in row if isinstance(row, Iterable) else [row]:
-        number("row", one, "give epsilons, such as row=(0.5, 1, 2)")
+    _check_row(row)
+    count("users", users)
     made = find(_named(method, positive))(epsilon=epsilon, **options)
+    schema, catalogue = schema_of(scale, users, positive), catalogue_of(items)
+    check_likes(check(made, people=users), schema)
     return worth(
         made,
-        schema_of(scale, users, positive),
-        catalogue_of(items),
+        schema,
+        catalogue,
         each=each,
         spread=spread,
         popular_share=popular_share,
@@ -100,11 +104,23 @@ def choose(
     `public` are ratings that are public, on which the range is looked for; without them it
     is looked for on invented people of the declared shape.
     """
+    flag("by_range", by_range)
+    count("users", users)
+    count("runs", runs)
+    function("tell", tell)
+    if "epsilon" in options:
+        raise SettingError(
+            "choose looks for an epsilon and takes none",
+            remedy="leave epsilon out, or ask plan(epsilon=...) what it buys",
+        )
     if (rmse is not None) + (recall is not None) + by_range != 1:
         raise SettingError(
             "what to choose for is not clear",
             remedy="give one of rmse, recall and by_range=True",
         )
+    target = recall if rmse is None else rmse
+    if target is not None:
+        number("the goal", target)
     _check_shape(each, spread, twin)
     if recall is not None and positive is None and method is None:
         positive = True
@@ -136,9 +152,7 @@ def choose(
 
         found = _overlaps(make, told, public, runs, tell)
         return ranged(told, found, twin)
-    target = recall if rmse is None else rmse
     assert target is not None
-    number("the goal", target)
     _check_goal(told, target, rmse is not None)
     return solve(told, target, twin=twin)
 
@@ -151,6 +165,7 @@ def _overlaps(
     tell: Tell | None,
 ) -> Overlaps:
     if public is not None:
+        public = as_ratings(public)
         return overlaps(make, public, runs=runs, tell=tell)
     from tacit.evaluation.forecast import GUESSES
     from tacit.evaluation.invent import Shape
@@ -194,7 +209,14 @@ def schema_of(
     if positive is True:
         return Schema(0.0, 1.0, users=users, positive=1.0, source=LIKES)
     low, high = _pair(scale)
-    least = None if positive is None else float(positive)
+    least = None
+    if positive is not None and positive is not False:
+        least = number("positive", positive, "give the least rating")
+        if not low <= least <= high:
+            raise SettingError(
+                f"positive is {least:g}, not on the scale from {low:g} to {high:g}",
+                remedy="give the least rating that is a like",
+            )
     return Schema(low, high, users=users, positive=least)
 
 
@@ -231,15 +253,35 @@ def catalogue_of(items: Any) -> Catalogue:
 
 def _named(method: str | None, positive: float | bool | None) -> str:
     usual = DEFAULT if positive is None else DEFAULT_POSITIVE
-    return names_of(method)[0] if method else usual
+    if not method:
+        return usual
+    named = names_of(method)
+    if len(named) != 1:
+        raise SettingError(
+            f"{len(named)} methods were named, and this is about one",
+            remedy="ask for one after the other",
+        )
+    return named[0]
+
+
+def _check_row(row: object) -> None:
+    """Epsilons to forecast for."""
+    remedy = "give epsilons, such as row=(0.5, 1, 2)"
+    if not isinstance(row, Iterable) or isinstance(row, str):
+        raise SettingError("row is not several epsilons", remedy=remedy)
+    asked = [number("row", each, remedy) for each in row]
+    if not asked or not all(0 < each < inf for each in asked):
+        raise SettingError(
+            "row needs epsilons that are positive and finite", remedy=remedy
+        )
 
 
 def _check_shape(each: object, spread: object, twin: object = None) -> None:
     """What something public says of the ratings is above 0."""
     for name, value in (("each", each), ("spread", spread), ("twin", twin)):
-        if value is not None and not number(name, value) > 0:
+        if value is not None and not 0 < number(name, value) < inf:
             raise SettingError(
-                f"{name} is {value}; it must be above 0",
+                f"{name} is {value}; it must be above 0 and finite",
                 remedy=f"leave {name} out where nothing public says it",
             )
 

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import by_name
 from tacit.asked import model as asked_model
 from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
@@ -79,6 +80,7 @@ class Release:
         return "\n".join([*lines, "", str(self.statement)])
 
 
+@by_name
 def release(
     model: Model,
     ratings: Ratings,

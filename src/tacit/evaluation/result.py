@@ -91,26 +91,6 @@ class Evaluation:
         told = any(cell["rmse"] is not None for cell in self.cells)
         return "rmse" if told else "recall@20"
 
-    @property
-    def likes(self) -> bool:
-        """Whether all that people told is what they like."""
-        return self.swept.task.ratings.schema.positive is not None
-
-    @property
-    def told_by(self) -> str:
-        """What people told, in a word."""
-        return "likes" if self.likes else "ratings"
-
-    def unit_words(self, unit: str) -> str:
-        """Whom or what a unit protects."""
-        one = "like" if self.likes else "rating"
-        words = {
-            "user": "a whole person",
-            "rating": f"one {one}",
-            "value": f"one {one}'s value",
-        }
-        return words.get(unit, unit)
-
     def report(self, command: str = "") -> str:
         """A page that stands alone; `command` repeats the evaluation."""
         from tacit.evaluation.report.whole import report

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.asked import by_name, check_swept
+from tacit.asked import by_name, check_swept, count, number
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
+from tacit.errors import SettingError
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
@@ -31,6 +32,7 @@ from tacit.methods.base import Method
 from tacit.model.model import Model
 from tacit.noise.release import Charge, draw_trials
 from tacit.rounds.options import NAMES, How, What
+from tacit.spoken import notice
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -95,7 +97,15 @@ def tune(
     sees, so that `tacit.release` may say later how good the winner is.
     """
     check_swept(sweep)
+    if users is not None:
+        count("users", users)
+    if trials is not None:
+        number("trials", trials, "give a number, or leave it out")
     grid = candidates(names_of(methods), sweep or {})
+    if len(grid) == 1:
+        notice(
+            "there is one candidate: `tacit fit` fits it with the whole budget"
+        )
     catalogue = as_catalogue(items, columns)
     data = as_ratings(
         ratings,
@@ -115,6 +125,17 @@ def tune(
         **options,
     )
     return tuning.run(data, items=catalogue, users=users)
+
+
+def several(grid: tuple[Contestant, ...]) -> tuple[Contestant, ...]:
+    """Refuse a search among one."""
+    if len(grid) < 2:
+        raise SettingError(
+            "there is one candidate, so there is nothing to choose",
+            remedy="give several, as --method A,B or --sweep NAME=A,B; `tacit fit` fits one "
+            "with the whole budget",
+        )
+    return grid
 
 
 def prepared(

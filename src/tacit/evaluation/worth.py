@@ -102,6 +102,11 @@ def worth(
     `popular_share`, for lists, recall of the most liked items as a share of the twin's, where
     something public says them; they make the forecast surer.
     """
+    if each is not None and each > len(catalogue):
+        raise SettingError(
+            f"each person rates {each:g} of {len(catalogue):,} items",
+            remedy="give --each at most the number of items",
+        )
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
     made = priced(order, facts(order, schema, catalogue, pattern), people)

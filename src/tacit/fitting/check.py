@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 MOST_DELTA = 1e-4
 """However few the people: one fit in ten thousand may fail them, and no more."""
+MOST_THREADS = 4096
+LEAST_EPSILON = 1e-6
+"""Below it nothing is learned, and the numbers of a plan leave the range of floats."""
 USUAL_DELTA = 1e-6
 """The default where people are few enough, or not declared."""
 
@@ -65,6 +68,11 @@ def check(
     if how.threads is not None and how.threads < 1:
         raise SettingError(
             f"threads is {how.threads}; it must be at least 1",
+            remedy="leave --threads out to use all cores",
+        )
+    if how.threads is not None and how.threads > MOST_THREADS:
+        raise SettingError(
+            f"threads is above {MOST_THREADS:,}, more than any machine has",
             remedy="leave --threads out to use all cores",
         )
     if how.memory is not None:
@@ -173,6 +181,11 @@ def _budget(method: Method, people: int | None) -> Budget:
         raise SettingError(
             "epsilon is missing: how much may the model reveal about one person?",
             remedy="`tacit plan` shows what a budget buys; then give --epsilon",
+        )
+    if 0 < method.epsilon < LEAST_EPSILON:
+        raise SettingError(
+            f"epsilon is {method.epsilon:g}: noise for so little drowns everything",
+            remedy=f"give at least {LEAST_EPSILON:g}; `tacit plan` shows what it buys",
         )
     delta = usual_delta(people) if method.delta is None else float(method.delta)
     return Budget(float(method.epsilon), delta)

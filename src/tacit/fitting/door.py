@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.ids import other_spelling
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
+from tacit.fitting.likes import of_high_ratings
 from tacit.fitting.place import placed
 from tacit.fitting.run import fit
 from tacit.spoken import notice
@@ -58,6 +60,9 @@ def fit_given(
     )
     if asked is not None:
         _tell_budgets(asked, data, method.epsilon)
+    told = of_high_ratings(method, data.schema)
+    if told:
+        notice(told)
     return fit(
         method,
         data,
@@ -94,7 +99,16 @@ def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
 
     many = len(asked.asked)
     if isinstance(data, Ratings):
-        lost = len(set(asked.asked) - set(data.users))
+        known = set(data.users)
+        missing = set(asked.asked) - known
+        lost = len(missing)
+        found = other_spelling(missing, known) if missing else None
+        if found is not None:
+            # No error: whether a fit succeeds would tell that somebody is there.
+            notice(
+                f"budgets write an id as {found[0]!r} that the ratings write as {found[1]!r}: "
+                "write ids as the ratings have them (for the owner only)"
+            )
         if lost:
             notice(
                 f"budgets: {lost:,} of {many:,} people are not in the ratings; an id that is "

@@ -67,7 +67,8 @@ def check_cost(events: Iterable[Event], order: Order) -> None:
     if cost > budget.epsilon * (1 + ROUNDING):
         raise Failure(
             f"the plan costs epsilon {cost:.6g}, more than the {budget.epsilon:g} "
-            "that was asked for"
+            "that was asked for",
+            remedy="give a larger --epsilon",
         )
 
 

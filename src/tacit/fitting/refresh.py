@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import by_name, count, function
+from tacit.asked import path as asked_path
 from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.packed import Packed
@@ -63,6 +65,7 @@ def check_calendar(method: Method, people: int | None) -> Order:
     return order
 
 
+@by_name
 def refresh(
     method: Method,
     ratings: Any,
@@ -92,10 +95,11 @@ def refresh(
             "the first table",
             remedy="give --items FILE",
         )
+    _check_kinds(method, out, horizon, users, times, gap, week, progress)
+    if periods is not None:
+        periods = _periods(periods)
     items = as_catalogue(items)
     ratings = as_ratings(ratings, items=items)
-    if isinstance(periods, tuple):
-        periods = Periods.of(*periods)
     diary = Diary(out)
     _check_offered(ratings, diary, periods, week)
     schema = ratings.schema.declare(users)
@@ -107,6 +111,43 @@ def refresh(
         )
         run.open(progress)
         return run.release(week)
+
+
+def _check_kinds(
+    method: object,
+    out: object,
+    horizon: object,
+    users: object,
+    times: object,
+    gap: object,
+    week: object,
+    progress: object,
+) -> None:
+    """Arguments of another kind than their names say, which Python lets through."""
+    if not isinstance(method, Method):
+        raise SettingError(
+            "a calendar is of an estimator, which comes first",
+            remedy="for example tacit.refresh(tacit.Bias(epsilon=1), ratings, ...)",
+        )
+    asked_path("out", out)
+    whole = {"horizon": horizon, "times": times, "gap": gap}
+    whole |= {"users": users, "week": week}
+    for name, value in whole.items():
+        if value is not None:
+            count(name, value)
+    function("progress", progress)
+
+
+def _periods(given: object) -> Periods:
+    """The first day, and days of each."""
+    if isinstance(given, Periods):
+        return given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise SettingError(
+            "periods are not a first day and days of each",
+            remedy='for example periods=("2026-01-05", 7)',
+        )
+    return Periods.of(str(given[0]), count("days of a period", given[1]))
 
 
 def _check_offered(

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.data.schema import LIKES
 from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
 from tacit.fitting.align import align
-from tacit.fitting.check import check, check_values
+from tacit.fitting.check import check
 from tacit.fitting.count import Counting, known_people
 from tacit.fitting.known import check_beside, known_of
+from tacit.fitting.likes import check_schema
 from tacit.fitting.order import Order
 from tacit.fitting.pay import pay, settle
 from tacit.fitting.personal import check_lessens, check_named, weights_of
@@ -198,12 +198,7 @@ class _Run:
                 owner_only=True,
                 public=people,
             )
-        check_values(
-            order,
-            positive=schema.positive is not None
-            and (schema.source != LIKES or order.unit == "value"),
-            absent=schema.absent,
-        )
+        check_schema(order, schema)
         if order.public is not None:
             check_beside(order.public, ratings)
         if order.budgets is not None:

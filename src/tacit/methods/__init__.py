@@ -59,6 +59,9 @@ DEFAULT = "bayes"
 """For ratings."""
 DEFAULT_POSITIVE = "ease"
 """For likes."""
+OF_LIKES = ("popularity", "ease", "als", "mf-nonnegative")
+"""Which of ours learn from likes alone. To any other all of them are one and the same rating,
+from which nothing can be learned."""
 
 
 def names() -> tuple[str, ...]:
@@ -103,6 +106,10 @@ def names_of(given: object) -> tuple[str, ...]:
         raise SettingError(
             f"methods are named by texts, not by a {type(each).__name__}",
             remedy=hint or f"name some of {', '.join(names())}",
+        )
+    if not any(found):
+        raise SettingError(
+            "no method was named", remedy=f"name some of {', '.join(names())}"
         )
     return tuple(found)
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tacit.asked import by_name, near
+from tacit.asked import by_name, near, wanted
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import ArgumentError, SettingError
@@ -227,7 +227,8 @@ class Method(What, How, Verbs, ABC):
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])
             raise SettingError(
-                f"the setting {name} of {self.name}: {first['msg']}"
+                f"the setting {name} of {self.name} is {first['input']!r}",
+                remedy=f"give {wanted(first['msg'])}",
             ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

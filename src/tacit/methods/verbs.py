@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit.asked import by_name
+from tacit.asked import by_name, unknown_name
 from tacit.errors import SettingError, UnfittedError
 from tacit.page import escaped
 
@@ -53,6 +53,18 @@ class Verbs:
             remedy="choose settings by tacit.tune, which is charged once, or compare them by "
             "tacit.evaluate, for the owner only; give scoring=FUNCTION to search all the same",
         )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """A name that is not there; a property of a model comes here unfitted."""
+            if name.startswith("__"):
+                raise AttributeError(name)
+            if name == "model_" or hasattr(type(self), name):
+                raise UnfittedError(
+                    "this model is not fitted yet", remedy="call fit first"
+                )
+            raise unknown_name(type(self).__name__, name, dir(self))
 
     def __dir__(self) -> list[str]:
         """All names that can be had."""

@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.asked import flag
+from tacit.asked import path as asked_path
 from tacit.errors import ModelError, SettingError
 
 FILES = ("arrays.safetensors", "items.json", "statement.json")
@@ -62,6 +64,19 @@ class Content:
     arrays: Arrays
     items: Any
     statement: str
+
+
+LONG = 250
+"""Letters of a path that any system can have."""
+
+
+def check_asked(path: object, overwrite: object) -> None:
+    """Refuse what is no place for a model, or no truth value."""
+    if overwrite is not True and overwrite is not False:
+        flag("overwrite", overwrite)
+    name = str(path)
+    if not isinstance(path, str | Path) or "\0" in name or len(name) > LONG:
+        asked_path("path", path)
 
 
 def allowed() -> int:

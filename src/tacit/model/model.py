@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import by_name, count, names
+from tacit.asked import Suggesting, by_name, count, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
+from tacit.model.folder import check_asked
+from tacit.model.person import rank
 from tacit.model.person.aside import tell_own
 from tacit.model.person.base import (
     Own,
@@ -23,6 +25,7 @@ from tacit.model.person.base import (
     personal_model,
     sensible,
 )
+from tacit.model.person.because import shares_of_features
 from tacit.model.person.names import find_item, find_row, label, row_of
 from tacit.model.person.own import (
     Given,
@@ -31,7 +34,6 @@ from tacit.model.person.own import (
     likes,
     on_scale,
 )
-from tacit.model.person.rank import Ordered, order_scores, top
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -67,7 +69,7 @@ FELT = 0.01
 shown in a list."""
 
 
-class Model:
+class Model(Suggesting):
     """What `fit` makes and `load` reads."""
 
     def __init__(
@@ -108,13 +110,18 @@ class Model:
         """How a person uses the shared arrays."""
         return personal_model(self.shared)
 
+    @cached_property
+    def rates(self) -> bool:
+        """Whether it expects ratings; a model of likes orders, and no more."""
+        return rank.rates(self.personal, self.shared.schema)
+
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
-        if not isinstance(path, str | Path):
-            asked_path("path", path)  # type: ignore[unreachable]
+        check_asked(path, overwrite)
         if not self.kept:
             raise SettingError(
-                "noise off: this model was made for comparison only, and is not saved"
+                "noise off: this model was made for comparison only",
+                remedy="fit it with its noise",
             )
         text = self._statement
         if not isinstance(text, str):
@@ -198,7 +205,8 @@ class Model:
     ) -> Listed[Recommendation]:
         """`recommend` for ratings that `own` has read."""
         seen, own = own.items, self.likes(own)
-        found = order_scores(self.personal, own, by)
+        rank.check_order(self.personal, self.shared.schema, by)
+        found = rank.order_scores(self.personal, own, by)
         allowed = self.allowed(only, exclude)
         allowed[seen] = False
         if (by or self.personal.ranks_by) == "popularity":
@@ -208,13 +216,13 @@ class Model:
             reasons = 0  # one rating that moves all items alike speaks for none
         return Listed(
             self._line(own, row, found, reasons, liked)
-            for row in top(found.scores, n, allowed).tolist()
+            for row in rank.top(found.scores, n, allowed).tolist()
         )
 
     def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
         """How far everybody's rating of each item lies above the average, in rating points;
         None for a model that does not rate."""
-        if self.personal.ranks_by != "rating":
+        if self.personal.ranks_by != "rating" or not self.rates:
             return None
         with answering():
             mean, _ = self.personal.predict(Own(own.items[:0], own.values[:0]))
@@ -237,7 +245,7 @@ class Model:
         self,
         own: Own,
         row: int,
-        found: Ordered,
+        found: rank.Ordered,
         reasons: int,
         liked: NDArray[np.float64] | None,
     ) -> Recommendation:
@@ -246,8 +254,8 @@ class Model:
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
-            on_scale(schema, found.mean[row]),
-            float(found.sd[row] * schema.unit_width),
+            on_scale(schema, found.mean[row]) if self.rates else None,
+            float(found.sd[row] * schema.unit_width) if self.rates else None,
             float(found.scores[row]),
             tuple(share.name for share in moved),
             moved,
@@ -262,8 +270,7 @@ class Model:
             speaks = self.personal.explain(own, row).own
         if len(speaks) > 1 and not np.ptp(speaks) > DIFFER:
             return ()
-        rated = self.personal.ranks_by == "rating"
-        unit = self.shared.schema.unit_width if rated else 1.0
+        unit = rank.points(self.personal, self.shared.schema)
         best = np.argsort(-speaks, kind="stable")[:reasons]
         return tuple(
             Share(self.label(int(own.items[i])), unit * float(speaks[i]))
@@ -315,8 +322,8 @@ class Model:
         if items is not None:
             rows = [self._row(name) for name in items]
         for row in rows:
-            rating = on_scale(schema, mean[row])
-            error = float(sd[row] * schema.unit_width)
+            rating = on_scale(schema, mean[row]) if self.rates else None
+            error = float(sd[row] * schema.unit_width) if self.rates else None
             out.append(
                 Prediction(catalogue.ids[row], rating, error, self.label(row))
             )
@@ -351,24 +358,17 @@ class Model:
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        baseline = schema.middle + schema.unit_width * reason.baseline
+        unit = rank.points(self.personal, schema)
+        baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
+        whole = baseline + unit * float(reason.own.sum())
+        catalogue = self.shared.catalogue
         return Explanation(
-            self.shared.catalogue.ids[row],
+            catalogue.ids[row],
             self.label(row),
-            baseline + schema.unit_width * float(reason.own.sum()),
+            whole if self.rates else None,
             baseline,
-            tuple(
-                Share(self.label(r), x * schema.unit_width) for r, x in parts
-            ),
-            self._by_features(own, row),
-        )
-
-    def _by_features(self, own: Own, row: int) -> tuple[Share, ...]:
-        from tacit.model.person.because import shares_of_features
-
-        shared = self.shared
-        return shares_of_features(
-            self.personal, shared.catalogue, own, row, shared.schema.unit_width
+            tuple(Share(self.label(r), x * unit) for r, x in parts),
+            shares_of_features(self.personal, catalogue, own, row, unit),
         )
 
     @by_name
@@ -389,7 +389,7 @@ class Model:
         ids = self.shared.catalogue.ids
         return Listed(
             Similar(ids[i], self.label(i), float(closeness[i]))
-            for i in top(closeness, n, allowed).tolist()
+            for i in rank.top(closeness, n, allowed).tolist()
         )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from tacit.asked import count, number
+from tacit.asked import by_name, count, number
 from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
@@ -44,6 +44,10 @@ releases neither."""
 LEAN = 2.0
 """How much more people rate what they like, in log-odds for a point: a guess that was tried on
 MovieLens 100K and kept, not tuned; no model releases it."""
+
+
+MOST_PEOPLE = 100_000_000
+"""Whose ratings a machine may hold."""
 
 
 class FittedMethod(Protocol):
@@ -93,6 +97,7 @@ def writable(out: str | Path) -> Path:
     return target
 
 
+@by_name
 def synthesize(
     model: Model | FittedMethod,
     *,
@@ -112,7 +117,11 @@ def synthesize(
     there are none. The seed is that of an ordinary generator: nothing here needs to be secret.
     """
     released = cast("Model", asked_model(model))
-    count("people", people)
+    if count("people", people) > MOST_PEOPLE:
+        raise SettingError(
+            f"{MOST_PEOPLE:,} people are the most that are invented at once",
+            remedy="ask for fewer, or several times with other seeds",
+        )
     count("seed", seed, least=0)
     _check_numbers(each=each, spread=spread, lean=lean, step=step)
     check_released(released)

@@ -14,8 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import by_name, flag
 from tacit.asked import model as asked_model
-from tacit.errors import ModelError
+from tacit.asked import path as asked_path
+from tacit.asked import text as asked_text
+from tacit.errors import ModelError, SettingError
 from tacit.model.lineage import is_extended, paid_for
 
 if TYPE_CHECKING:
@@ -45,6 +48,7 @@ class ModelVerdict:
     now: Total | None = None
     """What the population has spent today, by the book."""
 
+    @by_name
     def page(
         self,
         *,
@@ -59,6 +63,10 @@ class ModelVerdict:
         from tacit.ledger.statement.document import document
         from tacit.ledger.statement.render import to_html, to_markdown
 
+        flag("markdown", markdown)
+        for name, said in declared.items():
+            asked_text(name, said)
+        _check_findings(audit)
         found = document(
             self.statement,
             declare(declared),
@@ -71,6 +79,18 @@ class ModelVerdict:
         return to_markdown(found) if markdown else to_html(found)
 
 
+def _check_findings(audit: object) -> None:
+    """Refuse what no audit found."""
+    if not isinstance(audit, list | tuple) or not all(
+        isinstance(each, Mapping) for each in audit
+    ):
+        raise SettingError(
+            "audit is not a list of findings",
+            remedy='give tacit.audit(...).facts()["findings"]',
+        )
+
+
+@by_name
 def verify(
     model: Model,
     *,
@@ -84,6 +104,7 @@ def verify(
 
     model = asked_model(model)
     if key is not None:
+        asked_path("key", key)
         verdict = verify_with_key(model, read_public_key(key))
         if ledger is None or not verdict.holds:
             return verdict

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from tacit.data.catalogue import bare_title, fold
@@ -41,14 +40,15 @@ class Question(BaseModel):
 
 
 class Line(BaseModel):
-    """One item of the list; `low` and `high` hold a new rating with chance 80 %."""
+    """One item of the list; `low` and `high` hold a new rating with chance 80 %. A model of
+    likes expects no rating: null."""
 
     item: str
     title: str
-    rating: float
-    error: float
-    low: float
-    high: float
+    rating: float | None
+    error: float | None
+    low: float | None
+    high: float | None
     score: float
     because: list[str]
 
@@ -95,17 +95,18 @@ def _knows(model: Model, text: str) -> bool:
 
 def _line(model: Model, line: Recommendation) -> Line:
     schema = model.shared.schema
-    reach = REACH_80 * line.error
-    low, high = np.clip(
-        [line.rating - reach, line.rating + reach], schema.low, schema.high
-    )
+    low = high = None
+    if line.rating is not None and line.error is not None:
+        reach = REACH_80 * line.error
+        low = max(line.rating - reach, schema.low)
+        high = min(line.rating + reach, schema.high)
     return Line(
         item=line.item,
         title=line.title,
         rating=line.rating,
         error=line.error,
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         score=line.score,
         because=list(line.because),
     )

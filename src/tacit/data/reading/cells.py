@@ -255,6 +255,8 @@ def numbers_of(cells: pl.Series) -> NDArray[np.float64]:
     """Numbers, with a decimal point or a decimal comma; NaN where there is none."""
     import polars as pl
 
+    if cells.dtype.is_nested():  # a list is no number: as a text that is none
+        return np.full(len(cells), np.nan)
     numbers = cells.cast(pl.Float64, strict=False)
     if numbers.null_count() and cells.dtype == pl.String:
         pointed = cells.str.replace(f"^{COMMA.pattern}$", "$1.$2")

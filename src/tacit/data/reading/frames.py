@@ -43,7 +43,8 @@ def to_polars(source: object) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     if isinstance(source, pl.LazyFrame):
-        return source.collect()
+        with third_party(FRAME):
+            return source.collect()
     if isinstance(source, type | pl.Series):
         raise _no_frame(source)
     if _is_pandas(source):
@@ -177,6 +178,12 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
         return whole
     if cells.dtype.is_integer() or cells.dtype == pl.String:
         return cells
+    if cells.dtype.is_nested():
+        raise DataError(
+            f"the column of {role} ids holds lists",
+            place=label,
+            remedy="give one id a row, as text or a whole number",
+        )
     return cells.cast(pl.String)
 
 
@@ -190,7 +197,13 @@ def frame_fault(
 ) -> DataError:
     """What is wrong with one cell, without showing it."""
     where = f"{label}, row {before + fault.row + 1}, column {name}"
-    value = cells[fault.row]
+    value = None if cells.dtype.is_nested() else cells[fault.row]
+    if cells.dtype.is_nested():
+        return DataError(
+            "a list where a number belongs",
+            place=where,
+            remedy="give one rating a row, as a number",
+        )
     if value is None or value == "":
         return DataError(
             "an empty cell", place=where, remedy="complete or remove the row"

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.asked import by_name
+from tacit.asked import text as asked_text
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, two_ways
 from tacit.data.reading.columns import plain, words
@@ -50,6 +52,7 @@ FILES = {
 }
 
 
+@by_name
 def read_items(
     source: object,
     layout: str | None = None,
@@ -67,6 +70,7 @@ def read_items(
     `tags=["style", "region"]` takes both. A year may also end the title, as in `Heat (1995)`, and
     a cell may hold several tags, as in `Crime|Noir`.
     """
+    _check_names(item, title, tags)
     joined = tags if tags is None or isinstance(tags, str) else AND.join(tags)
     said = {"id": item, "title": title, "tags": joined}
     if layout is not None and layout not in LAYOUTS:
@@ -78,6 +82,23 @@ def read_items(
         return catalogue(sheet_of(source), said)
     with third_party(str(source)):
         return _from_file(choose(source), layout, said)  # type: ignore[arg-type]
+
+
+def _check_names(item: object, title: object, tags: object) -> None:
+    """Columns are named by texts; tags by one or several."""
+    remedy = "give the name of a column"
+    several = [tags] if isinstance(tags, str) or tags is None else tags
+    if not isinstance(several, Sequence):
+        asked_text(
+            "tags", tags, 'name columns, such as tags=["style", "region"]'
+        )
+        return
+    for name, value in (("item", item), ("title", title)):
+        if value is not None:
+            asked_text(name, value, remedy)
+    for each in several:
+        if each is not None:
+            asked_text("each of tags", each, remedy)
 
 
 def _from_file(part: Stream, layout: str | None, said: Said) -> Catalogue:

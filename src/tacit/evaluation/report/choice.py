@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tacit.evaluation.cost import NineInTen
 
 WHO = {
-    "user": "a person: everything she ever {done} counts as one",
-    "rating": "one {told} of one person; several of hers may tell more than one does",
-    "value": "how one {told} turned out; that it was given is taken to be public",
+    "user": "a person: everything she ever rated counts as one",
+    "rating": "one rating of one person; several of hers may tell more than one does",
+    "value": "how one rating turned out; that it was given is taken to be public",
 }
 ON_PAPER = 10.0
 """From here on docs/choosing-epsilon.md calls it a promise on paper."""
@@ -206,11 +206,7 @@ def _curve(found: EpsilonChoice) -> str:
 def _explained(found: EpsilonChoice) -> str:
     unit = found.forecast.unit
     delta = found.forecast.delta
-    likes = found.forecast.metric != "rmse"
-    who = WHO[unit].format(
-        done="liked" if likes else "rated", told="like" if likes else "rating"
-    )
-    parts = [paragraph(f"Protected is {who}.")]
+    parts = [paragraph(f"Protected is {WHO[unit]}.")]
     parts += [
         f"<p><b>{escaped(one.name.capitalize())}, "
         f"epsilon {one.epsilon:g}.</b> {escaped(_words(one, delta))}</p>"
@@ -249,7 +245,10 @@ def _sure(found: EpsilonChoice) -> str:
         "should lie inside an interval. "
     )
     if told.each is None:
-        words += f"It would be surer if somebody said how many {told.counted} a person has. "
+        what = "ratings" if told.metric == "rmse" else "likes"
+        words += (
+            f"It would be surer if somebody said how many {what} a person has. "
+        )
     if found.twin is None and told.spread is None:
         words += (
             "The accuracy itself, unlike its loss, depends on how predictable people are, which "

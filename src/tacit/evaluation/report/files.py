@@ -15,16 +15,22 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "png", "pdf")
 
 
-def save_figure(figure: Figure, place: str) -> None:
-    """In the format that the name ends in."""
-    from tacit.evaluation.report.charts import SALT, plotting
-
+def check_picture(place: str) -> str:
+    """The format that a name ends in; refuse any other."""
     ending = Path(place).suffix.lower().lstrip(".")
     if ending not in FORMATS:
         raise SettingError(
             f"{place} does not end in .svg, .png or .pdf",
             remedy="name the picture after its format",
         )
+    return ending
+
+
+def save_figure(figure: Figure, place: str) -> None:
+    """In the format that the name ends in."""
+    from tacit.evaluation.report.charts import SALT, plotting
+
+    ending = check_picture(place)
     out = BytesIO()
     stamps = {
         "svg": {"Date": None},

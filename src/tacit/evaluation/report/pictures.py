@@ -14,6 +14,7 @@ from tacit.evaluation.report.charts import (
     bare_log,
 )
 from tacit.evaluation.tables import better_when_higher
+from tacit.ledger.statement.words import as_likes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from tacit.evaluation.result import Evaluation
     from tacit.evaluation.tables import Line
 
+UNITS = {
+    "user": "a whole person",
+    "rating": "one rating",
+    "value": "one rating's value",
+}
 AXES = {
     "rmse": "error of a prediction (RMSE)",
     "mae": "mean miss of a prediction (MAE)",
@@ -181,19 +187,16 @@ def payers(found: Evaluation, metric: str, by: str) -> Draw:
             )
         axes.set_xticks(range(5), fifth_labels(chosen[0], by, narrow))
         axes.set_xlim(-0.25, 4.25)
-        axes.set_xlabel(
-            f"{found.told_by} that a person has given"
+        label = (
+            "ratings that a person has given"
             if by == "by_activity"
-            else f"fifths of items, from least to most {_done(found)}"
+            else "fifths of items, from least to most rated"
         )
+        axes.set_xlabel(label if metric == "rmse" else as_likes(label))
         axes.set_title(AXES.get(metric, metric))
         _legend(figure, narrow)
 
     return draw
-
-
-def _done(found: Evaluation) -> str:
-    return "liked" if found.likes else "rated"
 
 
 def fifth_labels(cell: Line, by: str, narrow: bool) -> list[str]:

@@ -20,9 +20,10 @@ def lists_section(found: Evaluation) -> str:
     people = found.swept.task.people
     if not arms or not people:
         return paragraph("There is nothing to show.")
+    what = "ratings" if found.metric == "rmse" else "likes"
     out = paragraph(
-        f"Three invented people, nobody's real {found.told_by}. A marked title is also on the "
-        "list without privacy."
+        f"Three invented people, nobody's real {what}. A marked title is also on the list "
+        "without privacy."
     )
     for place, person in enumerate(people):
         out += _one(found, person, place, arms)
@@ -83,8 +84,8 @@ def _rated(found: Evaluation, person: InventedPerson) -> str:
     rated = list(zip(person.items, person.values, strict=True))
     high = [_label(found, row) for row, value in rated if value > 0]
     low = [_label(found, row) for row, value in rated if value <= 0]
-    if found.likes:
-        return f"Likes: {', '.join(high)}."
+    if found.metric != "rmse":  # what is not liked says nothing
+        return f"Liked: {', '.join(high)}."
     told = f"Rated high: {', '.join(high)}."
     return f"{told} Rated low: {', '.join(low)}." if low else told
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.evaluation.report.pictures import best_baseline, series
+from tacit.evaluation.report.pictures import UNITS, best_baseline, series
 from tacit.ledger.account.odds import but_for, odds_times
 from tacit.ledger.account.rounded import up
 from tacit.page import card, cards
@@ -21,8 +21,9 @@ def first_words(found: Evaluation) -> str:
     """Who was asked, and what was compared."""
     facts = found.facts
     methods = _listed(list(dict.fromkeys(c["method"] for c in found.cells)))
+    what = "ratings" if found.metric == "rmse" else "likes"
     return (
-        f"{methods} on {facts['ratings']:,} {found.told_by} of {facts['items']:,} items by "
+        f"{methods} on {facts['ratings']:,} {what} of {facts['items']:,} items by "
         f"{facts['people']:,} people: what accuracy is lost when the model keeps to a limit "
         "on what it reveals about any one of them."
     )
@@ -138,15 +139,15 @@ def payer_words(found: Evaluation) -> str:
     theirs = None if twin is None else twin["by_activity"].get(metric)
     first = (
         "Noise is the same for everybody; what it does is not: it weighs most on items that "
-        f"few {'like' if found.likes else 'rated'}."
+        "few rated."
     )
     words = [first]
     if mine is not None and theirs is not None:
         few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
         words.append(
-            f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest "
-            f"{found.told_by} pays {_change(few, metric)}, the fifth with the most "
-            f"{_change(many, metric)}. {_why(few, many, found)}"
+            f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
+            f"pays {_change(few, metric)}, the fifth with the most {_change(many, metric)}. "
+            f"{_why(few, many, metric)}"
         )
     tenth = cell["spread"].get(metric, {})
     beside = {} if twin is None else twin["spread"].get(metric, {})
@@ -158,15 +159,15 @@ def payer_words(found: Evaluation) -> str:
     return " ".join(words)
 
 
-def _why(few: float, many: float, found: Evaluation) -> str:
+def _why(few: float, many: float, metric: str) -> str:
     """Why those with few ratings, or those with many, pay more."""
-    worse = few > many if found.metric == "rmse" else few < many
-    told = "told of few likes" if found.likes else "rated little"
+    worse = few > many if metric == "rmse" else few < many
     if worse:
-        return f"Who {told} leans most on what the model learned from others."
-    told = "told of many likes" if found.likes else "rated much"
+        return (
+            "Who rated little leans most on what the model learned from others."
+        )
     return (
-        f"Who {told} has more to lose: without privacy the model would know their tastes "
+        "Who rated much has more to lose: without privacy the model would know their tastes "
         "best."
     )
 
@@ -185,17 +186,16 @@ def how_words(found: Evaluation) -> list[str]:
     """What a reader must know to trust the numbers."""
     facts = found.facts
     runs = found.cells[0]["runs"]
-    told = found.told_by
-    held = _split_words(str(facts["split"]), told)
+    held = _split_words(str(facts["split"]))
     first = (
-        f"{told.capitalize()} were held back ({held}), models were fitted on "
+        f"Ratings were held back ({held}), models were fitted on "
         f"the rest with fresh noise, and asked about what was held back; {_times(runs)}. "
         "Every method saw the same splits."
     )
     words = [first]
     if facts["lets_the_future_in"]:
         words.append(
-            f"A random split lets a model learn from {told} that came later than those it is "
+            "A random split lets a model learn from ratings that came later than those it is "
             "asked about, which flatters every method. In use it will be less accurate; "
             "--split time asks as life does."
         )
@@ -203,7 +203,7 @@ def how_words(found: Evaluation) -> list[str]:
     if private:
         units = _listed(
             [
-                found.unit_words(str(unit))
+                UNITS.get(str(unit), str(unit))
                 for unit in dict.fromkeys(cell["unit"] for cell in private)
             ]
         )
@@ -220,12 +220,13 @@ def how_words(found: Evaluation) -> list[str]:
             "Rows named paper follow a publication as printed: their promise is claimed and "
             "not certified."
         )
-    listed = (
+    lists = (
         f"Lists were made for at most {facts['listed']:,} people of each split."
     )
-    if not found.likes:
-        listed += " Liked means a rating in the upper quarter of the scale."
-    return [*words, listed]
+    if found.metric == "rmse":
+        lists += " Liked means a rating in the upper quarter of the scale."
+    words.append(lists)
+    return words
 
 
 def _odds_words(budgets: list[tuple[float, float]]) -> str:
@@ -239,12 +240,12 @@ def _odds_words(budgets: list[tuple[float, float]]) -> str:
     )
 
 
-def _split_words(split: str, told: str) -> str:
+def _split_words(split: str) -> str:
     known = {
         "time": "the latest tenth of all, one cut of time for everybody",
         "date": "the latest tenth of all, one cut of time for everybody",
         "probe": "a third of each person's nine latest",
-        "people": f"a part of the {told} of people who took no part in training",
+        "people": "a part of the ratings of people who took no part in training",
     }
     if split in known:
         return known[split]

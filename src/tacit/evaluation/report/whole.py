@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report import pictures
 from tacit.evaluation.report.charts import picture
+from tacit.evaluation.report.pictures import UNITS
 from tacit.evaluation.report.shown import lists_section
 from tacit.evaluation.report.story import (
     band_words,
@@ -18,13 +19,14 @@ from tacit.evaluation.report.story import (
 )
 from tacit.evaluation.report.words import NAMES, columns, rows, units
 from tacit.evaluation.tables import EVERY
+from tacit.ledger.statement.words import as_likes
 from tacit.page import escaped, page, paragraph, table
 
 if TYPE_CHECKING:
     from tacit.evaluation.result import Evaluation
 
 NOTICE = (
-    "NOT PRIVATE: these figures compare models with raw {told}. For the owner of the data "
+    "NOT PRIVATE: these figures compare models with raw ratings. For the owner of the data "
     "only; do not publish."
 )
 TITLE = "What privacy costs here"
@@ -55,20 +57,25 @@ def report(found: Evaluation, command: str = "") -> str:
         TITLE,
         sections,
         lead=first_words(found),
-        notice=NOTICE.format(told=found.told_by),
+        notice=_said(found, NOTICE),
         footer=f"Tacit {found.facts['version']} · data {found.facts['data_digest']} · "
         "NOT PRIVATE, for the owner only",
     )
 
 
+def _said(found: Evaluation, text: str) -> str:
+    """The text; likes are called likes."""
+    return text if found.metric == "rmse" else as_likes(text)
+
+
 def _curve(found: Evaluation) -> str:
     metric = found.metric
-    out = paragraph(growth_words(found))
+    out = paragraph(_said(found, growth_words(found)))
     other = "recall@20" if metric == "rmse" else "ndcg@20"
     several = pictures.units(found)
     for unit in several:
         if len(several) > 1:
-            out += f"<h3>Protecting {escaped(found.unit_words(unit))}</h3>"
+            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += picture(
             f"curve-{unit}",
             pictures.curve(found, metric, unit),
@@ -89,21 +96,24 @@ def _curve(found: Evaluation) -> str:
 
 def _who(found: Evaluation) -> str:
     metric = found.metric
-    done = "liked" if found.likes else "rated"
-    out = paragraph(payer_words(found))
+    out = paragraph(_said(found, payer_words(found)))
+    given = "ratings a person has given"
+    fifths = "Fifths of people, from those with the fewest ratings to those with the most."
     out += picture(
         "activity",
         pictures.payers(found, metric, "by_activity"),
-        told=f"{metric} by how many {found.told_by} a person has given",
-        caption=f"Fifths of people, from those with the fewest {found.told_by} to those with "
-        "the most.",
+        told=_said(found, f"{metric} by how many {given}"),
+        caption=_said(found, fifths),
         narrow=TALL,
     )
     out += picture(
         "popularity",
         pictures.payers(found, metric, "by_popularity"),
-        told=f"{metric} by how often an item was {done}",
-        caption=f"Fifths of items. What few people {done} is where noise weighs most.",
+        told=_said(found, f"{metric} by how often an item was rated"),
+        caption=_said(
+            found,
+            "Fifths of items. What few people rated is where noise weighs most.",
+        ),
         narrow=TALL,
     )
     if any("over_twin" in each for each in _spreads(found)):
@@ -151,13 +161,13 @@ def _tables(found: Evaluation, metrics: list[str]) -> str:
     for unit in several:
         heads, lines = rows(found, metrics, unit)
         if len(several) > 1:
-            out += f"<h3>Protecting {escaped(found.unit_words(unit))}</h3>"
+            out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += table([NAMES.get(head, head) for head in heads], lines)
     return out
 
 
 def _how(found: Evaluation, command: str) -> str:
-    out = "".join(paragraph(words) for words in how_words(found))
+    out = "".join(paragraph(_said(found, words)) for words in how_words(found))
     if command:
         out += paragraph("To repeat it:") + f"<pre>{_unbroken(command)}</pre>"
     return out

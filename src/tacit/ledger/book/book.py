@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from tacit.asked import Suggesting, by_name
 from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
@@ -39,8 +39,8 @@ from tacit.ledger.book.recheck import recheck
 from tacit.ledger.book.rules import (
     BookState,
     admit,
+    check_cap,
     check_details,
-    check_unit,
     checked,
     replay,
 )
@@ -52,6 +52,7 @@ from tacit.units import UNITS, Unit
 __all__ = ["Book", "Receipt", "RunningCost", "Spent", "Verified", "open_book"]
 
 
+@by_name
 def open_book(
     location: str | Path | None = None, population: str = "default"
 ) -> Book:
@@ -61,7 +62,7 @@ def open_book(
     return Book(open_store(location), population)
 
 
-class Book:
+class Book(Suggesting):
     """See the module. Holds no connection: it may be shared by threads and carried over a fork."""
 
     def __init__(self, store: Store, population: str) -> None:
@@ -195,28 +196,19 @@ class Book:
             }
             return _receipt(append(self.store, session, chain, draft))
 
+    @by_name
     def cap(
         self,
         epsilon: float,
-        delta: float,
-        unit: Unit,
+        delta: float = SHOWN_DELTA,
+        unit: Unit = "user",
         note: str = "",
         *,
         accept_unbounded: bool = False,
     ) -> Receipt:
         """Set, raise or lower the cap of `unit`: an entry too. A cap below what is spent
         stops all spending."""
-        if not (isfinite(epsilon) and epsilon > 0):
-            raise SettingError(
-                f"a cap of epsilon {epsilon:g} is not a positive, finite number",
-                remedy="give --epsilon a positive number",
-            )
-        if not 0 <= delta < 1:
-            raise SettingError(
-                f"a cap's delta is {delta:g}; it must be at least 0 and below 1",
-                remedy="1e-6 is a common choice",
-            )
-        check_unit(unit)
+        check_cap(epsilon, delta, unit, note, accept_unbounded)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             uncovered = replay(chain.entries).tally(unit).uncovered

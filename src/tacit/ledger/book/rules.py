@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 
+from tacit.asked import flag, number, text
 from tacit.errors import BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.calibrate import remaining
@@ -145,6 +146,31 @@ def replay(entries: Iterable[Entry]) -> BookState:
     for entry in entries:
         state.after(entry)
     return state
+
+
+def check_cap(
+    epsilon: object,
+    delta: object,
+    unit: object,
+    note: object,
+    accept_unbounded: object,
+) -> None:
+    """Refuse what is no cap."""
+    most = number("epsilon", epsilon, "give one number, such as 3")
+    chance = number("delta", delta, "1e-6 is a common choice")
+    text("note", note, "say in a few words why")
+    flag("accept_unbounded", accept_unbounded)
+    if not (isfinite(most) and most > 0):
+        raise SettingError(
+            f"a cap of epsilon {most:g} is not a positive, finite number",
+            remedy="give --epsilon a positive number",
+        )
+    if not 0 <= chance < 1:
+        raise SettingError(
+            f"a cap's delta is {chance:g}; it must be at least 0 and below 1",
+            remedy="1e-6 is a common choice",
+        )
+    check_unit(str(unit))
 
 
 def check_unit(unit: str) -> None:

@@ -73,7 +73,8 @@ class Store(Protocol):
 
 def check_names(location: object, population: object) -> None:
     """Refuse a place or a name that no book can have."""
-    if not isinstance(population, str) or not isinstance(location, str | Path):
+    wrong = not isinstance(location, str | Path | None)
+    if wrong or not isinstance(population, str) or _unlikely(location):
         kinds(texts={"population": population}, paths={"ledger": location})
     name = str(population)
     if not (
@@ -84,6 +85,11 @@ def check_names(location: object, population: object) -> None:
             "its ends",
             remedy="give --population a name, or leave it out",
         )
+
+
+def _unlikely(location: object) -> bool:
+    """Whether no file has such a name; `kinds` says so."""
+    return location is not None and (not str(location) or "\0" in str(location))
 
 
 def open_store(location: str | Path | None = None) -> Store:

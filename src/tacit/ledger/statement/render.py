@@ -47,7 +47,8 @@ def to_html(found: Document) -> str:
         f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}"
         for head, blocks in found.annex
     )
-    parts.append((ANNEX, f'<div class="annex">{annexed}</div>'))
+    if annexed:
+        parts.append((ANNEX, f'<div class="annex">{annexed}</div>'))
     return page.page(
         found.title,
         parts,
@@ -105,7 +106,8 @@ def to_markdown(found: Document) -> str:
     lines.append("")
     for section in found.sections:
         lines += _markdown(section, "##")
-    lines += [f"## {ANNEX}", ""]
+    if found.annex:
+        lines += [f"## {ANNEX}", ""]
     for section in found.annex:
         lines += _markdown(section, "###")
     lines.append(_plain(found.footer))

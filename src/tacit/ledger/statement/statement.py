@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from tacit.asked import unknown_name
 from tacit.data.apart import Apart
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
@@ -77,6 +78,17 @@ class Statement(BaseModel):
     """Every field of the promise. `str()` gives it in plain English, `to_json` for machines."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A name that a statement does not have."""
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name.startswith("_"):
+                    raise
+            raise unknown_name("a statement", name, dir(type(self)))
 
     format: Literal[1] = 1
     certified: Standing

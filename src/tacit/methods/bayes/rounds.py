@@ -14,9 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.bound import RowClip, Rows
+from tacit.methods.bayes.plan import SMALL_REACH
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.choice import Grouped, Groups, first_model
+from tacit.methods.first_order.loadings import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
 from tacit.methods.refine.tastes import Axes, retaste, typical_axes
@@ -37,9 +40,24 @@ class SecondOrder:
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
         if state.tastes is NOT_YET:
-            return first_model(self.first, state).model
+            return self.known(state)
         unknown = state.effects.variance + state.tastes.doubt
         return GaussianModel(state.baseline, unknown, state.tastes.loadings)
+
+    def known(self, state: BayesState) -> GaussianModel:
+        """What first-order rounds tell."""
+        model = first_model(self.first, state).model
+        features = self.first.features
+        if features is None or not self.small:
+            return model
+        return replace(model, loadings=small_budget(model.loadings, features))
+
+    @property
+    def small(self) -> bool:
+        """Whether the budget is too small to learn anything of tastes."""
+        public = self.first.public
+        reach = public.people * strength(public.budget)
+        return public.unit == "user" and reach < SMALL_REACH
 
     def last_model(self, state: BayesState) -> GaussianModel:
         """The personal model that is published: with tastes for products of what is known of
@@ -47,7 +65,7 @@ class SecondOrder:
         model = self.model(state)
         if self.first.public.start is not None:
             return model
-        known = first_model(self.first, state).model.loadings[:, 1:]
+        known = self.known(state).loadings[:, 1:]
         curved = curves(known, state.weights.mean)
         loadings = np.hstack([model.loadings, curved])
         return replace(model, loadings=loadings)

@@ -15,7 +15,7 @@ from tacit.errors import SettingError
 from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
-from tacit.model.person.rank import order_scores, top
+from tacit.model.person.rank import check_order, order_scores, top
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ DIGITS = 3
 
 
 class ListLine(NamedTuple):
-    """One line of a list: `expected` is on the scale of ratings."""
+    """One line of a list: `expected` is on the scale of ratings; None of likes."""
 
     rank: int
     item: str
-    expected: float
+    expected: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,7 @@ class ListMaker:
     ) -> list[ListLine]:
         """From the rows of her items and her ratings of them, best first."""
         schema = self.model.shared.schema
+        check_order(self.model.personal, schema, self.by)
         own = Own(items, (values - schema.middle) / schema.unit_width)
         found = order_scores(
             self.model.personal, self.model.likes(own), self.by
@@ -62,7 +63,11 @@ class ListMaker:
         ids = self.model.shared.catalogue.ids
         best = top(found.scores, self.n, free).tolist()
         return [
-            ListLine(rank, ids[row], on_scale(schema, found.mean[row]))
+            ListLine(
+                rank,
+                ids[row],
+                on_scale(schema, found.mean[row]) if self.model.rates else None,
+            )
             for rank, row in enumerate(best, 1)
         ]
 
@@ -111,7 +116,7 @@ def write_lists(
         positive=likes,
     )
     maker = ListMaker(model, n, by, model.allowed(only, exclude))
-    rows: list[tuple[str, int, str, float, bool]] = []
+    rows: list[tuple[str, int, str, float | None, bool]] = []
     for person in range(people.n_users):
         cells = people.row(person)
         items = people.item[cells].astype(np.int64)
@@ -122,6 +127,7 @@ def write_lists(
         rows,
         schema=["person", "rank", "item", "expected", "personal"],
         orient="row",
+        schema_overrides={"expected": pl.Float64},
     )
     # Lists are personal: only their owner may read the file.
     with whole(target, private=True, remedy="choose another --out") as file:

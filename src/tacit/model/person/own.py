@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,6 +147,12 @@ def _lines(ratings: Any) -> list[OwnLine]:
             isinstance(rating, bool) or not isinstance(rating, Real)
         ):
             raise _no_ratings(f"the rating of {line.item!r} is no number")
+        time: Any = line.time
+        if time is not None and not isinstance(time, Integral):
+            raise DataError(
+                f"the time of {line.item!r} is no whole number",
+                remedy="give seconds since 1970, or leave it out",
+            )
     return lines
 
 
@@ -157,6 +163,14 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
         next((name for name in names if plain(name) in NAMES[role]), None)
         for role in ("item", "rating")
     ]
+    person = next(
+        (name for name in names if plain(name) in NAMES["user"]), None
+    )
+    if person is not None and len(set(frame[person])) > 1:
+        raise DataError(
+            f"own ratings are those of one person, and `{person}` names several",
+            remedy="give the rows of one of them",
+        )
     if found[0] is None or found[1] is None:
         raise DataError(
             f"own ratings are a {type(frame).__name__} without the columns item and rating",

@@ -8,6 +8,7 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.hidden import shapes
 from tacit.model.person.base import (
@@ -39,6 +40,28 @@ class Ordered:
     """Its standard error."""
 
     __repr__ = shapes
+
+
+def rates(model: PersonalModel, schema: Schema) -> bool:
+    """Whether a model expects ratings. One of likes orders, and no more."""
+    return schema.positive is None and model.ranks_by != "score"
+
+
+def check_order(model: PersonalModel, schema: Schema, by: str | None) -> None:
+    """Refuse, for a model of likes, an order by ratings, which it has none of."""
+    if by in ("rating", "liked") and not rates(model, schema):
+        raise SettingError(
+            f"--by {by} is for models of ratings, and this one is of likes",
+            remedy="leave --by out: it is ordered by what people like; or use --by explore",
+        )
+
+
+def points(model: PersonalModel, schema: Schema) -> float:
+    """What a step of the inner scale is called: rating points, or for likes the score
+    itself. What is popular is moved by nobody's likes."""
+    if rates(model, schema):
+        return schema.unit_width
+    return 0.0 if model.ranks_by == "popularity" else 1.0
 
 
 def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from tacit.asked import Suggesting
 from tacit.page import escaped, table
 from tacit.shown import one_line
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Listed(list[T]):
+class Listed(list[T], Suggesting):
     """A list of answers that is a table too: `frame()` gives it to polars, a notebook shows
     it as rows. Items that the model does not know are left out of both."""
 
@@ -37,6 +38,8 @@ class Listed(list[T]):
         """Columns and cells as a reader wants them: reasons once, with their points."""
         rows = self._rows()
         left_out = {"because"} if any("moved" in row for row in rows) else set()
+        if all(row.get("rating", 0) is None for row in rows):  # of likes
+            left_out |= {"rating", "error", "everybody"}
         names = [name for name in rows[0] if name not in left_out]
         if all(row.get("title") == row["item"] for row in rows):
             names = [name for name in names if name != "title"]
@@ -101,12 +104,12 @@ def _cell(value: Any) -> str:
 @dataclass(frozen=True)
 class Recommendation:
     """One line of a list. `rating` is expected, `error` its standard error, both in the
-    scale of the data."""
+    scale of the data; None of a model of likes, which orders and expects no rating."""
 
     item: str
     title: str
-    rating: float
-    error: float
+    rating: float | None
+    error: float | None
     score: float
     """What the list is ordered by."""
     because: tuple[str, ...] = ()
@@ -122,11 +125,11 @@ class Recommendation:
 @dataclass(frozen=True)
 class Prediction:
     """The expected rating of one item, and its standard error (of a new rating, not of the
-    mean)."""
+    mean); None of a model of likes."""
 
     item: str
-    rating: float
-    error: float
+    rating: float | None
+    error: float | None
     title: str = ""
     """The id where there are no titles."""
 
@@ -151,11 +154,12 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """`rating` = `baseline` + the sum over `own`, in rating points."""
+    """`rating` = `baseline` + the sum over `own`, in rating points. Of a model of likes it is
+    None, and all else is in the score that orders its lists."""
 
     item: str
     title: str
-    rating: float
+    rating: float | None
     baseline: float
     own: tuple[Share, ...]
     """What each own rating adds, strongest first."""
@@ -188,14 +192,17 @@ class Explanation:
             for kind, name, points in self._rows()
         ]
 
+    def _expected(self) -> str:
+        return "" if self.rating is None else f": {self.rating:.2f}"
+
     def __str__(self) -> str:
-        head = f"{one_line(self.title)}: {self.rating:.2f}"
+        head = f"{one_line(self.title)}{self._expected()}"
         return (
             f"{head}\n{in_columns(('kind', 'name', 'points'), self._cells())}"
         )
 
     def _repr_html_(self) -> str:
-        head = f"<p><b>{escaped(self.title)}</b>: {self.rating:.2f}</p>"
+        head = f"<p><b>{escaped(self.title)}</b>{self._expected()}</p>"
         return head + table(("kind", "name", "points"), self._cells())
 
 

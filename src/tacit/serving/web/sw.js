@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '7b93ece11da2';
+const VERSION = '6fa853a3e66e';
 
 serve(VERSION);

@@ -160,8 +160,8 @@ export const texts = {
       'by the same people. You are the point, and you move as you rate.',
     you: 'You',
     label: (/** @type {string} */ x, /** @type {string} */ y) =>
-      `Map of ${many} along ${x} and ${y}. The ${many} nearest to you are listed after it.`,
-    near: 'Nearest to you',
+      `Map of ${many} along ${x} and ${y}. The ${many} closest to your taste are listed after it.`,
+    near: 'Closest to your taste',
     nearUnrated: `${Many} around your point.`,
     none: 'This model has no directions of taste to draw: it tells everybody the same.',
     zoomIn: 'Closer',
