@@ -271,7 +271,6 @@ class AskedEvaluation:
         data = swept.task.ratings
         return {
             "version": __version__,
-            "data_digest": swept.digest,
             "split": how.split if how.folds is None else f"{how.folds} folds",
             "seeds": how.seeds if how.folds is None else None,
             "until": how.until,
