@@ -160,6 +160,7 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     )
     from tacit.evaluation.report.curve import in_letters as letters
     from tacit.ledger.account.odds import but_for
+    from tacit.ledger.statement.words import as_likes
 
     told = found.forecast
     metric = "RMSE" if told.metric == "rmse" else "recall@20"
@@ -193,7 +194,8 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     unit = "person" if told.unit == "user" else told.unit
     say(f"about one {unit}; odds grow so {but_for(told.delta)}:")
     for one in found.candidates:
-        say(f"- {one.name}: {one.words}")
+        words = one.words if told.metric == "rmse" else as_likes(one.words)
+        say(f"- {one.name}: {words}")
     if in_letters:
         say()
         say(letters(told))

@@ -327,7 +327,8 @@ def _print(found: Evaluation) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.report.words import columns, rows, units
 
-    say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
+    what = "ratings" if found.metric == "rmse" else "likes"
+    say(f"NOT PRIVATE: compared with raw held-back {what}, for the owner only")
     metrics = columns(found, TOLD)
     for place, unit in enumerate(units(found)):
         if place:

@@ -146,9 +146,7 @@ def fit(
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
-    if order.calibration != "none":
-        warn_new(order.book)
-    else:
+    if order.calibration == "none":
         note(
             "without noise nothing is charged: this fit leaves no entry in the book"
         )
@@ -175,7 +173,14 @@ def fit(
             "without --items the set of item ids comes from the file and is assumed public"
         )
     with progress(f"fit {method.name}") as bar:
-        model = run(method, data, items=items, progress=bar, order=order)
+        model = run(
+            method,
+            data,
+            items=items,
+            progress=bar,
+            order=order,
+            paying=lambda: warn_new(order.book),
+        )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
     promise = model.statement

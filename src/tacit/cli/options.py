@@ -81,7 +81,8 @@ data_options: Callable[[F], F] = several(
     click.option(
         "--items",
         metavar="FILE",
-        help="Public catalogue: ids, titles, years, genres. Free accuracy.",
+        help="Public catalogue: ids, titles, years, genres. Free accuracy, but `ease` "
+        "learns from likes alone and uses neither years nor genres.",
     ),
     click.option(
         "--users",
@@ -311,6 +312,11 @@ def tell_items(items: Catalogue) -> None:
         note(
             f"items: not read: {names}; --columns tags={tags} takes it as tags{joined}"
         )
+    if len(items) > 1 and len(items.tags) >= len(items):
+        note(
+            f"items: {len(items.tags):,} tags for {len(items):,} items: a tag that one item "
+            "alone has tells nothing of others; is it the right column?"
+        )
     alike = len(items.titles or ()) - len(set(items.titles or ()))
     if alike:
         note(
@@ -321,6 +327,7 @@ def tell_items(items: Catalogue) -> None:
 
 def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
+    from tacit.data.given import people_told
     from tacit.data.layouts import layouts
     from tacit.data.ratings import counted
 
@@ -346,6 +353,7 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
             f"all ratings lie within half of the scale from {schema.low:g} to "
             f"{schema.high:g}: is --scale right? A scale that is too wide costs accuracy"
         )
+    counts += people_told(ratings)
     if seen.duplicates:
         counts.append(
             f"merged {counted(seen.duplicates, f'duplicate {what}')} (--duplicates {duplicates})"

@@ -64,12 +64,25 @@ def named(path: str) -> frozenset[str]:
     from tacit.data.reading.personal import read_names
     from tacit.errors import DataError
 
+    if not _exists(path):
+        raise DataError(
+            "there is no such file",
+            place=path,
+            remedy="put the ids into a file, one a line, and name that file",
+        )
     found = frozenset(name for name in read_names(path) if name)
     if not found:
         raise DataError(
             "it names nobody", place=path, remedy="list ids, one a line"
         )
     return found
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).expanduser().exists()
+    except (OSError, ValueError):  # no name of a file at all
+        return False
 
 
 def refuse_forgotten(

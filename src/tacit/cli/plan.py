@@ -140,7 +140,7 @@ def plan(
     if as_json:
         print_json(found.facts)
         return
-    print_plan(found, options["users"], in_letters=plot == "-")
+    print_plan(found, options["users"], facts[0], in_letters=plot == "-")
 
 
 def _refuse_public() -> None:
@@ -243,7 +243,8 @@ def counted_or_read(
     from tacit.evaluation.planning import catalogue_of
 
     named = parse_columns(columns)
-    if named and (items is None or items.isdigit() or of_ratings(named)):
+    rated = set(of_ratings(named) or {}) - {"item"}
+    if named and (items is None or items.isdigit() or rated):
         raise SettingError(
             "--columns names columns of a catalogue here: item, title or tags",
             remedy="give --items FILE with it; a plan reads no ratings",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.show import say, table
 
 if TYPE_CHECKING:
+    from tacit.data.schema import Schema
     from tacit.evaluation.forecast import Forecast
     from tacit.evaluation.worth import Outlook
 
@@ -18,7 +19,7 @@ NAMES = {
     "effects": "how much each item is liked",
     "covariance": "which items are liked together",
     "sweep": "how items answer to tastes, better with each",
-    "tastes": "how much tastes for tags and years differ",
+    "tastes": "how much tastes for features of items differ",
     "choice": "how widely people differ",
     "popularity": "how often each item is rated or liked",
     "gram": "which items are liked together (a Gram matrix)",
@@ -26,8 +27,8 @@ NAMES = {
 }
 """What a release is about, by how its name begins."""
 RMSE = (
-    "RMSE is how far a predicted rating usually is off, in points of the scale; lost is how "
-    "much of it privacy adds. Less is better."
+    "RMSE is how far a predicted rating usually is off, in points of the scale from {low:g} to "
+    "{high:g}; lost is how much of it privacy adds. Less is better."
 )
 RECALL = (
     "Recall@20 is the share of what a person likes, and the model was not told, that is among "
@@ -36,7 +37,11 @@ RECALL = (
 
 
 def print_plan(
-    outlook: Outlook, users: int | None, *, in_letters: bool = False
+    outlook: Outlook,
+    users: int | None,
+    schema: Schema,
+    *,
+    in_letters: bool = False,
 ) -> None:
     """What an attacker gains and what accuracy is lost, and then how the budget is spent."""
     found = outlook.facts
@@ -48,15 +53,16 @@ def print_plan(
     likes = outlook.forecast is not None and outlook.forecast.metric != "rmse"
     _attacker(found["attacker"], likes=likes)
     if outlook.forecast is not None:
-        _forecast(outlook.forecast, in_letters=in_letters)
+        _forecast(outlook.forecast, schema, in_letters=in_letters)
     elif found["expected"] is not None:
-        e = found["expected"]
+        e, unit = found["expected"], schema.unit_width
         _line(
             "expected RMSE",
-            f"{e['private']:.3f} on one invented population of this shape; "
-            f"{e['twin']:.3f} without noise, {e['own_mean']:.3f} from one's own mean alone",
+            f"{unit * e['private']:.3f} on one invented population of this shape; "
+            f"{unit * e['twin']:.3f} without noise, {unit * e['own_mean']:.3f} from one's own "
+            "mean alone",
         )
-        say(RMSE)
+        say(RMSE.format(low=schema.low, high=schema.high))
     say("\nHow the budget is spent, for specialists:")
     for sentence in found["story"]:
         say(f"- {sentence}")
@@ -160,7 +166,7 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
             )
 
 
-def _forecast(told: Forecast, *, in_letters: bool) -> None:
+def _forecast(told: Forecast, schema: Schema, *, in_letters: bool) -> None:
     from tacit.evaluation.cost import NAME
     from tacit.evaluation.report import curve
 
@@ -175,7 +181,8 @@ def _forecast(told: Forecast, *, in_letters: bool) -> None:
         ("epsilon", *curve.headings(told)),
         [curve.cells(line) for line in told.lines],
     )
-    say(RMSE if rated else RECALL)
+    rmse = RMSE.format(low=schema.low, high=schema.high)
+    say(rmse if rated else RECALL)
     if told.each is None:
         say(f"- surer with --each, the number of {what} a person")
     if told.spread is None and rated:

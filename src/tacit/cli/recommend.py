@@ -11,10 +11,14 @@ from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, note
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_scale
+from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.data.reading.columns import Columns
+    from tacit.data.reading.personal import PersonalRating
     from tacit.model.model import Model
     from tacit.model.person.base import Own
     from tacit.model.person.own import Given
@@ -70,6 +74,12 @@ LEAST = 0.005
 @click.option(
     "--scale", metavar="LOW,HIGH", help="With --people: the scale of that file."
 )
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="ROLE=NAME",
+    help="Which column of that file is user, item, rating or time, by name or number.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
     "--engine",
@@ -105,7 +115,7 @@ def recommend(
     if options["people"]:
         _everyone(fitted, options, only, exclude, as_json)
         return
-    own, unknown = _own(fitted, ratings)
+    own, unknown = _own(fitted, ratings, parse_columns(options["columns"]))
     if options["explain"]:
         _explain(fitted, own, options["explain"], as_json)
         return
@@ -127,6 +137,17 @@ def recommend(
     print_lines(lines, rated=rated, low={fitted.label(row) for row in low})
     if rated and options["by"] is None:
         _tell_order(lines)
+    if len(lines) < options["count"]:
+        _tell_all(len(lines), bool(only))
+
+
+def _tell_all(count: int, only: bool) -> None:
+    """Why a list is shorter than was asked, or empty."""
+    which = "items that --only lists" if only else "items of this model"
+    if count:
+        note(f"these are all {which} that are neither rated nor left out")
+    else:
+        note(f"nothing is left: all {which} are rated already or left out")
 
 
 def _tell_order(lines: list[Recommendation]) -> None:
@@ -167,6 +188,11 @@ def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
                 )
         may_write(options["out"], options["overwrite"])
         return
+    if options["columns"] and ratings is None:
+        raise SettingError(
+            "--columns is for the file of --ratings or --people",
+            remedy="give one of them, or leave --columns out",
+        )
     for name in ("out", "scale", "overwrite", "engine"):
         if options[name]:
             raise SettingError(
@@ -186,6 +212,7 @@ def _everyone(
     from tacit.model.person.lists import ListMaker, write_lists
 
     scale = parse_scale(options["scale"])
+    columns = parse_columns(options["columns"])
     out = options["out"]
     people = options["people"]
     if options["engine"] == "spark":
@@ -199,6 +226,7 @@ def _everyone(
             people,
             out,
             scale=scale,
+            columns=columns,
             overwrite=options["overwrite"],
         )
     else:
@@ -211,6 +239,8 @@ def _everyone(
             only=only,
             exclude=exclude,
             scale=scale,
+            columns=columns,
+            tell=note,
         )
     if as_json:
         print_json(
@@ -227,23 +257,55 @@ def _everyone(
         )
 
 
-def _own(fitted: Model, ratings: str | None) -> Given:
+def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
     """One's own ratings from a file; none at all without one."""
     from tacit.data.reading.personal import read_personal
+    from tacit.data.schema import LIKES
+    from tacit.model.person.aside import likes_told
 
     if ratings is None:
         return fitted.own({})
     least = fitted.shared.schema.positive
+    lines = read_personal(ratings, likes=least is not None, columns=columns)
     given = fitted.own(
-        read_personal(ratings, likes=least is not None),
+        lines,
         source=ratings,
         asked=int(time.time()),
     )  # with timestamps in the file, ratings of one day share a shift
+    _tell_repeated(fitted, lines)
     if least is not None and not len(fitted.likes(given.own).items):
         note(
             f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
         )
+        return given
+    bare = all(line.rating is None for line in lines)
+    if bare and least is not None and fitted.shared.schema.source != LIKES:
+        note(
+            f"all {len(lines):,} rows count as likes: no column was read as the rating "
+            "(--columns rating=NAME says which it is)"
+        )
+    for told in likes_told(fitted.shared.schema, given.own):
+        note(told)
     return given
+
+
+def _tell_repeated(fitted: Model, lines: Sequence[PersonalRating]) -> None:
+    """Which of two lines about one item counts."""
+    from tacit.model.person.names import find_row
+
+    last = dict[int, int]()
+    twice = []
+    for each in lines:
+        row = find_row(fitted.shared.catalogue, each.item)
+        if row is None:
+            continue
+        if row in last:
+            twice.append(
+                f"{each.item!r} is in lines {last[row]} and {each.line}"
+            )
+        last[row] = each.line
+    for told in twice[:TOLD]:
+        note(f"{told}: the later counts")
 
 
 def _tell_unknown(fitted: Model, unknown: list[str]) -> None:

@@ -4,6 +4,7 @@ do."""
 from __future__ import annotations
 
 import re
+import sys
 
 import click
 
@@ -60,7 +61,20 @@ def as_ours(error: click.UsageError) -> str:
         remedy = _about(error.param, error.ctx) or remedy
         written = _rewritten(told)
         remedy = f"write {written}; {remedy}" if written else remedy
+    remedy = _instead(path, error) or remedy
     return f"{one_line(told)}\n  remedy: {one_line(remedy)}"
+
+
+def _instead(path: str, error: click.UsageError) -> str:
+    """The option that a value was meant for which was written without one."""
+    extra = re.search(r"unexpected extra argument \((\S+)\)", error.message)
+    if extra and path.endswith("recommend"):
+        return f"your own ratings: --ratings {extra[1]}"
+    asked = " ".join(sys.argv)
+    amount = re.search(r" ledger cap (\d*\.?\d+)(?= |$)", asked)
+    if path.endswith("ledger cap") and amount:
+        return f"write --epsilon {amount[1]}"
+    return ""
 
 
 def _rewritten(told: str) -> str:

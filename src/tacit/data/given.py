@@ -14,6 +14,8 @@ from tacit.errors import SettingError
 from tacit.spoken import notice
 
 _read = behind(read)
+FAR = 3
+"""Times too many or too few people that are worth a word."""
 
 
 def as_ratings(
@@ -38,8 +40,22 @@ def tell_reading(ratings: Ratings) -> None:
     """Tell a caller in Python what the command line notes: nothing is guessed in silence."""
     for rival in ratings.notes.columns[1:]:
         notice(rival)
-    for line in ratings.notes.lines():
+    for line in (*ratings.notes.lines(), *people_told(ratings)):
         notice(f"{line}; for the owner only")
+
+
+def people_told(ratings: object) -> list[str]:
+    """What to tell an owner who declared far more people than there are, or far fewer."""
+    if not isinstance(ratings, Ratings) or ratings.schema.users is None:
+        return []
+    declared, there = ratings.schema.users, ratings.n_users
+    if there / FAR <= declared <= there * FAR:
+        return []
+    told = (
+        f"--users says {declared:,} and {there:,} people are in the table: a number that is "
+        "far off costs accuracy, never privacy"
+    )
+    return [told]
 
 
 def read_already(source: object) -> Ratings:

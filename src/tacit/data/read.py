@@ -23,6 +23,7 @@ from tacit.data.reading.columns import (
     find_roles,
     looks_like_header,
     of_rows,
+    refuse_threshold,
     told,
 )
 from tacit.data.reading.dialect import Dialect, decode, records, sniff
@@ -221,6 +222,7 @@ def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
     roles = find_roles(
         text.header, width, ask.columns, part.label, first, likes=ask.likes
     )
+    refuse_threshold(roles, text.header, ask.columns, ask.positive, part.label)
     read = _read_text(part, text.dialect, roles, text.skip, found, ask)
     return _with_columns(
         read, told(roles, text.header, ask.columns), part.label
@@ -328,6 +330,7 @@ def _read_frame(
         likes=ask.likes,
         named=True,
     )
+    refuse_threshold(roles, frame.columns, ask.columns, ask.positive, label)
     rated = roles.rating is not None
     ask.schema(None, rated, label)
     if not frame.height:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.data.given import as_ratings
 from tacit.data.ratings import Ratings
+from tacit.data.schema import LIKES
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
+    from tacit.data.reading.columns import Columns
     from tacit.engine.spark.table import SparkRatings
     from tacit.model.person.lists import ListMaker
 
@@ -40,11 +42,13 @@ def lists_on_cluster(
     out: str,
     *,
     scale: tuple[float, float] | None = None,
+    columns: Columns | None = None,
     overwrite: bool = False,
 ) -> int:
     """Everyone's list, made and written where the ratings are; how many people there are."""
     from tacit.engine.spark.lists import write_lists
     from tacit.engine.spark.read import read_table
+    from tacit.model.person.lists import without_ratings
 
     if not out.endswith(".parquet"):
         raise SettingError(
@@ -53,12 +57,13 @@ def lists_on_cluster(
         )
     schema = maker.model.shared.schema
     # Where ratings were made likes, all are read: what was rated is not new.
-    likes = schema.positive if schema.source == "likes" else None
+    likes = schema.source == LIKES
     table = read_table(
         source,
         scale or (schema.low, schema.high),
         items=maker.model.shared.catalogue,
-        positive=likes,
+        positive=likes or None,
+        columns=without_ratings(columns) if likes else columns,
     )
     return write_lists(table, maker, out, overwrite=overwrite)
 

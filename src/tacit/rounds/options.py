@@ -72,8 +72,8 @@ class What:
         None,
         Spoken(
             "run",
-            "Chance that the promise fails: the smaller of 1e-6 and .1/people unless said; 0 "
-            "asks for a mechanism that has none.",
+            "What any outcome may be likelier with one's data beyond e^epsilon times: the smaller "
+            "of 1e-6 and .1/people unless said; 0 asks for a mechanism that has none.",
             kind=float,
         ),
     )

@@ -165,6 +165,22 @@ def of_rows(columns: Columns | None, catalogue: object) -> Columns | None:
     return None if catalogue is not None and named == {"item"} else columns
 
 
+def check_roles(given: Columns) -> None:
+    """Refuse what is no role of a table of ratings."""
+    for role, name in given.items():
+        if role not in NAMES and name in NAMES:
+            raise SettingError(
+                f"columns: {role} is no role, and {name} is one: they are swapped",
+                remedy=f"the role comes first: --columns {name}={role}",
+            )
+        if role not in NAMES:
+            raise SettingError(
+                f"columns: {role} is no role",
+                remedy=f"use {', '.join(NAMES)}; of a catalogue also "
+                f"{' and '.join(OF_ITEMS)}",
+            )
+
+
 def find_roles(
     header: Sequence[str] | None,
     width: int,
@@ -178,17 +194,14 @@ def find_roles(
     """The roles of the columns. `likes`: a table without ratings is allowed. `named`: these are
     names of columns for certain, and no first row."""
     given = dict(columns or {})
-    for role in given:
-        if role not in NAMES:
-            raise SettingError(
-                f"columns: {role} is no role",
-                remedy=f"use {', '.join(NAMES)}; of a catalogue also "
-                f"{' and '.join(OF_ITEMS)}",
-            )
+    check_roles(given)
     found: dict[str, int | None] = {}
     for position, role in enumerate(NAMES):
         if role in given:
-            found[role] = _given(given[role], role, header, width, label)
+            sure = named or (header is not None and is_sure(header, given))
+            found[role] = given_column(
+                given[role], role, header, width, label, quoted=sure
+            )
         elif header is not None:
             found[role] = _named(header, role)
         else:
@@ -210,6 +223,38 @@ def find_roles(
     return Roles(user, item, found["rating"], found["time"])
 
 
+def refuse_threshold(
+    roles: Roles,
+    header: Sequence[str] | None,
+    columns: Columns | None,
+    positive: float | bool | None,
+    label: str,
+) -> None:
+    """Refuse the least rating of a like where no column is read as the rating: every row would
+    be a like, however low."""
+    if (
+        roles.rating is not None
+        or positive is None
+        or isinstance(positive, bool)
+    ):
+        return
+    used = roles.used().values()
+    sure = header is not None and is_sure(header, columns)
+    left = [
+        f"`{name}`"
+        for at, name in enumerate(header or ())
+        if sure and at not in used and name
+    ]
+    unread = f" (not read: {', '.join(left[:TOLD])})" if left else ""
+    raise SettingError(
+        f"no column is read as the rating{unread}, so --positive {positive:g} would make "
+        "every row a like",
+        place=label,
+        remedy="say which it is: --columns rating=NAME --scale LOW,HIGH; if every row is a "
+        "like, give --positive alone",
+    )
+
+
 def _named(header: Sequence[str], role: str) -> int | None:
     plainly = [plain(name) for name in header]
     return next(
@@ -217,23 +262,30 @@ def _named(header: Sequence[str], role: str) -> int | None:
     )
 
 
-def _given(
+def given_column(
     wanted: str | int | None,
     role: str,
     header: Sequence[str] | None,
     width: int,
     label: str,
+    *,
+    quoted: bool,
 ) -> int | None:
+    """The column that the caller names for a role; None where none is to be read. `quoted`:
+    the names of the header may be told."""
     if wanted is None:
         return None
     if isinstance(wanted, int) and 1 <= wanted <= width:
         return wanted - 1
     if isinstance(wanted, str) and header is not None and wanted in header:
         return list(header).index(wanted)
+    names = ""
+    if quoted and header is not None:
+        names = f" ({', '.join(f'`{name}`' for name in header[:TOLD])})"
     raise SettingError(
         f"columns: there is no column {wanted!r} for {role}",
         place=label,
-        remedy="give a name of the header, or a number counted from 1",
+        remedy=f"give a name of the header{names}, or a number counted from 1",
     )
 
 

@@ -14,7 +14,7 @@ from tacit.asked import by_name
 from tacit.asked import text as asked_text
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, two_ways
-from tacit.data.reading.columns import plain, words
+from tacit.data.reading.columns import NAMES, plain, words
 from tacit.data.reading.dialect import Dialect, is_number, with_point
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
@@ -222,7 +222,7 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
             raise DataError(
                 f"the id of {sheet.unit} {first} is repeated",
                 place=sheet.where(line),
-                remedy="give every item one row",
+                remedy=f"give every item one row{_hint(sheet)}",
             )
     found = two_ways(lines)
     if found is not None:
@@ -235,6 +235,14 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
             "as numbers",
         )
     return list(lines)
+
+
+def _hint(sheet: SmallTable) -> str:
+    """What to ask where the file has columns that no catalogue has."""
+    rated = {*NAMES["user"], *NAMES["rating"]}
+    if not any(plain(name) in rated for name in sheet.header or ()):
+        return ""
+    return "; this looks like a table of ratings: are the two files swapped?"
 
 
 def check_texts(sheet: SmallTable, *texts: Sequence[str] | None) -> None:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 from tacit.data.ids import clean
 from tacit.data.reading.cells import iso_seconds
-from tacit.data.reading.columns import NAMES, plain
+from tacit.data.reading.columns import (
+    NAMES,
+    Columns,
+    check_roles,
+    given_column,
+    plain,
+)
 from tacit.data.reading.dialect import decode, is_number, with_point
 from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import Stream, bundle
@@ -40,14 +46,19 @@ class PersonalRating(NamedTuple):
 
 
 def read_personal(
-    path: str | Path, *, likes: bool = False
+    path: str | Path, *, likes: bool = False, columns: Columns | None = None
 ) -> list[PersonalRating]:
     """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
-    ratings may be left out."""
+    ratings may be left out. `columns` says which column is which."""
+    check_roles(columns or {})
+    said = {role: name for role, name in (columns or {}).items() if name}
+    names = {plain(str(name)) for name in said.values()}
     with third_party(str(path)):
-        sheet = with_header(read_sheet(only_part(path), size=OWN), KNOWN)
-        _refuse_several(sheet)
-        places = positions(sheet, likes)
+        sheet = with_header(
+            read_sheet(only_part(path), size=OWN), KNOWN | names
+        )
+        _refuse_several(sheet, said.get("user"))
+        places = positions(sheet, likes, columns or {})
         return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
 
 
@@ -69,41 +80,56 @@ def only_part(path: str | Path) -> Stream:
 
 
 def positions(
-    sheet: SmallTable, likes: bool
+    sheet: SmallTable, likes: bool, columns: Columns
 ) -> tuple[int, int | None, int | None]:
-    """Where the item, the rating and the time stand in a row."""
-    if sheet.header is None:
-        item = 0
-        rating = 1 if sheet.width > 1 else None
-        time = 2 if sheet.width > 2 else None
-    else:
-        plainly = [plain(name) for name in sheet.header]
-        places = {
-            role: next(
-                (
-                    plainly.index(name)
-                    for name in [*NAMES[role], *more]
-                    if name in plainly
-                ),
-                None,
-            )
-            for role, more in (
-                ("item", ["id", "name"]),
-                ("rating", []),
-                ("time", []),
-            )
-        }
-        if places["item"] is None:
-            raise _missing(sheet, "item")
-        item = places["item"]
-        rating = places["rating"]
-        time = places["time"]
+    """Where the item, the rating and the time stand in a row: as the caller says, else by the
+    usual names."""
+    item, rating, time = _usual(sheet)
+    if "item" in columns:
+        item = _said(sheet, "item", columns["item"])
+    if "rating" in columns:
+        rating = _said(sheet, "rating", columns["rating"])
+    if "time" in columns:
+        time = _said(sheet, "time", columns["time"])
+    if item is None:
+        raise _missing(sheet, "item")
     if rating is None and not likes:
         raise _missing(sheet, "rating")
     return item, rating, time
 
 
-def _refuse_several(sheet: SmallTable) -> None:
+def _said(sheet: SmallTable, role: str, wanted: str | int | None) -> int | None:
+    """The column that its owner names; her own header may be told to her."""
+    return given_column(
+        wanted, role, sheet.header, sheet.width, sheet.label, quoted=True
+    )
+
+
+def _usual(sheet: SmallTable) -> tuple[int | None, int | None, int | None]:
+    """By the usual names, or in the usual order."""
+    if sheet.header is None:
+        width = sheet.width
+        return 0, 1 if width > 1 else None, 2 if width > 2 else None
+    plainly = [plain(name) for name in sheet.header]
+    item, rating, time = (
+        next(
+            (
+                plainly.index(name)
+                for name in [*NAMES[role], *more]
+                if name in plainly
+            ),
+            None,
+        )
+        for role, more in (
+            ("item", ["id", "name"]),
+            ("rating", []),
+            ("time", []),
+        )
+    )
+    return item, rating, time
+
+
+def _refuse_several(sheet: SmallTable, user: str | int | None) -> None:
     """A file with a column of people is one person's if that column holds one value."""
     if sheet.header is None:
         return
@@ -111,6 +137,8 @@ def _refuse_several(sheet: SmallTable) -> None:
     at = next(
         (plainly.index(name) for name in NAMES["user"] if name in plainly), None
     )
+    if user is not None:
+        at = _said(sheet, "user", user)
     if at is None:
         return
     people = {cells[at] for _, cells in sheet.rows if at < len(cells)}
@@ -128,7 +156,8 @@ def _missing(sheet: SmallTable, role: str) -> DataError:
     return DataError(
         f"missing column: there is no {role}",
         place=sheet.where(1),
-        remedy="begin the file with the line item,rating and give each item's id or title",
+        remedy=f"say which it is (--columns {role}=NAME), or begin the file with the line "
+        "item,rating and give each item's id or title",
     )
 
 

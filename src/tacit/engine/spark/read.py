@@ -20,6 +20,7 @@ from tacit.data.reading.columns import (
     Roles,
     find_roles,
     looks_like_header,
+    refuse_threshold,
     told,
 )
 from tacit.engine.spark.code import IdRows
@@ -60,11 +61,12 @@ def read_table(
         label,
         likes=likes,
     )
+    header = None if _headless(source) else source.columns
+    refuse_threshold(roles, header, columns, positive, label)
     rated = roles.rating is not None
     schema = schema_of(scale, positive, users, rated, label)
     frame = _selected(source, roles, label)
     found = _names(frame, items, label)
-    header = None if _headless(source) else source.columns
     return SparkRatings(
         frame,
         schema,

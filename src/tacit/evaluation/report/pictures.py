@@ -193,7 +193,8 @@ def payers(found: Evaluation, metric: str, by: str) -> Draw:
             else "fifths of items, from least to most rated"
         )
         axes.set_xlabel(label if metric == "rmse" else as_likes(label))
-        axes.set_title(AXES.get(metric, metric))
+        whose = "people" if by == "by_activity" else "items"
+        axes.set_title(f"{AXES.get(metric, metric)}, by fifths of {whose}")
         _legend(figure, narrow)
 
     return draw

@@ -146,7 +146,7 @@ def payer_words(found: Evaluation) -> str:
         few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
         words.append(
             f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
-            f"pays {_change(few, metric)}, the fifth with the most {_change(many, metric)}. "
+            f"{_change(few, metric)}, the fifth with the most {_change(many, metric)}. "
             f"{_why(few, many, metric)}"
         )
     tenth = cell["spread"].get(metric, {})
@@ -177,9 +177,12 @@ def _named(metric: str) -> str:
 
 
 def _change(change: float, metric: str) -> str:
+    """What privacy does to people, without a sign to read twice."""
     if metric == "rmse":
-        return f"{change:+.3f} points of error"
-    return f"{-100 * change:.1f} points of recall"
+        verb = "pays" if change >= 0 else "saves"
+        return f"{verb} {abs(change):.3f} points of error"
+    verb = "loses" if change <= 0 else "gains"
+    return f"{verb} {100 * abs(change):.1f} points of recall"
 
 
 def how_words(found: Evaluation) -> list[str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tacit.data.catalogue import Catalogue
-from tacit.data.schema import Schema
+from tacit.data.ratings import counted
+from tacit.data.schema import LIKES, Schema
+from tacit.model.person.base import Own
 from tacit.model.person.names import find_item
-from tacit.model.person.own import Given, likes
+from tacit.model.person.own import SLACK, Given, likes
 from tacit.model.person.told import UnknownItem
 from tacit.spoken import notice
 
@@ -23,9 +28,46 @@ def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
     more = len(found.unknown) - TOLD
     if more > 0:
         notice(f"and {more:,} more items are not in this model")
-    lost = len(found.own.items) - len(likes(schema, found.own).items)
-    if schema.positive is not None and lost:
-        notice(
-            f"{lost:,} of these ratings are no likes ({schema.positive:g} or more) and speak "
-            "for nothing"
+    for line in likes_told(schema, found.own):
+        notice(line)
+
+
+def likes_told(schema: Schema, own: Own) -> list[str]:
+    """What own ratings are to a model of likes: which are left out, and that how high the rest
+    are is not used."""
+    if schema.positive is None:
+        return []
+    kept = likes(schema, own)
+    lost = len(own.items) - len(kept.items)
+    told = []
+    if lost:
+        told.append(
+            f"{lost:,} of {counted(len(own.items), 'rating')} are below "
+            f"{schema.positive:g}: they are no likes and are left out"
         )
+    best = (schema.high - schema.middle) / schema.unit_width
+    if schema.source == LIKES and (kept.values > best + SLACK).any():
+        told.append(passed_over(f"all {counted(len(kept.items), 'row')} count"))
+    return told
+
+
+def passed_over(rows: str) -> str:
+    """That a model of a table without ratings has no use for them."""
+    return (
+        f"{rows} as likes, the rating column is not used: this model was made of a table "
+        "without ratings"
+    )
+
+
+def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
+    """The same of everybody's ratings, which the owner alone is told."""
+    if schema.positive is None or schema.source == LIKES:
+        return []
+    lost = int((value < schema.positive - SLACK).sum())
+    if not lost:
+        return []
+    told = (
+        f"{lost:,} of {counted(len(value), 'rating')} are below {schema.positive:g}: they "
+        "are no likes and are left out; for the owner only"
+    )
+    return [told]

@@ -3,7 +3,7 @@ for publication."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.schema import LIKES
 from tacit.errors import SettingError
 from tacit.hidden import shapes
+from tacit.model.person.aside import likes_of_table, passed_over
 from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
 from tacit.model.person.rank import check_order, order_scores, top
+from tacit.spoken import notice
 from tacit.whole import whole
 
 if TYPE_CHECKING:
     import polars
 
     from tacit.data.catalogue import Catalogue
+    from tacit.data.reading.columns import Columns
     from tacit.model.model import Model
 
 DIGITS = 3
@@ -83,6 +87,11 @@ def titled(frame: polars.DataFrame, catalogue: Catalogue) -> polars.DataFrame:
     return frame.insert_column(3, pl.Series("title", titles, pl.String))
 
 
+def without_ratings(columns: Columns | None) -> Columns:
+    """Columns of a table whose ratings, if it has any, are not read."""
+    return {**(columns or {}), "rating": None}
+
+
 def write_lists(
     model: Model,
     source: str,
@@ -93,11 +102,14 @@ def write_lists(
     only: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     scale: tuple[float, float] | None = None,
+    columns: Columns | None = None,
+    tell: Callable[[str], None] = notice,
 ) -> int:
     """Columns person, rank, item, expected, personal (always true); a csv also has titles.
-    Returns the number of people."""
+    Returns the number of people; `tell` is told how ratings were taken."""
     import polars as pl
 
+    from tacit.data.packed.store import is_pack
     from tacit.data.read import read
 
     target = Path(out)
@@ -108,13 +120,21 @@ def write_lists(
         )
     schema, catalogue = model.shared.schema, model.shared.catalogue
     # Where ratings were made likes, all are read: what was rated is not new.
-    likes = schema.positive if schema.source == "likes" else None
+    bare = schema.source == LIKES and not (
+        Path(source).is_file() and is_pack(Path(source))
+    )
+    asked = without_ratings(columns) if bare else columns
     people = read(
         source,
         scale or (schema.low, schema.high),
         items=catalogue,
-        positive=likes,
+        positive=True if schema.source == LIKES else None,
+        columns=asked,
     )
+    for line in (*people.notes.columns, *likes_of_table(schema, people.value)):
+        tell(line)
+    if bare and any("not read" in line for line in people.notes.columns[1:]):
+        tell(passed_over("all rows count"))
     maker = ListMaker(model, n, by, model.allowed(only, exclude))
     rows: list[tuple[str, int, str, float | None, bool]] = []
     for person in range(people.n_users):

@@ -37,14 +37,17 @@ export const texts = {
   },
 
   search: {
-    label: `Find ${a} by title, year or ${kind}`,
-    placeholder: `Find ${a}, a year, a ${kind}`,
+    label: (/** @type {boolean} */ dated) =>
+      dated ? `Find ${a} by title, year or ${kind}` : `Find ${a} by title or ${kind}`,
+    placeholder: (/** @type {boolean} */ dated) =>
+      dated ? `Find ${a}, a year, a ${kind}` : `Find ${a}, a ${kind}`,
     hint: '/',
     found: (/** @type {number} */ count, /** @type {boolean} */ more) =>
       count === 0
         ? `No ${one} found`
         : `${more ? 'More than ' : ''}${count} ${plural(count, one, many)} found`,
-    nothing: `No ${one} here has such a title, year or ${kind}.`,
+    nothing: (/** @type {boolean} */ dated) =>
+      `No ${one} here has such a title${dated ? ', year' : ''} or ${kind}.`,
     results: `${Many} found`,
   },
 

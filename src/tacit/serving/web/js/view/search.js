@@ -17,8 +17,8 @@ export function searchField() {
     autocapitalize: 'off',
     spellcheck: 'false',
     enterkeyhint: 'search',
-    placeholder: texts.search.placeholder,
-    'aria-label': texts.search.label,
+    placeholder: texts.search.placeholder(false),
+    'aria-label': texts.search.label(false),
     'aria-controls': 'found',
     'aria-keyshortcuts': '/',
   });
@@ -34,6 +34,8 @@ export function searchField() {
   );
   /** @type {Home | null} */
   let home = null;
+  /** Whether any item has a year. */
+  let dated = false;
   /** @type {ReturnType<typeof filmRow>[]} */
   let rows = [];
 
@@ -51,7 +53,7 @@ export function searchField() {
     rows = shown.map((row) => filmRow(finder, row));
     put(list, ...rows.map((row) => row.element));
     const words = texts.search.found(shown.length, found.length > MOST);
-    write(count, found.length ? words : texts.search.nothing);
+    write(count, found.length ? words : texts.search.nothing(dated));
     list.scrollTop = 0;
     announce(words);
     open(true);
@@ -102,6 +104,9 @@ export function searchField() {
     /** @param {Home} ready */
     use(ready) {
       home = ready;
+      dated = ready.engine.items.some((item) => item.year !== null);
+      input.placeholder = texts.search.placeholder(dated);
+      input.setAttribute('aria-label', texts.search.label(dated));
       home.addEventListener('own', () => rows.forEach((row) => row.update()));
       if (input.value.trim() && document.activeElement === input) find();
     },
