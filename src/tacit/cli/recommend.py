@@ -12,20 +12,23 @@ from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
+from tacit.cli.recommend_told import (
+    TOLD,
+    tell_all,
+    tell_order,
+    tell_repeated,
+    tell_tastes,
+    tell_unknown,
+)
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.data.reading.columns import Columns
-    from tacit.data.reading.personal import PersonalRating
     from tacit.model.model import Model
     from tacit.model.person.base import Own
     from tacit.model.person.own import Given
     from tacit.model.person.told import Explanation, Recommendation
 
-TOLD = 20
-"""Unknown items that are named."""
 LEAST = 0.005
 """A move that two digits show."""
 
@@ -130,35 +133,15 @@ def recommend(
             }
         )
         return
-    _tell_unknown(fitted, unknown)
-    _tell_tastes(fitted, own)
+    tell_unknown(fitted, unknown)
+    tell_tastes(fitted, own)
     rated = fitted.rates
     low = own.items[own.values < 0].tolist() if rated else []
     print_lines(lines, rated=rated, low={fitted.label(row) for row in low})
     if rated and options["by"] is None:
-        _tell_order(lines)
+        tell_order(lines)
     if len(lines) < options["count"]:
-        _tell_all(len(lines), bool(only))
-
-
-def _tell_all(count: int, only: bool) -> None:
-    """Why a list is shorter than was asked, or empty."""
-    which = "items that --only lists" if only else "items of this model"
-    if count:
-        note(f"these are all {which} that are neither rated nor left out")
-    else:
-        note(f"nothing is left: all {which} are rated already or left out")
-
-
-def _tell_order(lines: list[Recommendation]) -> None:
-    """Why a line may stand above one that is expected to be better, and what follows the ±."""
-    expected = [line.rating for line in lines if line.rating is not None]
-    if expected == sorted(expected, reverse=True):
-        return
-    note(
-        "the order also counts what many know (--by rating goes by `expected` alone); ± is "
-        "how far one rating usually lies from what is expected"
-    )
+        tell_all(len(lines), bool(only))
 
 
 def _facts(line: Recommendation) -> dict[str, Any]:
@@ -272,7 +255,7 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
         source=ratings,
         asked=int(time.time()),
     )  # with timestamps in the file, ratings of one day share a shift
-    _tell_repeated(fitted, lines)
+    tell_repeated(fitted, lines)
     if least is not None and not len(fitted.likes(given.own).items):
         note(
             f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
@@ -287,62 +270,6 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
     for told in likes_told(fitted.shared.schema, given.own):
         note(told)
     return given
-
-
-def _tell_repeated(fitted: Model, lines: Sequence[PersonalRating]) -> None:
-    """Which of two lines about one item counts."""
-    from tacit.model.person.names import find_row
-
-    last = dict[int, int]()
-    twice = []
-    for each in lines:
-        row = find_row(fitted.shared.catalogue, each.item)
-        if row is None:
-            continue
-        if row in last:
-            twice.append(
-                f"{each.item!r} is in lines {last[row]} and {each.line}"
-            )
-        last[row] = each.line
-    for told in twice[:TOLD]:
-        note(f"{told}: the later counts")
-
-
-def _tell_unknown(fitted: Model, unknown: list[str]) -> None:
-    from tacit.model.person.told import UnknownItem
-
-    if len(unknown) > TOLD:
-        note(f"{len(unknown):,} items are not in this model, among them:")
-    for name in unknown[:TOLD]:
-        found = fitted.find(name)
-        near = found.near if isinstance(found, UnknownItem) else ()
-        note(
-            f"{name!r} is not in this model"
-            + (f"; did you mean {near[0]!r}?" if near else "")
-        )
-
-
-def _tell_tastes(fitted: Model, own: Own) -> None:
-    """Whether the list is anybody's own."""
-    if not len(own.items):
-        note(
-            "without your own ratings (--ratings FILE: columns item, rating) this is "
-            "everybody's list"
-        )
-    elif not fitted.knows_tastes(own):
-        what = "ratings" if fitted.shared.schema.positive is None else "likes"
-        note(
-            f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
-            f"touch: the order is everybody's. {_teaches(fitted)} teach it some"
-        )
-
-
-def _teaches(fitted: Model) -> str:
-    """What would help: tags only where there are none and the method asks for them."""
-    shared = fitted.shared
-    if shared.catalogue.has_features or shared.schema.positive is not None:
-        return "More people or a larger epsilon"
-    return "More people, a larger epsilon or tags of the items"
 
 
 def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
