@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.bound import RowClip, Rows
+from tacit.methods.bayes.plan import SMALL_REACH
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.choice import (
     Grouped,
@@ -22,7 +23,9 @@ from tacit.methods.first_order.choice import (
     first_groups,
     first_model,
 )
+from tacit.methods.first_order.loadings import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
 from tacit.methods.refine.tastes import Axes, typical_axes
@@ -40,19 +43,31 @@ class SecondOrder:
     """What the second-order rounds of one plan have in common, after those of `first`."""
 
     first: FirstOrder
-    kinds: bool = False
-    """Whether the choice of how widely people differ tells tastes for tags, years and numbers
-    apart: where nothing is asked of them before."""
 
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
         if state.tastes is NOT_YET:
-            return first_model(self.first, state).model
+            return self.known(state)
         unknown = state.effects.variance + state.tastes.doubt
         noise = NOISE if state.widths is NOT_YET else state.widths.noise
         return GaussianModel(
             state.baseline, unknown, state.tastes.loadings, noise
         )
+
+    def known(self, state: BayesState) -> GaussianModel:
+        """What first-order rounds tell."""
+        model = first_model(self.first, state).model
+        features = self.first.features
+        if features is None or not self.small:
+            return model
+        return replace(model, loadings=small_budget(model.loadings, features))
+
+    @property
+    def small(self) -> bool:
+        """Whether the budget is too small to learn anything of tastes."""
+        public = self.first.public
+        reach = public.people * strength(public.budget)
+        return public.unit == "user" and reach < SMALL_REACH
 
     def last_model(self, state: BayesState) -> GaussianModel:
         """The personal model that is published: with tastes for products of what is known of
@@ -60,19 +75,14 @@ class SecondOrder:
         model = self.model(state)
         if self.first.public.start is not None:
             return model
-        known = first_model(self.first, state).model.loadings[:, 1:]
+        known = self.known(state).loadings[:, 1:]
         curved = curves(known, state.weights.mean)
         loadings = np.hstack([model.loadings, curved])
         return replace(model, loadings=loadings)
 
     def groups(self, columns: int) -> Groups:
-        """For the choice: the level, and all tastes together; or tastes by kind, and those
-        for products of what is known."""
-        if not self.kinds:
-            return np.minimum(np.arange(columns), 1)
-        known = first_groups(self.first)
-        others = np.full(columns - len(known), known.max() + 1)
-        return np.concatenate([known, others])
+        """For the choice: the level, and all tastes together."""
+        return np.minimum(np.arange(columns), 1)
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it. Learned
@@ -111,7 +121,7 @@ class SecondOrder:
             state: BayesState, released: Mapping[str, Released]
         ) -> BayesState:
             chosen = asked.absorb(state, released).choice
-            known = first_model(self.first, state).model.loadings
+            known = self.known(state).loadings
             made = np.ascontiguousarray(known * chosen.scales)
             tastes = Tastes(made, np.zeros(len(made)))
             return replace(state, widths=chosen, tastes=tastes)
