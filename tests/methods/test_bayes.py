@@ -85,6 +85,17 @@ def test_shares_add_up(unit, mu, users, columns):
     assert shares.story()
 
 
+def test_small_budgets_go_to_items():
+    small, large = (
+        divide("user", n, 0.237, 1700, 25, False) for n in (900, 9000)
+    )
+    assert (len(small.effects), len(large.effects)) == (5, 3)
+    assert not small.second.taken
+    assert large.second.taken
+    assert small.choice < large.choice
+    assert small.weights > 0.3 > large.weights
+
+
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_the_closed_form_agrees_with_the_accountant(unit):
     items = Catalogue([str(i) for i in range(500)])

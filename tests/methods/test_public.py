@@ -117,7 +117,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(people, users):
     ratings = people[1].train
     ratings = ratings.take(ratings.user < 12)
     data = replace(ratings, schema=ratings.schema.declare(users))
-    method = Bayes(epsilon=2.0, delta=1e-6)
+    method = Bayes(epsilon=4.0, delta=1e-6)
     run = _Run(
         method,
         data,

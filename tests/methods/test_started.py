@@ -91,7 +91,14 @@ def test_it_is_charged_for_its_own_rounds_only(split, first, method):
         )
         for start in (None, first)
     ]
-    assert runs[0].events == runs[1].events
+    # An earlier model has answered how widely tastes vary, if it was a question.
+    names = [[event.name for event in run.events] for run in runs]
+    assert names[1] == [name for name in names[0] if name != "widths/gains"]
+    strength = [
+        sum((one.sensitivity / one.sigma) ** 2 for one in run.events)
+        for run in runs
+    ]
+    assert strength[1] == pytest.approx(strength[0], rel=1e-6)
 
 
 def test_items_of_the_start_stay_and_new_ones_come(split, first):

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 import tacit
+from tacit.data.catalogue import Catalogue
 from tacit.methods import find, names
 from tacit.spoken import in_python, on_the_command_line, said
 
@@ -168,6 +169,28 @@ def test_evaluate_takes_what_fit_takes(table, tmp_path):
         ledger=str(tmp_path / "own.sqlite"),
     )
     assert found.cells
+
+
+def test_evaluate_reads_ratings_by_the_rows_of_a_catalogue(table, tmp_path):
+    """Ratings that were read without it list their items in an order of their own."""
+    alone = tacit.read(table, scale=(1, 5))
+    items = Catalogue(list(reversed(alone.items)))
+
+    def error(ratings):
+        found = tacit.evaluate(
+            ratings,
+            "bias",
+            items=items,
+            calibrations="none",
+            epsilon=1,
+            seeds=1,
+            users=40,
+            ledger=str(tmp_path / "own.sqlite"),
+        )
+        return found.cells[0]["rmse"]
+
+    beside = tacit.read(table, scale=(1, 5), items=items)
+    assert error(alone) == pytest.approx(error(beside), abs=1e-3)
 
 
 def test_nothing_that_is_shown_has_a_cell_in_it(table, fitted):

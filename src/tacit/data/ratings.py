@@ -195,21 +195,14 @@ class Ratings:
     ) -> Ratings:
         """The ratings where `keep` holds; people left with none disappear unless
         `drop_empty` is false."""
-        counts = (
-            np.add.reduceat(
-                np.append(keep, False), self.ptr[:-1], dtype=np.int64
-            )
-            if self.n_users
-            else self.ptr[:0]
-        )
-        counts = np.where(np.diff(self.ptr) > 0, counts, 0)
-        users: Sequence[str] = self.users
-        if drop_empty:
-            alive = np.flatnonzero(counts > 0)
-            users, counts = [self.users[int(i)] for i in alive], counts[alive]
-        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         # By places: a mask is looked through once, and not for every array.
         cells = np.flatnonzero(keep)
+        ptr = np.searchsorted(cells, self.ptr)
+        users: Sequence[str] = self.users
+        if drop_empty:
+            alive = np.flatnonzero(np.diff(ptr) > 0)
+            users = [self.users[int(i)] for i in alive]
+            ptr = np.concatenate([ptr[:1], ptr[1:][alive]])
         time = None if self.time is None else self.time.take(cells)
         return Ratings(
             self.schema,

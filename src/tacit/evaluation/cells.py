@@ -13,16 +13,16 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import Failure, StorageError, TacitError
 from tacit.whole import whole
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Key = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -138,6 +138,21 @@ def _answers(
         for place in missing:
             yield place, work(common, keys[place])
         return
+    yield from _from_processes(missing, keys, work, common, workers)
+
+
+def _from_processes(
+    missing: list[int],
+    keys: list[dict[str, Any]],
+    work: Work,
+    common: Any,
+    workers: int,
+) -> Iterator[tuple[int, Answer]]:
+    # Loaded here: one process needs none of it, and an evaluation is to add little to a fit.
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     pool = ProcessPoolExecutor(
         workers, get_context("spawn"), _enter, (work, common)
     )
@@ -185,6 +200,8 @@ def _enter(work: Work, common: Any) -> None:
 
 def _end_with_parent() -> None:
     """A parent that was killed takes nothing back: end too, in the middle of a fit."""
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         parent.join()

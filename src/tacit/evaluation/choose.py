@@ -219,7 +219,7 @@ def candidate(
         odds_times=odds_times(epsilon, told.delta),
         best_guess=guess,
         ten=epsilon_at(sqrt(RELEASES) * mu, told.delta),
-        words=in_words(unit, guess),
+        words=in_words(unit, guess, likes=told.metric != "rmse"),
         overlap=overlap,
     )
 

@@ -21,6 +21,7 @@ from tacit.asked import (
     text,
 )
 from tacit.asked import path as asked_path
+from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
@@ -115,6 +116,9 @@ def evaluate(
         columns=of_ratings(columns),
         layout=layout,
     )
+    if catalogue is not None:
+        # Ratings that were read without it have rows of their own.
+        ratings = aligned(ratings, catalogue)
     if users is not None:
         ratings = replace(ratings, schema=ratings.schema.declare(users))
     likes = ratings.schema.positive is not None
@@ -271,7 +275,6 @@ class AskedEvaluation:
         data = swept.task.ratings
         return {
             "version": __version__,
-            "data_digest": swept.digest,
             "split": how.split if how.folds is None else f"{how.folds} folds",
             "seeds": how.seeds if how.folds is None else None,
             "until": how.until,

@@ -52,7 +52,23 @@ def invent(ratings: Ratings, items: Catalogue | None) -> list[InventedPerson]:
         found = _by_genre(famous, items)
     if len(found) < 3:
         found = _by_fame(famous)
+    if ratings.schema.positive is not None:
+        return [_without_dislikes(person) for person in found]
     return found
+
+
+def _without_dislikes(person: InventedPerson) -> InventedPerson:
+    """Where people tell what they like and nothing else, all that is told is a like."""
+    liked = [
+        (item, value)
+        for item, value in zip(person.items, person.values, strict=True)
+        if value > 0
+    ]
+    return InventedPerson(
+        person.name,
+        tuple(item for item, _ in liked),
+        tuple(value for _, value in liked),
+    )
 
 
 def _by_genre(

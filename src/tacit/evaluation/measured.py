@@ -210,7 +210,7 @@ def _predictions(
         "squared": _by_person(squared, starts),
         "absolute": _by_person(absolute, starts),
         "cdf": _cdf(absolute, schema),
-        "fifth_errors": _by_fifth(on.asked_fifth, squared, absolute),
+        "fifth_errors": _by_fifth(on, squared, absolute),
     }
     if sd is None:
         predicted, sd = _tried(personal, on)
@@ -233,13 +233,12 @@ def _cdf(absolute: Floats, schema: Schema) -> NDArray[np.int64]:
     return np.cumsum(counts)
 
 
-def _by_fifth(
-    fifth: NDArray[np.int64], squared: Floats, absolute: Floats
-) -> Floats:
+def _by_fifth(on: Prepared, squared: Floats, absolute: Floats) -> Floats:
     """Rows: ratings, squared and absolute errors; columns: fifths of items."""
+    fifth = on.asked_fifth
     return np.stack(
         [
-            np.bincount(fifth, minlength=FIFTHS).astype(np.float64),
+            on.asked_by_fifth,
             np.bincount(fifth, squared, FIFTHS),
             np.bincount(fifth, absolute, FIFTHS),
         ]
@@ -261,6 +260,8 @@ def _found_by_fifth(ranking: Ranking, on: Prepared) -> dict[str, NDArray[Any]]:
 
 def _inside(mean: Floats, sd: Floats, on: Prepared) -> dict[str, NDArray[Any]]:
     """How many held-back ratings of each person lie within intervals of each width."""
+    if not np.isfinite(sd).any():
+        return {}
     test = on.split.test
     schema = test.schema
     actual = (test.value - schema.middle) / schema.unit_width

@@ -58,7 +58,7 @@ class Prepared:
         return Cells(
             given.ptr[start : stop + 1] - own.start,
             given.item[own],
-            inner(given, own),
+            self._values(own),
             test.ptr[start : stop + 1] - ask.start,
             test.item[ask],
             *times,
@@ -73,6 +73,17 @@ class Prepared:
         inside = np.searchsorted(given.ptr, cuts[1:-1])
         edges = np.unique([0, *inside, given.n_users])
         return list(pairwise(edges.tolist()))
+
+    def _values(self, own: slice) -> Floats:
+        """Values that people fold in, on the inner scale: the same for every model, and kept
+        where they are few."""
+        if len(self.split.fold_in) > RUN:
+            return inner(self.split.fold_in, own)
+        return self._all_values[own]
+
+    @cached_property
+    def _all_values(self) -> Floats:
+        return inner(self.split.fold_in)
 
     @cached_property
     def own_inner(self) -> Floats:
@@ -92,7 +103,12 @@ class Prepared:
     @cached_property
     def sums(self) -> Floats:
         """The sum of each item's values there, on the inner scale."""
-        return item_sums(self.split.train)
+        train, given = self.split.train, self.split.fold_in
+        if train.item is given.item and len(given) <= RUN:
+            # The same cells, which are on that scale already.
+            found = np.bincount(train.item, self._all_values, train.n_items)
+            return np.asarray(found, np.float64)
+        return item_sums(train)
 
     @cached_property
     def share(self) -> Floats:
@@ -114,6 +130,12 @@ class Prepared:
     def asked_fifth(self) -> NDArray[np.int64]:
         """The fifth of the item of each question."""
         return self.fifth[self.split.test.item]
+
+    @cached_property
+    def asked_by_fifth(self) -> Floats:
+        """Questions about each fifth of the items."""
+        found = np.bincount(self.asked_fifth, minlength=FIFTHS)
+        return found.astype(np.float64)
 
     @cached_property
     def own_share(self) -> Floats:

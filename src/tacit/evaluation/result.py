@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,13 +38,18 @@ class Evaluation:
     cells: Sequence[Line]
     baselines: Sequence[Line]
     reference: Line | None
-    facts: Mapping[str, Any]
-    """Split, seeds, users, version, data digest: what the numbers depend on."""
+    about: Mapping[str, Any]
+    """Split, seeds, users, version."""
     swept: SweptCells
     left_out: Sequence[str] = ()
     """Combinations that a method does not have, in words."""
 
     __repr__ = shapes
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """All that the numbers depend on: a digest of the data too, which takes a moment."""
+        return dict(self.about) | {"data_digest": self.swept.task.digest}
 
     def to_json(self) -> dict[str, Any]:
         """For another program: today's keys and what is told beside them."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,11 @@ class SweepTask:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_last": None, "rehearsed": {}}
 
+    @cached_property
+    def digest(self) -> str:
+        """Of what cells depend on in the data; made where somebody asks for it."""
+        return data_digest(self.told, self.items)
+
     def arm(self, key: Mapping[str, Any]) -> Arm:
         """The arm of a cell."""
         return next(
@@ -71,7 +77,8 @@ class SweepTask:
             if all(key[name] == value for name, value in arm.key().items())
         )
 
-    def _told(self) -> Ratings:
+    @property
+    def told(self) -> Ratings:
         """The ratings, without their times where nobody asks for them: a split is a copy, and
         times are half of it. Some printed algorithms do ask."""
         printed = any(arm.calibration in PRINTED for arm in self.arms)
@@ -82,7 +89,7 @@ class SweepTask:
     def prepared(self, number: int) -> Prepared:
         """A split; the last one is kept, because cells come split by split."""
         if self._last is None or self._last[0] != number:
-            part = self.how.part(self._told(), number)
+            part = self.how.part(self.told, number)
             on = prepare(
                 part,
                 _who(self.ratings, part.test),
@@ -131,15 +138,14 @@ def run(
             once=True,
         )
     task.prepared(0)
-    digest = data_digest(ratings, items)
     if ready is not None:
         ready()
     names = list(baselines)
     whole = {
         "format": FORMAT,
         "version": __version__,
-        "code": code_digest() if folder is not None else None,
-        "data": digest,
+        "code": None if folder is None else code_digest(),
+        "data": None if folder is None else task.digest,
     }
     if public is not None:
         whole["public"] = public.digest
@@ -159,7 +165,7 @@ def run(
         processes=processes,
         progress=progress,
     )
-    return SweptCells(task, digest, names, answers)
+    return SweptCells(task, names, answers)
 
 
 def _kinds(arms: Iterable[Arm]) -> list[Arm]:
@@ -181,7 +187,6 @@ class SweptCells:
     """The answers of all cells, by arm and by baseline."""
 
     task: SweepTask
-    digest: str
     names: list[str]
     answers: list[dict[str, Any]]
 

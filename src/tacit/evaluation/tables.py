@@ -193,31 +193,37 @@ def by_activity(runs: Sequence[Measured]) -> dict[str, Any]:
         (("rmse", "mae"), "given"),
         (("recall@20", "ndcg@20"), "listed_given"),
     ):
-        for name in names:
+        known = [name for name in names if all(name in r.sums for r in runs)]
+        if not (known and runs):
+            continue
+        fifths = [_fifths(run.arrays[given]) for run in runs]
+        for name in known:
             parts = [
-                _fifths_of_people(run, name, given)
-                for run in runs
-                if name in run.sums
+                _over_fifths(run.sums[name], each)
+                for run, each in zip(runs, fifths, strict=True)
             ]
-            if parts and len(parts) == len(runs):
-                out[name] = np.mean(parts, axis=0).tolist()
-    known = [run for run in runs if "given" in run.arrays]
-    if known:
+            out[name] = np.mean(parts, axis=0).tolist()
+    first = next((run for run in runs if "given" in run.arrays), None)
+    if first is not None:
+        ratings = first.arrays["given"]
         out["ratings"] = [
-            float(np.median(part))
-            for part in np.array_split(
-                np.sort(known[0].arrays["given"]), FIFTHS
-            )
+            float(np.median(ratings[part]))
+            for part in _fifths(ratings)
             if len(part)
         ]
     return out
 
 
-def _fifths_of_people(run: Measured, name: str, given: str) -> list[float]:
-    found = run.sums[name]
-    order = np.argsort(run.arrays[given], kind="stable")
+def _fifths(given: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """Places of each fifth of people, fewest ratings first."""
+    if given.max(initial=0) < 2**15:
+        given = given.astype(np.int16)  # which numpy orders without comparing
+    return np.array_split(np.argsort(given, kind="stable"), FIFTHS)
+
+
+def _over_fifths(found: Sums, fifths: list[NDArray[np.int64]]) -> list[float]:
     out = []
-    for part in np.array_split(order, FIFTHS):
+    for part in fifths:
         total, count = found.total[part], found.count[part]
         known = np.isfinite(total)
         ratio = total[known].sum() / max(count[known].sum(), 1e-12)

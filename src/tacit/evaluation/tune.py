@@ -32,6 +32,7 @@ from tacit.methods.base import Method
 from tacit.model.model import Model
 from tacit.noise.release import Charge, draw_trials
 from tacit.rounds.options import NAMES, How, What
+from tacit.spoken import notice
 from tacit.units import Unit
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ def tune(
         count("users", users)
     if trials is not None:
         number("trials", trials, "give a number, or leave it out")
-    grid = several(candidates(names_of(methods), sweep or {}))
+    grid = candidates(names_of(methods), sweep or {})
+    if len(grid) == 1:
+        notice(
+            "there is one candidate: `tacit fit` fits it with the whole budget"
+        )
     catalogue = as_catalogue(items, columns)
     data = as_ratings(
         ratings,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
@@ -56,7 +57,7 @@ class Counting:
     plans: Mapping[int, Planned]
     """By the number of people that each is for."""
 
-    @property
+    @cached_property
     def charged(self) -> tuple[Event, ...]:
         """What the book is charged: the count, and what covers each of the plans."""
         unit = self.plan.unit

@@ -8,8 +8,9 @@ import pytest
 from tacit.methods.refine.likings import KEPT, likings
 from tacit.methods.refine.spectrum_items import Profile
 from tacit.methods.refine.tastes import (
+    Axes,
     TasteEvidence,
-    retaste,
+    carried,
     taste_changes,
     typical_axes,
 )
@@ -25,11 +26,6 @@ def weights_of(mean):
     return Weights(mean, mean**2, np.log(mean), 1.0)
 
 
-def packed(moment):
-    rows, columns = np.triu_indices(len(moment))
-    return moment[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
-
-
 def test_axes_are_orthonormal_best_first_and_padded(rng):
     loadings = rng.normal(0, [0.5, 0.2, 0.1], (200, 3))
     axes = typical_axes(loadings, np.ones(200), np.ones(200), 50.0, 5)
@@ -40,25 +36,13 @@ def test_axes_are_orthonormal_best_first_and_padded(rng):
     assert not axes.vectors[:, 3:].any()
 
 
-def test_noise_alone_leaves_tastes_as_they_are(rng):
-    loadings = rng.normal(0, 0.3, (300, 6))
-    axes = typical_axes(loadings, np.ones(300), np.ones(300), 50.0, 6)
-    noise = rng.normal(0, 100.0, 21)
-    assert retaste(loadings, axes, noise, 130.0, 1000.0) == pytest.approx(
-        loadings
-    )
-
-
-def test_a_wider_taste_is_widened(rng):
-    loadings = rng.normal(0, 0.3, (300, 4))
-    axes = typical_axes(loadings, np.ones(300), np.ones(300), 50.0, 4)
-    wider = np.diag([1.0, 0, 0, 0])
-    seen = axes.reliability[:, None] * wider * axes.reliability
-    better = retaste(loadings, axes, 1000 * packed(seen), 1e-6, 1000.0)
-    ratio = np.linalg.norm(better @ axes.vectors, axis=0) / np.linalg.norm(
-        loadings @ axes.vectors, axis=0
-    )
-    assert ratio == pytest.approx([2**0.5, 1, 1, 1], abs=1e-3)
+def test_carriers_are_the_least_reliable_axes_that_show():
+    axes = Axes(np.eye(8), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1]))
+    chosen = carried(axes, 4, 2, 0.25)
+    assert chosen.reliability.tolist() == [0.9, 0.8, 0.4, 0.3]
+    assert chosen.vectors.argmax(axis=0).tolist() == [0, 1, 5, 6]
+    few = carried(axes, 7, 2, 0.25)
+    assert few.reliability.tolist() == axes.reliability[:7].tolist()
 
 
 def test_changes_of_loadings_are_found_and_noise_is_not(rng):

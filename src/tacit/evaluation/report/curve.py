@@ -59,7 +59,11 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
         axes.set_ylabel(labels(told)[1])
         if told.metric == "rmse":
             axes.axhline(0, color=COLOURS["edge"], linewidth=1)
-        axes.legend(loc="best")
+        # Costs are high on the left and shares low there: the other corner is free.
+        if told.metric == "rmse":
+            axes.legend(loc="upper right")
+        else:
+            axes.legend(loc="lower right")
 
     return draw
 

@@ -13,6 +13,7 @@ from tacit.evaluation.report.charts import (
     Draw,
     bare_log,
 )
+from tacit.evaluation.tables import better_when_higher
 from tacit.ledger.statement.words import as_likes
 
 if TYPE_CHECKING:
@@ -151,8 +152,6 @@ def _plain_line(
 
 def best_baseline(found: Evaluation, metric: str) -> Line | None:
     """The most accurate of the simple answers."""
-    from tacit.evaluation.tables import better_when_higher
-
     known = [each for each in found.baselines if each[metric] is not None]
     sign = -1 if better_when_higher(metric) else 1
     return min(known, key=lambda each: sign * float(each[metric]), default=None)
@@ -255,12 +254,13 @@ def spread(found: Evaluation, metric: str) -> Draw:
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
         _, cells, _ = series(found)[0]
+        higher = better_when_higher(metric)
         for place, cell in enumerate(three(cells)):
             over = cell["spread"].get(metric, {}).get("over_twin")
             if over is not None:
                 axes.plot(
                     range(10, 100, 10),
-                    over["deciles"],
+                    _paid(over["deciles"], higher),
                     color=SERIES[place],
                     marker=MARKERS[place],
                     label=f"epsilon {cell['epsilon']:g}",
@@ -268,10 +268,19 @@ def spread(found: Evaluation, metric: str) -> Draw:
         axes.axhline(0, color=COLOURS["edge"], linewidth=1)
         axes.set_xticks(range(10, 100, 20 if narrow else 10))
         axes.set_xlabel("people, from those who pay least to most, in per cent")
-        axes.set_title(f"{AXES.get(metric, metric)}: more than without privacy")
+        less = "less" if higher else "more"
+        axes.set_title(
+            f"{AXES.get(metric, metric)}: {less} than without privacy"
+        )
         _legend(figure, narrow)
 
     return draw
+
+
+def _paid(deciles: list[float], higher: bool) -> list[float]:
+    """What people pay, from those who pay least: of what is better when higher, what they
+    miss."""
+    return [-value for value in reversed(deciles)] if higher else deciles
 
 
 def three(cells: list[Line]) -> list[Line]:

@@ -57,8 +57,8 @@ def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
     less = "less" if change < 0 else "more"
     what = "error" if metric == "rmse" else "found in lists"
     return card(
-        f"{change:+.1f} %".replace("-", "−"),
-        f"{less} {what} than without privacy: {budget} "
+        f"{abs(change):.1f} % {less}",
+        f"{what} than without privacy: {budget} "
         f"({value:.3f} against {twin[metric]:.3f})",
     )
 
@@ -179,7 +179,7 @@ def _named(metric: str) -> str:
 def _change(change: float, metric: str) -> str:
     if metric == "rmse":
         return f"{change:+.3f} points of error"
-    return f"{100 * change:+.1f} points of recall"
+    return f"{-100 * change:.1f} points of recall"
 
 
 def how_words(found: Evaluation) -> list[str]:

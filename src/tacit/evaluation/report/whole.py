@@ -121,7 +121,7 @@ def _who(found: Evaluation) -> str:
             "spread",
             pictures.spread(found, metric),
             told="what privacy costs each tenth of people",
-            caption="Each person's figure minus the same person's without privacy. Below 0: "
+            caption="Each person's figure beside the same person's without privacy. Below 0: "
             "privacy's noise happened to help.",
             narrow=TALL,
         )

@@ -2,10 +2,10 @@
 model on each person's side.
 
 After the first-order rounds it learns second-order structure: how tastes vary between
-people (moments), which items are liked together (covariance), and how each item answers to
-tastes (sweeps). Which of these a plan has, and their shares, follow by rule from people x
-budget, the unit, and whether the items have features: `tacit.methods.bayes.plan`. Why each
-release is bounded: docs/proofs/bayes.md.
+people (widths of each kind of feature, then moments), which items are liked together
+(covariance), and how each item answers to tastes (sweeps). Which of these a plan has, and
+their shares, follow by rule from people x budget, the unit, and whether the items have
+features: `tacit.methods.bayes.plan`. Why each release is bounded: docs/proofs/bayes.md.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class SoundBayes(Form):
             public.items,
             known_columns,
             first.pure,
+            public.start is not None,
         )
         first = replace(first, rare=bool(shares.second.sweeps))
         second = SecondOrder(first)
@@ -107,11 +108,13 @@ def _second_rounds(
 ) -> list[Round]:
     """The rounds that learn tastes, as far as the split pays for them."""
     rounds = list[Round]()
+    if shares.widths:
+        rounds.append(second.widths(shares.widths))
     if shares.moments:
         rounds.append(second.moments(shares.moments, shares.moment_axes))
     if shares.covariance:
         rounds += _covariance(second, shares, mu)
-    sweeps = Sweeps(second, shares.axes)
+    sweeps = Sweeps(second, shares.axes, shares.carriers)
     for i, share in enumerate(shares.sweeps, 1):
         rounds.append(sweeps.sweep(f"sweep {i}", share, 1 / (mu * sqrt(share))))
     return rounds

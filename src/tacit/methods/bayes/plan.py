@@ -17,29 +17,41 @@ import numpy as np
 from tacit.methods.first_order.rule import level_share
 from tacit.units import Unit
 
-CHOICE_SHARE = 0.04
-"""Of what the level leaves: how widely people differ."""
+LEVEL_NEED = 15.0
+"""As in `tacit.methods.first_order.rule`, where it is 30: a person's own level makes up for what
+is not known of that of all."""
+SMALL_REACH = 700
+"""Below this reach everything but items' weights and sums drowns, and gets less or nothing."""
+CHOICE_SHARE, CHOICE_SMALL = 0.04, 0.02
+"""Of what the level leaves: how widely people differ; and below `SMALL_REACH`."""
 WEIGHTS_SHARE = 0.22
 """The items' weights, of what is left for first-order rounds."""
 WEIGHTS_DROWNED = 0.18
-"""More of it at the unit `user` where nearly all items drown and no features tell which are
-rated: then what can be known of most items is how much they are rated."""
-DROWNED_FROM, DROWNED_TO = 0.05, 0.1
-"""Reach an item: up to the first, all of that; from the second on, none. This and the line before
-were chosen on splits 100 to 103 of 500 people of ML-100K and 600 of ML-1M."""
+"""More of it at the unit `user` where nearly all items drown: then what can be known of most
+items is how much they are rated."""
+DROWNED_PLAIN, DROWNED_FEATURED = (0.05, 0.1), (0.1, 0.35)
+"""Reach an item, without features and with them: up to the first, all of that; from the second
+on, none. How much an item is rated says more where its year is known: old films that are still
+rated are good ones. Chosen on splits 100 and up of ML-100K and of 500 and 600 people."""
 WEIGHTS_LEAST, WEIGHTS_MOST = 0.12, 0.5
 """At least so much of the whole budget, but no more than so much of what is left."""
 MUCH_REACH = 4000
 """From here on fewer releases of item sums are enough, and more sweeps pay."""
+MOST_SUMS = 5
+"""Releases of item sums below `TASTES_FROM` at the unit `user`. Each subtracts what those before
+it found, and tells more of the items' weights."""
 MANY_SUMS, FEW_SUMS = 3, 2
-"""Releases of item sums, below `MUCH_REACH` and from there on."""
+"""Otherwise, below `MUCH_REACH` and from there on."""
 FEW_SWEEPS, MANY_SWEEPS = 2, 3
 """The same of sweeps over tastes."""
 
 COLUMNS_WITHOUT_FEATURES = 3
 """Level, popularity and agreement: with more columns the items have features."""
-MOMENTS_FROM, MOMENTS_SHARE = 400, 0.03
-"""How tastes for features vary: from this reach on, and its share."""
+MOMENTS_SHARE = 0.03
+"""How tastes for features vary, from `SMALL_REACH` on."""
+WIDTHS_SHARE = 0.03
+"""Where tastes are learned, before that: how widely tastes for features vary, a kind at a
+time. Chosen as carriers were, below."""
 MOST_AXES = 20
 """Of these moments: their number grows with the square."""
 TASTES_FROM = 2000
@@ -62,6 +74,9 @@ REACH_OF_AN_AXIS = 750
 """One axis in the sweeps for each so much reach."""
 LEAST_SWEPT, MOST_SWEPT = 3, 10
 """Bounds of the number of these axes."""
+CARRIERS = 2
+"""Of these axes, where there is no covariance to find what is new: free for a taste that no
+column has. Chosen on splits 100 and 101 of ML-1M, ML-100K and invented shops."""
 RATING_FROM = 200
 """At the unit `rating`: the reach from which the covariance pays."""
 RATING_SHARE, RATING_HALF = 0.7, 400.0
@@ -74,17 +89,19 @@ GREAT_REACH = 1e5
 class Second:
     """Shares of the stages that learn tastes, and their public sizes."""
 
+    widths: float = 0.0
     moments: float = 0.0
     moment_axes: int = 0
     covariance: float = 0.0
     rows: int = 0
     sweeps: tuple[float, ...] = ()
     axes: int = 0
+    carriers: int = 0
 
     @property
     def taken(self) -> float:
         """All of them together."""
-        return self.moments + self.covariance + sum(self.sweeps)
+        return self.widths + self.moments + self.covariance + sum(self.sweeps)
 
 
 @dataclass(frozen=True)
@@ -121,6 +138,11 @@ class BudgetSplit:
             first,
         ]
         second = self.second
+        if second.widths:
+            told.append(
+                "How widely tastes for public features vary takes "
+                f"{percent(second.widths)}, before they are learned."
+            )
         if second.moments:
             told.append(
                 f"How tastes for public features vary takes {percent(second.moments)}."
@@ -157,12 +179,15 @@ def split(
     items: int,
     columns: int,
     pure: bool,
+    started: bool = False,
 ) -> BudgetSplit:
-    """The rule. `columns` counts the loadings that are known before anything is released."""
+    """The rule. `columns` counts the loadings that are known before anything is released;
+    `started` plans have tastes from an earlier fit, whose widths it chose."""
     reach = people * mu
-    level = level_share(people, mu)
+    level = level_share(people, mu, LEVEL_NEED)
     rest = 1 - level
-    choice = CHOICE_SHARE * rest
+    small = unit == "user" and reach < SMALL_REACH
+    choice = (CHOICE_SMALL if small else CHOICE_SHARE) * rest
     second = Second()
     if not pure:
         second = (
@@ -170,22 +195,34 @@ def split(
             if unit == "user"
             else _rating(reach, rest, items)
         )
+    featured = columns > COLUMNS_WITHOUT_FEATURES
+    if featured and second.taken and not started:
+        second = replace(second, widths=WIDTHS_SHARE * rest)
     left = rest - choice - second.taken
     wanted = WEIGHTS_SHARE
-    if unit == "user" and columns <= COLUMNS_WITHOUT_FEATURES:
-        wanted += WEIGHTS_DROWNED * _drowned(reach / max(items, 1))
+    if unit == "user":
+        wanted += WEIGHTS_DROWNED * _drowned(reach / max(items, 1), columns)
     weights = max(wanted * left, min(WEIGHTS_MOST * left, WEIGHTS_LEAST))
-    sums = MANY_SUMS if reach < MUCH_REACH else FEW_SUMS
+    sums = _sums(unit, reach)
     effects = ((left - weights) / sums,) * sums
     return BudgetSplit(reach, level, weights, effects, choice, second)
+
+
+def _sums(unit: Unit, reach: float) -> int:
+    """How many releases of item sums."""
+    if unit == "user" and reach < TASTES_FROM:
+        return MOST_SUMS
+    return MANY_SUMS if reach < MUCH_REACH else FEW_SUMS
 
 
 def _user(reach: float, rest: float, items: int, columns: int) -> Second:
     """The second-order stages that a whole person's data pay for."""
     featured = columns > COLUMNS_WITHOUT_FEATURES
     second = Second()
-    if featured and reach > MOMENTS_FROM:
-        second = Second(MOMENTS_SHARE * rest, min(columns, MOST_AXES))
+    if featured and reach >= SMALL_REACH:
+        second = Second(
+            moments=MOMENTS_SHARE * rest, moment_axes=min(columns, MOST_AXES)
+        )
     if reach < TASTES_FROM:
         return second
     whole = TASTES_SHARE * rest * _rising(reach**2, TASTES_HALF**2)
@@ -205,6 +242,7 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
         rows=rows,
         sweeps=((whole - covariance) / times,) * times,
         axes=int(axes),
+        carriers=0 if covariance else CARRIERS,
     )
 
 
@@ -221,10 +259,11 @@ def _rising(reach: float, half: float) -> float:
     return 1.0 if reach == inf else reach / (reach + half)
 
 
-def _drowned(reach: float) -> float:
+def _drowned(reach: float, columns: int) -> float:
     """From 1 to 0 as the reach an item grows."""
-    apart = DROWNED_TO - DROWNED_FROM
-    return float(np.clip((DROWNED_TO - reach) / apart, 0.0, 1.0))
+    featured = columns > COLUMNS_WITHOUT_FEATURES
+    start, end = DROWNED_FEATURED if featured else DROWNED_PLAIN
+    return float(np.clip((end - reach) / (end - start), 0.0, 1.0))
 
 
 def _rows(wanted: float, items: int) -> int:

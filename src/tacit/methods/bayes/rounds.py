@@ -14,13 +14,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.bound import RowClip, Rows
+from tacit.methods.bayes.plan import SMALL_REACH
 from tacit.methods.bayes.state import BayesState
-from tacit.methods.first_order.choice import Grouped, Groups, first_model
+from tacit.methods.first_order.choice import (
+    Grouped,
+    Groups,
+    choice_round,
+    first_groups,
+    first_model,
+)
+from tacit.methods.first_order.loadings import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
+from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
-from tacit.methods.refine.tastes import Axes, retaste, typical_axes
-from tacit.model.person.gaussian import GaussianModel
+from tacit.methods.refine.tastes import Axes, typical_axes
+from tacit.methods.refine.variety import Raters, retaste
+from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
@@ -37,9 +47,27 @@ class SecondOrder:
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
         if state.tastes is NOT_YET:
-            return first_model(self.first, state).model
+            return self.known(state)
         unknown = state.effects.variance + state.tastes.doubt
-        return GaussianModel(state.baseline, unknown, state.tastes.loadings)
+        noise = NOISE if state.widths is NOT_YET else state.widths.noise
+        return GaussianModel(
+            state.baseline, unknown, state.tastes.loadings, noise
+        )
+
+    def known(self, state: BayesState) -> GaussianModel:
+        """What first-order rounds tell."""
+        model = first_model(self.first, state).model
+        features = self.first.features
+        if features is None or not self.small:
+            return model
+        return replace(model, loadings=small_budget(model.loadings, features))
+
+    @property
+    def small(self) -> bool:
+        """Whether the budget is too small to learn anything of tastes."""
+        public = self.first.public
+        reach = public.people * strength(public.budget)
+        return public.unit == "user" and reach < SMALL_REACH
 
     def last_model(self, state: BayesState) -> GaussianModel:
         """The personal model that is published: with tastes for products of what is known of
@@ -47,7 +75,7 @@ class SecondOrder:
         model = self.model(state)
         if self.first.public.start is not None:
             return model
-        known = first_model(self.first, state).model.loadings[:, 1:]
+        known = self.known(state).loadings[:, 1:]
         curved = curves(known, state.weights.mean)
         loadings = np.hstack([model.loadings, curved])
         return replace(model, loadings=loadings)
@@ -80,6 +108,26 @@ class SecondOrder:
             kept,
         )
 
+    def widths(self, share: float) -> Round:
+        """How widely tastes for what is known vary, a kind at a time, and how much chance is
+        in ratings: asked before moments and sweeps, which stretch all kinds alike and take
+        chance for taste.
+
+        Guarantee: that of the choice, `tacit.methods.first_order.choice`.
+        """
+        asked = choice_round(self.first, share)
+
+        def absorb(
+            state: BayesState, released: Mapping[str, Released]
+        ) -> BayesState:
+            chosen = asked.absorb(state, released).choice
+            known = self.known(state).loadings
+            made = np.ascontiguousarray(known * chosen.scales)
+            tastes = Tastes(made, np.zeros(len(made)))
+            return replace(state, widths=chosen, tastes=tastes)
+
+        return replace(asked, name="widths", absorb=absorb)
+
     def moments(self, share: float, kept: int) -> Round:
         """The sum of people's E[tt'] - I, each clipped to a Frobenius norm of `MOMENT_CLIP`.
 
@@ -103,15 +151,26 @@ class SecondOrder:
         self, state: BayesState, axes: Axes, packed: Floats, sd: float
     ) -> BayesState:
         """The state with loadings learned from released moments along some axes."""
+        model = self.model(state)
         better = retaste(
-            self.model(state).loadings,
+            model.loadings,
+            self._columns(model.loadings.shape[1]),
             axes,
+            Raters(state.weights.mean, state.level.count, model.precision),
             MOMENT_CLIP * packed,
             MOMENT_CLIP * sd,
             state.people,
         )
         found = Tastes(np.ascontiguousarray(better), self.doubt(state))
         return replace(state, tastes=found)
+
+    def _columns(self, width: int) -> Groups:
+        """The group of each column of tastes so far: known ones by kind, those that an earlier
+        model brought along together."""
+        known = first_groups(self.first)
+        if len(known) == width:
+            return known
+        return np.minimum(np.arange(width), 1)
 
 
 def moment_round(

@@ -22,6 +22,7 @@ from tacit.methods.bayes.bayes import Bayes
 from tacit.methods.bayes.plan import BudgetSplit, split
 from tacit.methods.bayes.rounds import SecondOrder, moment_round
 from tacit.methods.first_order.choice import (
+    Grouped,
     choice_round,
     first_groups,
     first_model,
@@ -68,6 +69,12 @@ class StreamedSecond(SecondOrder):
             return self.retasted(state, axes, turned, noisy.sd)
 
         return moment_round(share, columns, seen, absorb)
+
+    def grouped(self, state: AnyState) -> Grouped:
+        """The personal model, as the choice asks for it: nothing was asked of widths before
+        moments here, so tastes may be widened after them."""
+        model = self.last_model(state)
+        return Grouped(model, self.groups(model.loadings.shape[1]))
 
 
 def turned_moments(packed: Floats, axes: Floats) -> Floats:
@@ -137,6 +144,12 @@ def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
     moments = made.second.moments if columns <= MOST_COLUMNS else 0.0
     freed = made.second.taken - moments
     kept = replace(
-        made.second, moments=moments, covariance=0.0, rows=0, sweeps=(), axes=0
+        made.second,
+        widths=0.0,
+        moments=moments,
+        covariance=0.0,
+        rows=0,
+        sweeps=(),
+        axes=0,
     )
     return replace(made, effects=(sum(made.effects) + freed,), second=kept)

@@ -22,7 +22,12 @@ from tacit.methods.first_order.rounds import (
     TINY,
 )
 from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.tastes import Axes, TasteEvidence, taste_changes
+from tacit.methods.refine.tastes import (
+    Axes,
+    TasteEvidence,
+    carried,
+    taste_changes,
+)
 from tacit.methods.refine.weights import RARE, Lean, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -39,10 +44,12 @@ LEAST_SCALE = 1e-9
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Sweeps over the `kept` axes of taste that ratings show best."""
+    """Sweeps over `kept` axes of taste, those that ratings show best and some carriers."""
 
     second: SecondOrder
     kept: int
+    carriers: int = 0
+    """How many of the axes are there to take up tastes that no column has yet."""
 
     def sweep(self, name: str, share: float, spread: float) -> Round:
         """Left-out errors times (1, tastes), summed by item; then better effects and better
@@ -82,7 +89,9 @@ class Sweeps:
         """The same axes in every sweep, so that their evidence adds up."""
         if state.swept is not NOT_YET:
             return state.swept.axes
-        return self.second.axes(state, self.kept)
+        columns = self.second.model(state).loadings.shape[1]
+        every = self.second.axes(state, max(columns, self.kept))
+        return carried(every, self.kept, self.carriers, SHOWN)
 
     def effort(self, state: BayesState, spread: float) -> SweepEffort:
         """Public multipliers of errors, for a typical row of norm 1 each.

@@ -38,11 +38,9 @@ def is_pure(budget: Budget | None) -> bool:
     return budget is not None and budget.delta == 0
 
 
-def level_share(people: float, mu: float) -> float:
+def level_share(people: float, mu: float, need: float = LEVEL_NEED) -> float:
     """What the level needs to be known to a few hundredths."""
-    return float(
-        np.clip((LEVEL_NEED / (people * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST)
-    )
+    return float(np.clip((need / (people * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST))
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ class FirstState(State):
     shared_sampling: Floats = NOT_YET
     """After a start: what the sums of then and now have in common of people's own noise."""
     tastes: Tastes = NOT_YET
+    widths: Choice = NOT_YET
+    """How widely tastes for what is known of items vary, where it is asked before they are
+    learned."""
     choice: Choice = NOT_YET
     """How widely people differ."""
 

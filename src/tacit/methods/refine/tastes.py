@@ -3,15 +3,10 @@ how items answer to them.
 
 A person's taste z ~ N(0, I) enters through the items' loadings: a rating is baseline_i +
 x_i'z + noise. *Axes* are the directions of z that a typical person's ratings determine
-best. Two kinds of release improve the loadings:
-
-- *moments*: the sum over people of E[tt' | ratings] - I for t = axes'z. On average it is R
-  (T - I) R, with T the true
-  covariance of tastes and R the reliability of each axis; so T is known, and X T^1/2 are
-  better loadings.
-- *sweeps*: sums of left-out errors times tastes, W_i R (change of x_i along the axes) +
-  noise. Each axis is an empirical-Bayes problem of its own, whose spread of changes
-  maximises its posterior and may be nothing at all.
+best. Two kinds of release improve the loadings: *moments*, which tell how tastes vary
+(`tacit.methods.refine.variety`), and *sweeps*, sums of left-out errors times tastes, W_i R
+(change of x_i along the axes) + noise. In a sweep each axis is an empirical-Bayes problem of
+its own, whose spread of changes maximises its posterior and may be nothing at all.
 
 Guarantee: every function of this module reads released numbers and public constants only;
 it is post-processing.
@@ -28,10 +23,6 @@ from tacit.methods.refine.weights import Weights
 
 Floats = NDArray[np.float64]
 
-UNSEEN = 0.15
-"""Axes less reliable than this are left as they are."""
-LEAST, MOST = 0.05, 5.0
-"""Bounds of the eigenvalues of T."""
 SPREADS = np.geomspace(1e-5, 0.1, 15)
 """Variances of the change of a loading that are tried, beside none."""
 SPREAD, SPREAD_SD = 0.004, 1.5
@@ -67,40 +58,20 @@ def typical_axes(
     return Axes(out, reliability)
 
 
-def retaste(
-    loadings: Floats, axes: Axes, packed: Floats, sd: float, people: float
-) -> Floats:
-    """X T^1/2, T from the released sum of packed moments (off-diagonal entries times sqrt
-    2) with noise of `sd`.
+def carried(axes: Axes, kept: int, carriers: int, least: float) -> Axes:
+    """The `kept` best of these axes; but in the last `carriers` places, where more axes than
+    that are more reliable than `least`, the least reliable of those.
 
-    The spectrum is first cleaned of the noise (edge of the semicircle), so that noise alone
-    leaves T = I.
+    A sweep gives axes that hold little another meaning, which is how it finds a taste that no
+    column had: with the best axes alone it only refines what is known.
     """
-    width = len(axes.reliability)
-    rows, columns = np.triu_indices(width)
-    seen = (axes.reliability > UNSEEN) & (np.abs(axes.vectors).sum(axis=0) > 0)
-    moment = np.zeros((width, width))
-    moment[rows, columns] = (
-        packed / people / np.where(rows == columns, 1.0, np.sqrt(2.0))
-    )
-    moment = (moment + np.triu(moment, 1).T)[np.ix_(seen, seen)]
-    if not seen.any():
-        return loadings
-    values, vectors = np.linalg.eigh(moment)
-    edge = 2 * sd / np.sqrt(2.0) / people * np.sqrt(len(values))
-    cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
-    reliability = axes.reliability[seen]
-    change = (
-        (vectors * cleaned) @ vectors.T / (reliability[:, None] * reliability)
-    )
-    values, vectors = np.linalg.eigh(np.eye(len(values)) + change)
-    root = (vectors * np.sqrt(np.clip(values, LEAST, MOST))) @ vectors.T
-    seen_axes = axes.vectors[:, seen]
-    result: Floats = (
-        loadings
-        + (loadings @ seen_axes) @ (root - np.eye(len(root))) @ seen_axes.T
-    )
-    return result
+    there = np.abs(axes.vectors).sum(axis=0) > 0
+    shown = int(((axes.reliability > least) & there).sum())
+    chosen = np.arange(kept)
+    if shown > kept:
+        chosen[kept - carriers :] = np.arange(shown - carriers, shown)
+    vectors = np.ascontiguousarray(axes.vectors[:, chosen])
+    return Axes(vectors, axes.reliability[chosen])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,109 @@
+"""How tastes vary: noise alone changes little, what varies more is widened, and chance in
+ratings is not taken for taste."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.methods.refine.tastes import typical_axes
+from tacit.methods.refine.variety import (
+    Raters,
+    expected,
+    pack,
+    retaste,
+    unpack,
+)
+
+PEOPLE, ITEMS, COLUMNS = 2000, 200, 5
+GROUPS = np.array([0, 1, 1, 1, 1])
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(1)
+
+
+@pytest.fixture
+def loadings(rng):
+    return rng.normal(0, [0.4, 0.25, 0.25, 0.25, 0.25], (ITEMS, COLUMNS))
+
+
+@pytest.fixture
+def raters(rng):
+    return Raters(rng.exponential(1, ITEMS), 15.0, np.full(ITEMS, 1 / 0.75))
+
+
+def axes_of(loadings, raters):
+    return typical_axes(
+        loadings, raters.precision, raters.weight, raters.count, COLUMNS
+    )
+
+
+def moments(rng, loadings, raters, axes, tastes, noise=0.75):
+    """Packed moments of people whose tastes have the covariance `tastes`."""
+    total = np.zeros((COLUMNS, COLUMNS))
+    chance = raters.weight / raters.weight.sum()
+    for _ in range(PEOPLE):
+        each = int(np.clip(15 * np.exp(0.8 * rng.normal()), 1, 100))
+        rows = loadings[rng.choice(ITEMS, each, replace=False, p=chance)]
+        taste = rng.multivariate_normal(np.zeros(COLUMNS), tastes)
+        value = rows @ taste + noise**0.5 * rng.normal(size=each)
+        unknown = np.linalg.inv(np.eye(COLUMNS) + rows.T @ rows / 0.75)
+        mean = unknown @ rows.T @ value / 0.75
+        total += np.outer(mean, mean) + unknown - np.eye(COLUMNS)
+    return pack(axes.vectors.T @ total @ axes.vectors)
+
+
+def widths(better, loadings):
+    """How many times as much each column varies."""
+    whole = np.linalg.lstsq(loadings, better, rcond=None)[0]
+    return np.diag(whole @ whole.T)
+
+
+def test_packing_keeps_the_norm_and_can_be_undone(rng):
+    matrix = rng.normal(size=(4, 4))
+    matrix = matrix + matrix.T
+    assert np.linalg.norm(pack(matrix)) == pytest.approx(np.linalg.norm(matrix))
+    assert unpack(pack(matrix), 4) == pytest.approx(matrix)
+
+
+def test_what_is_expected_is_linear_in_the_change(rng, loadings, raters):
+    """The map of turns, by the plain product for each invented person."""
+    axes = np.linalg.qr(rng.normal(size=(COLUMNS, 3)))[0]
+    change = rng.normal(size=(3, 3))
+    change = change + change.T
+    total = np.zeros((3, 3))
+    drawn = raters.ratings()
+    for items in drawn:
+        rows = loadings[items]
+        told = rows.T @ rows / 0.75
+        shown = axes.T @ np.linalg.solve(np.eye(COLUMNS) + told, told) @ axes
+        total += shown @ change @ shown.T
+    found = expected(loadings, GROUPS, axes, raters).turns @ pack(change)
+    assert found == pytest.approx(pack(total / len(drawn)))
+
+
+def test_noise_alone_leaves_tastes_nearly_as_they_are(rng, loadings, raters):
+    axes = axes_of(loadings, raters)
+    noise = rng.normal(0, 1000.0, COLUMNS * (COLUMNS + 1) // 2)
+    better = retaste(loadings, GROUPS, axes, raters, noise, 1000.0, PEOPLE)
+    assert widths(better, loadings) == pytest.approx(1, abs=0.25)
+
+
+def test_a_direction_that_varies_more_is_raised_alone(rng, loadings, raters):
+    axes = axes_of(loadings, raters)
+    seen = moments(rng, loadings, raters, axes, np.diag([1, 4.0, 1, 1, 1]))
+    better = retaste(loadings, GROUPS, axes, raters, seen, 1e-3, PEOPLE)
+    found = widths(better, loadings)
+    assert found[1] == pytest.approx(4, abs=1)
+    assert found[[0, 2, 3, 4]] == pytest.approx(1, abs=0.4)
+
+
+def test_less_chance_is_not_taken_for_narrow_tastes(rng, loadings, raters):
+    """Ratings have less chance in them than the model says: without a term for it, tastes
+    that ratings hardly show would come out at nothing."""
+    axes = axes_of(loadings, raters)
+    seen = moments(rng, loadings, raters, axes, np.eye(COLUMNS), noise=0.68)
+    better = retaste(loadings, GROUPS, axes, raters, seen, 1e-3, PEOPLE)
+    assert widths(better, loadings) == pytest.approx(1, abs=0.4)
