@@ -1,4 +1,4 @@
-"""What is said beside a list: what of the own file counts, whose list it is, and why it is short."""
+"""What is said beside a list: what of the own file counts, whose it is, and why it is short."""
 
 from __future__ import annotations
 
