@@ -2,15 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tacit.asked import Suggesting, by_name, flag
+from tacit.asked import path as asked_path
 from tacit.errors import SettingError
+from tacit.model.folder import check_asked
 from tacit.whole import whole
 
 if TYPE_CHECKING:
+    from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.model.shared import Shared
+
+KINDS = ("npz", "parquet")
+"""Formats, which are how names of files end too."""
+
+
+class Written(Suggesting):
+    """What a model can be written to."""
+
+    shared: Shared
+    kept: bool
+    _statement: Statement | str
+
+    @by_name
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as arrays and JSON, whole or not at all."""
+        check_asked(path, overwrite)
+        if not self.kept:
+            raise SettingError(
+                "noise off: this model was made for comparison only",
+                remedy="fit it with its noise",
+            )
+        text = self._statement
+        if not isinstance(text, str):
+            text = text.to_json()
+        self.shared.save(path, text, overwrite=overwrite)
+
+    @by_name
+    def export(
+        self,
+        path: str | Path,
+        *,
+        similarities: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Write the item arrays for other systems, one row an item with its id and title, as
+        .npz or .parquet by the name; with `similarities`, pairs of items and how alike they
+        are. They are public already."""
+        target = asked_path("path", path)
+        flag("similarities", similarities)
+        kind = target.suffix.lower().removeprefix(".")
+        if kind not in KINDS:
+            raise SettingError(
+                f"{target} is neither .npz nor .parquet",
+                remedy="name it after one of the two",
+            )
+        if target.exists() and not flag("overwrite", overwrite):
+            raise SettingError(
+                f"{target} exists",
+                remedy="choose another --out, or give --overwrite to replace it",
+            )
+        write = export_pairs if similarities else export_arrays
+        write(cast("Model", self), str(target), kind)
 
 
 def export_arrays(model: Model, out: str, kind: str) -> None:

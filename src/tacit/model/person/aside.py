@@ -29,3 +29,19 @@ def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
             f"{lost:,} of these ratings are no likes ({schema.positive:g} or more) and speak "
             "for nothing"
         )
+
+
+def tell_everybodys(*, rates: bool) -> None:
+    """Why own ratings move nothing."""
+    order = "what everybody would be told" if rates else "popularity"
+    notice(
+        "these ratings change nothing: the model has learned no tastes (people were few, or "
+        f"epsilon was small), or none of these items, so the order is {order}"
+    )
+
+
+def tell_unrated() -> None:
+    """Why there is no number."""
+    notice(
+        "a model of likes orders items and expects no ratings: `recommend` gives its order"
+    )
