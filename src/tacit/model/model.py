@@ -18,8 +18,8 @@ from tacit.errors import DataError, SettingError
 from tacit.model.export import Written
 from tacit.model.person import rank
 from tacit.model.person.aside import (
-    tell_everybodys,
     tell_own,
+    tell_tastes,
     tell_unrated,
 )
 from tacit.model.person.base import (
@@ -183,13 +183,8 @@ class Model(Written):
             own, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
         if by is None and not any(line.moved for line in found):
-            self._tell_tastes(own)
+            tell_tastes(self, own)
         return found
-
-    def _tell_tastes(self, own: Own) -> None:
-        """Say where own ratings change nothing, and why."""
-        if len(self.likes(own).items) and not self.knows_tastes(own):
-            tell_everybodys(rates=self.rates)
 
     def recommend_own(
         self,
@@ -337,7 +332,7 @@ class Model(Written):
         told = self.explain_own(own, self.shared.catalogue.ids[row])
         assert isinstance(told, Explanation)
         if not any(abs(each.points) > SPEAKS for each in told.own):
-            self._tell_tastes(own)
+            tell_tastes(self, own)
         return told
 
     def _told_own(self, ratings: OwnRatings, asked: int | None = None) -> Own:
@@ -347,7 +342,7 @@ class Model(Written):
         return found.own
 
     def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
-        """`explain` for ratings that `own` has read."""
+        """The same for ratings that `own` has read."""
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
@@ -359,10 +354,12 @@ class Model(Written):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        unit = rank.points(self.personal, schema)
+        unit, catalogue = (
+            rank.points(self.personal, schema),
+            self.shared.catalogue,
+        )
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
         whole = baseline + unit * float(reason.own.sum())
-        catalogue = self.shared.catalogue
         return Explanation(
             catalogue.ids[row],
             self.label(row),

@@ -288,8 +288,7 @@ def _offer_search(
     before: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent
 ) -> str:
     """What is left for a search, which costs by how many trials it may run too."""
-    eta, gamma = (top / bottom for top, bottom in (search.eta, search.gamma))
-    left = remaining_search(before, eta, gamma, *cap)
+    left = remaining_search(before, search.shape, search.stop, *cap)
     if left <= 0:
         return (
             "no search of so many trials fits below the cap, however small its epsilon: "

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.model.person.names import find_item
 from tacit.model.person.own import Given, likes
 from tacit.model.person.told import UnknownItem
 from tacit.spoken import notice
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
+    from tacit.model.person.base import Own
 
 TOLD = 5
 """Unknown items that are named one by one."""
@@ -31,9 +37,11 @@ def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
         )
 
 
-def tell_everybodys(*, rates: bool) -> None:
-    """Why own ratings move nothing."""
-    order = "what everybody would be told" if rates else "popularity"
+def tell_tastes(model: Model, own: Own) -> None:
+    """Say where own ratings change nothing, and why."""
+    if not len(model.likes(own).items) or model.knows_tastes(own):
+        return
+    order = "what everybody would be told" if model.rates else "popularity"
     notice(
         "these ratings change nothing: the model has learned no tastes (people were few, or "
         f"epsilon was small), or none of these items, so the order is {order}"
