@@ -67,7 +67,7 @@ def fit_given(
     told = of_high_ratings(method, data.schema)
     if told:
         notice(told)
-    if catalogue is None:
+    if catalogue is None and not isinstance(ratings, Ratings):
         _tell_items(data)
     return fit(
         method,
