@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Told(Suggesting):
+class AnswerRow(Suggesting):
     """One answer: its parts are attributes, and in brackets as the columns of a frame are."""
 
     def __getitem__(self, name: str) -> Any:
@@ -117,7 +117,7 @@ def _cell(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Recommendation(Told):
+class Recommendation(AnswerRow):
     """One line of a list. `rating` is expected, `error` its standard error, both in the
     scale of the data; None of a model of likes, which orders and expects no rating."""
 
@@ -138,7 +138,7 @@ class Recommendation(Told):
 
 
 @dataclass(frozen=True)
-class Prediction(Told):
+class Prediction(AnswerRow):
     """The expected rating of one item, and its standard error (of a new rating, not of the
     mean); None of a model of likes."""
 
@@ -168,7 +168,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explanation(Told):
+class Explanation(AnswerRow):
     """`rating` = `baseline` + the sum over `own`, in rating points. Of a model of likes it is
     None, and all else is in the score that orders its lists."""
 
