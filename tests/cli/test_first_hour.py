@@ -161,7 +161,7 @@ def test_the_owner_is_told_the_layout_and_that_counts_are_private(
     assert "read as MovieLens csv" in seen.err
     assert "ratings from 0.5 to 5" in seen.err
     assert (
-        "merged 1 duplicate rating (--duplicates last); for the owner only"
+        "merged 1 duplicate like (--duplicates last); for the owner only"
         in seen.err
     )
     assert "below 4; for the owner only" in seen.err

@@ -250,7 +250,7 @@ def test_the_round_that_is_passed_over_is_tried_too(
     from tacit.methods.item_item import ease
 
     monkeypatch.setattr(ease, "LEAST_TOLD_RATING", np.inf)
-    monkeypatch.setattr(ease, "cleaned", broken)
+    monkeypatch.setattr(ease, "beside_popularity", broken)
     ledger = tmp_path / "book"
     method = tacit.EASE(epsilon=1.0, unit="rating", ledger=str(ledger))
     with pytest.raises(Failure, match="nothing was charged"):

@@ -55,7 +55,7 @@ def test_likes_have_no_values_to_protect(tmp_path):
     path = tmp_path / "likes.csv"
     path.write_text("user,item\n" + "\n".join(r[: r.rfind(",")] for r in ROWS))
     ratings = tacit.read(path, positive=True)
-    with pytest.raises(SettingError, match="who rated what is public"):
+    with pytest.raises(SettingError, match="these are likes"):
         find("svd-output")(epsilon=1.0, unit="value").fit(ratings)
     done = find("popularity")(
         epsilon=1.0, engine="federated", ledger=str(tmp_path / "b")

@@ -115,7 +115,8 @@ def reproduce(
     wanted = [each.strip() for each in figures.split(",") if each.strip()]
     chosen.chosen(wanted)
     folder = out or Path(f"reproduce-{chosen.name}")
-    may_write(str(folder / "index.html"), overwrite)
+    if folder.exists():
+        may_write(str(folder / "index.html"), overwrite)
     if records:
         done, made = _again(chosen, records, wanted)
         folder.mkdir(parents=True, exist_ok=True)

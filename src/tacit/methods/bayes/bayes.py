@@ -18,12 +18,7 @@ from typing import ClassVar
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.bayes.likings import LikingsRound
-from tacit.methods.bayes.plan import (
-    COLUMNS_WITHOUT_FEATURES,
-    BudgetSplit,
-    Second,
-    split,
-)
+from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.bayes.sweeps import Sweeps
@@ -65,7 +60,7 @@ class SoundBayes(Form):
             public.start is not None,
         )
         first = replace(first, rare=bool(shares.second.sweeps))
-        second = SecondOrder(first, by_kind(public, shares, known_columns))
+        second = SecondOrder(first)
         rounds = [
             *first_rounds(first, shares.level, shares.weights, tastes=True),
             *(
@@ -76,7 +71,7 @@ class SoundBayes(Form):
             choice_round(
                 first,
                 shares.choice,
-                second.groups(known_columns + 1),
+                second.groups(known_columns),
                 second.grouped,
             ),
         ]
@@ -106,14 +101,6 @@ class Bayes(FirstForms):
         "sound": SoundBayes,
         "none": "tacit.methods.bayes.twin:BayesTwin",
     }
-
-
-def by_kind(public: Public, shares: BudgetSplit, columns: int) -> bool:
-    """Whether the last choice tells tastes for tags, years and numbers apart: where features
-    are known and no round but it asks how tastes vary."""
-    featured = columns > COLUMNS_WITHOUT_FEATURES
-    alone = not shares.second.taken and public.start is None
-    return featured and alone and not FirstOrder.of(public).pure
 
 
 def _second_rounds(

@@ -43,9 +43,6 @@ class SecondOrder:
     """What the second-order rounds of one plan have in common, after those of `first`."""
 
     first: FirstOrder
-    kinds: bool = False
-    """Whether the choice of how widely people differ tells tastes for tags, years and numbers
-    apart: where nothing is asked of them before."""
 
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
@@ -84,13 +81,8 @@ class SecondOrder:
         return replace(model, loadings=loadings)
 
     def groups(self, columns: int) -> Groups:
-        """For the choice: the level, and all tastes together; or tastes by kind, and those
-        for products of what is known."""
-        if not self.kinds:
-            return np.minimum(np.arange(columns), 1)
-        known = first_groups(self.first)
-        others = np.full(columns - len(known), known.max() + 1)
-        return np.concatenate([known, others])
+        """For the choice: the level, and all tastes together."""
+        return np.minimum(np.arange(columns), 1)
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it. Learned
@@ -129,7 +121,7 @@ class SecondOrder:
             state: BayesState, released: Mapping[str, Released]
         ) -> BayesState:
             chosen = asked.absorb(state, released).choice
-            known = first_model(self.first, state).model.loadings
+            known = self.known(state).loadings
             made = np.ascontiguousarray(known * chosen.scales)
             tastes = Tastes(made, np.zeros(len(made)))
             return replace(state, widths=chosen, tastes=tastes)
