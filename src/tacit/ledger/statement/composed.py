@@ -44,7 +44,7 @@ def card(s: Statement, now: Total | None) -> tuple[str, str] | None:
     if total is None:
         return None
     epsilon, delta = spent(total)
-    cap = f" of\u00a0{total.cap:g}" if total.cap is not None else ""
+    cap = f" of {total.cap:g}" if total.cap is not None else ""
     when = "today" if now is not None else f"as of entry {s.book_number}"
     bare = f"; {total.uncovered} more have no bound" if total.uncovered else ""
     return (
