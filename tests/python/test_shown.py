@@ -148,6 +148,11 @@ def test_a_model_is_exported(bias, tmp_path):
         bias.export(tmp_path / "items.npz")
     with pytest.raises(tacit.TacitError, match="neither"):
         bias.export(tmp_path / "items.csv")
+    looked_at = tacit.Model(
+        bias.fitted.shared, bias.fitted.statement, kept=False
+    )
+    with pytest.raises(tacit.TacitError, match="comparison only"):
+        looked_at.export(tmp_path / "looked.npz")
 
 
 def test_an_evaluation_is_printed_and_written_as_a_page(frame, place, tmp_path):

@@ -34,15 +34,18 @@ class Written(Suggesting):
         if path == "":
             raise ArgumentError("save lacks path", remedy="give path=...")
         check_asked(path, overwrite)
+        self._check_kept()
+        text = self._statement
+        if not isinstance(text, str):
+            text = text.to_json()
+        self.shared.save(path, text, overwrite=overwrite)
+
+    def _check_kept(self) -> None:
         if not self.kept:
             raise SettingError(
                 "noise off: this model was made for comparison only",
                 remedy="fit it with its noise",
             )
-        text = self._statement
-        if not isinstance(text, str):
-            text = text.to_json()
-        self.shared.save(path, text, overwrite=overwrite)
 
     @by_name
     def export(
@@ -55,6 +58,7 @@ class Written(Suggesting):
         """Write the item arrays for other systems, one row an item with its id and title, as
         .npz or .parquet by the name; with `similarities`, pairs of items and how alike they
         are. They are public already."""
+        self._check_kept()
         target = asked_path("path", path)
         flag("similarities", similarities)
         kind = target.suffix.lower().removeprefix(".")
