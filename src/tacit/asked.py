@@ -27,10 +27,9 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "fit": FIT,
         "train": FIT,
         **dict.fromkeys(("recommend", "explain", "similar"), MODEL),
-        **dict.fromkeys(("predict", "save"), MODEL),
+        **dict.fromkeys(("predict", "save", "export"), MODEL),
         "statement": f"it is model.statement_; {PAGE}",
         **dict.fromkeys(("page", "to_html", "write_page"), PAGE),
-        "export": "`tacit export` writes the vectors of a saved model",
         "cap": "tacit.open_book(...).cap(3) sets it",
         "ledger": "tacit.open_book(...) opens it",
         **dict.fromkeys(
@@ -115,7 +114,7 @@ class Suggesting:
             """Only asked for what is not there; Python and notebooks ask for much."""
             if name.startswith(("__", "_repr_", "_ipython_")):
                 raise AttributeError(name)
-            raise unknown_name(type(self).__name__, name, dir(type(self)))
+            raise unknown_name(type(self).__name__, name, dir(self))
 
 
 def _misnamed(
@@ -131,6 +130,10 @@ def _misnamed(
         if name != "self" and each.kind is not Parameter.VAR_KEYWORD
     }
     takes = f"{door} takes: {', '.join(wanted)}"
+    if not wanted and len(known.parameters) > 1:
+        takes = "its arguments have names, as epsilon=1 has"
+    elif not wanted:
+        takes = f"{door} takes nothing"
     for name in named:
         if name not in wanted:
             return ArgumentError(
@@ -145,8 +148,9 @@ def _misnamed(
     many = len(given) - ("self" in known.parameters)
     if many > len(placed):
         return ArgumentError(
-            f"{door} was given {many} arguments by position and takes {len(placed)} so",
-            remedy=f"name the others; {takes}",
+            f"{door} was given {many} argument{'s' * (many != 1)} by position and takes "
+            f"{len(placed)} so",
+            remedy=f"name the others; {takes}" if wanted else takes,
         )
     twice = [name for name in placed[:many] if name in named]
     if twice:

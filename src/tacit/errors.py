@@ -6,7 +6,8 @@
     │   ├── SettingError      an argument, option or `--set` value
     │   │   ├── ArgumentError     of a call in Python; a TypeError too
     │   │   ├── UnfittedError     not fitted yet; an AttributeError too
-    │   │   └── UnknownNameError  a name that is not there; an AttributeError too
+    │   │   ├── UnknownNameError  a name that is not there; an AttributeError too
+    │   │   └── UnknownKeyError   a key that is not there; a KeyError too
     │   ├── ModelError        a model folder that is damaged, foreign or newer than this
     │   ├── BookError         a ledger that is damaged, foreign or newer than this version
     │   ├── BudgetError       a cap that would be overspent
@@ -71,6 +72,10 @@ class UnfittedError(SettingError, AttributeError):
 
 class UnknownNameError(SettingError, AttributeError):
     """A name that a thing does not have: `hasattr` is False."""
+
+
+class UnknownKeyError(SettingError, KeyError):
+    """A key that a thing does not have."""
 
 
 class ModelError(UsageError):

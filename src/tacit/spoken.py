@@ -40,6 +40,7 @@ CALLS = {
     "tacit ledger cap": "tacit.open_book(...).cap(...)",
     "tacit ledger show": "tacit.open_book(...).entries()",
     "tacit verify": "tacit.verify(...)",
+    "tacit export": "export",
 }
 """Commands, longest first, and what does the same in Python."""
 _OPTION = re.compile(

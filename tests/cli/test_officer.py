@@ -141,3 +141,56 @@ def test_what_is_declared_is_checked(tacit, model, tmp_path, line, says):
     )
     assert told.status == 2
     assert says in told.err
+
+
+SAID = ("name=a", "by=b", "region=c", "date=2026-01-02")
+
+
+def test_the_record_has_the_total_of_today(tacit, model, popularity, tmp_path):
+    words = ("--epsilon", 1, "--users", 30, "--out", tmp_path / "next")
+    assert tacit(*popularity, *words).status == 0
+    said = [word for each in SAID for word in ("--declare", each)]
+    told = tacit("statement", model, "--registry", *said)
+    total = re.search(r"running total by the book on \d{4}-.*", told.out)
+    assert total is not None
+    assert "over 2 releases; cap 3" in total[0]
+    key = tmp_path / "key"
+    assert tacit("ledger", "key", "--out", key).status == 0
+    told = tacit("statement", model, "--registry", "--key", key, *said)
+    assert "running total when it was released" in told.out
+    assert "over 1 release; cap 3" in told.out
+
+
+def test_a_verdict_names_its_model(tacit, model, tmp_path):
+    page = tmp_path / "verdict.md"
+    assert tacit("verify", model, "--out", page).status == 0
+    text = page.read_text()
+    digest = tacit("verify", model, "--json")
+    assert digest.status == 0
+    promise = json.loads((model / "statement.json").read_text())
+    for name in ("artefact", "book_head", "signer"):
+        assert promise[name] in text
+    assert text.count(promise["artefact"]) == 2
+    assert re.search(r"date of the check \| \d{4}-\d\d-\d\d", text)
+    assert "of a cap of 3, today" in text
+
+
+def test_the_annex_names_the_proof(tacit, model, tmp_path):
+    page = tmp_path / "statement.md"
+    assert tacit("statement", model, "--out", page).status == 0
+    assert "`docs/proofs/first-order.md`" in page.read_text()
+
+
+def test_the_book_says_what_delta_is(tacit, model, tmp_path):
+    page = tmp_path / "book.html"
+    assert tacit("ledger", "show", "--out", page).status == 0
+    text = page.read_text()
+    assert "beyond e^epsilon times" in text
+    assert "chance that this fails" not in text
+    assert "table { break-inside: avoid" not in text
+
+
+def test_a_ledger_that_is_not_there_is_said_so(tacit, model, tmp_path):
+    told = tacit("verify", model, "--ledger", tmp_path / "none.sqlite")
+    assert told.status == 1
+    assert "there is no such ledger" in told.out

@@ -221,6 +221,39 @@ def test_a_capped_book_counts_it():
     book.verify()
 
 
+@pytest.mark.parametrize("cap", [1.2001, 1.3, 5.0])
+def test_a_refused_search_is_told_what_is_left_for_one(cap):
+    """What is named fits, and a tenth more does not; or none does."""
+    gamma = 1 / 8
+    book = open_book()
+    book.cap(cap, 1e-6, "user")
+
+    def search(epsilon):
+        rho = tuning_rho(epsilon, 1e-6, 1.0, gamma)
+        book.check(
+            [tuning((1, 1), (1, 8), rho=rho)],
+            unit="user",
+            budget=(epsilon, 1e-6),
+        )
+
+    book.reserve(
+        [tuning((1, 1), (1, 8), rho=tuning_rho(1.2, 1e-6, 1.0, gamma))],
+        unit="user",
+        budget=(1.2, 1e-6),
+        purpose="tune",
+        method="tune",
+    )
+    with pytest.raises(BudgetError) as seen:
+        search(cap)
+    if cap < 1.3:
+        assert "no search of so many trials fits" in seen.value.remedy
+        return
+    left = float(seen.value.remedy.split("epsilon ")[1].split()[0])
+    search(left)
+    with pytest.raises(BudgetError):
+        search(1.1 * left)
+
+
 def test_a_reservation_below_its_price_is_refused():
     """To charge a tuning at the price of one trial is refused by the book."""
     event = tuning((1, 1), (1, 8), rho=0.01)

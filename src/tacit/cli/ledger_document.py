@@ -23,8 +23,9 @@ READING = (
         "is safer; `tacit plan` says in odds what a number means."
     ),
     (
-        "`delta` is the chance that this fails. `unit` says whom it is about: `user` is all of a "
-        "person, `rating` one rating, `value` only how high it was."
+        "`delta` is what any outcome may be likelier with one's data beyond e^epsilon times. "
+        "`unit` says whom it is about: `user` is all of a person, `rating` one rating, `value` "
+        "only how high it was."
     ),
     "An evaluation compares with raw ratings for the owner alone and publishes nothing.",
 )

@@ -39,16 +39,13 @@ HEADS = (
 
 def warn_new(book: Book) -> None:
     """Say so before a book or a population is begun: a name or a place may be mistyped."""
-    from tacit.ledger.book.every import meant
+    from tacit.ledger.book.begun import begun
 
     known = book.populations()
     if not known:
         note(f"a new ledger is begun at {book.store.place}, without a cap")
     elif book.population not in known:
-        note(
-            f"a new population {book.population!r} is begun, without a cap and apart from the "
-            f"others; {meant(book.population, known)}"
-        )
+        note(begun(book.population, known))
 
 
 def facts(book: Book) -> dict[str, Any]:

@@ -149,6 +149,7 @@ def _registry(verdict: ModelVerdict, declared: Declared, as_json: bool) -> None:
         verdict.statement,
         declared,
         evaluated=evaluated(verdict.evaluations, verdict.later),
+        now=verdict.now,
     )
     if as_json:
         print_json(record)

@@ -48,7 +48,8 @@ def verify(
     from tacit.cli.show import print_json
     from tacit.model.model import load
 
-    verdict = ask(load(model), ledger, key)  # load checks every digest
+    fitted = load(model)  # which checks every digest
+    verdict = ask(fitted, ledger, key)
     if as_json:
         print_json(
             {
@@ -66,7 +67,11 @@ def verify(
         from tacit.ledger.statement.verdict import verdict_document
 
         found = verdict_document(
-            verdict.statement, verdict.holds, verdict.words
+            verdict.statement,
+            verdict.holds,
+            verdict.words,
+            digest=fitted.shared.digest(),
+            now=verdict.now,
         )
         write_document(found, out)
         say(f"the verdict was written to {out}")

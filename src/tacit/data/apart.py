@@ -113,7 +113,7 @@ def keep_apart(share: float, salt: str | None = None) -> Apart:
     if not 0 < share <= MOST_APART:
         raise SettingError(
             f"{share:g} of the ratings cannot be kept apart",
-            remedy=f"give a share above 0 and at most {MOST_APART:.0%}, such as 10%",
+            remedy="give a share above 0 and at most a half, such as --keep-apart 10%",
         )
     return Apart(share=share, salt=salt or secrets.token_hex(16))
 

@@ -122,6 +122,8 @@ def _pair(scale: Sequence[float] | str) -> tuple[float, float]:
     try:
         if isinstance(scale, str):  # "15" would pass for (1, 5)
             raise TypeError
+        if any(isinstance(each, str) for each in scale):
+            raise TypeError
         low, high = (float(each) for each in scale)
     except (TypeError, ValueError, OverflowError):
         raise SettingError(

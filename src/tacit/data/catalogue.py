@@ -12,6 +12,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.asked import Suggesting
 from tacit.errors import DataError
 from tacit.page import table
 
@@ -27,7 +28,7 @@ MOST_FEATURES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Catalogue:
+class Catalogue(Suggesting):
     """Public items in a fixed order. Every array has one row an item."""
 
     ids: Sequence[str]

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.asked import Suggesting
 from tacit.data.ids import clean
 from tacit.data.schema import Schema
 from tacit.errors import DataError
@@ -102,7 +103,7 @@ class ByItem:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class Ratings(Suggesting):
     """Ratings in user order (compressed rows, items ascending in each row, at most one
     rating a cell).
 

@@ -8,6 +8,7 @@ from math import asinh, log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.asked import Suggesting
 from tacit.evaluation.cost import SURE, NineInTen
 from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.forecast import Forecast, ForecastLine
@@ -16,6 +17,8 @@ from tacit.ledger.account.attacker import in_words
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.ledger.account.odds import odds_times
+from tacit.ledger.account.rounded import up
+from tacit.model.person.told import in_columns
 
 if TYPE_CHECKING:
     import polars
@@ -79,8 +82,8 @@ class Candidate:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class EpsilonChoice:
+@dataclass(frozen=True, eq=False, repr=False)
+class EpsilonChoice(Suggesting):
     """What `tacit.choose` answers."""
 
     goal: Goal
@@ -91,6 +94,22 @@ class EpsilonChoice:
     forecast: Forecast
     twin: float | None = None
     """What the twin is known to reach, where that was said."""
+
+    def __repr__(self) -> str:
+        """The candidates as a small table; `facts()` has all of it."""
+        metric = self.forecast.metric
+        names = ("name", "epsilon", "chance", metric, "odds grow at most")
+        rows = [
+            (
+                one.name,
+                f"{one.epsilon:g}",
+                "" if one.chance is None else f"{100 * one.chance:.0f} %",
+                f"{one.expected.low:.3f} to {one.expected.high:.3f}",
+                f"{up(one.odds_times, 3)} times",
+            )
+            for one in self.candidates
+        ]
+        return in_columns(names, rows)
 
     def facts(self) -> dict[str, Any]:
         """As `tacit choose --json` prints them."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.evaluation import cost as model
 from tacit.evaluation.cost import NineInTen, PublicShape
 from tacit.ledger.account.calibrate import gaussian_mu
+from tacit.model.person.told import in_columns
 
 if TYPE_CHECKING:
     import polars
@@ -104,6 +105,17 @@ class Forecast:
             ]
         )
 
+    def __str__(self) -> str:
+        """The row as a small table."""
+        cost = "rmse above twin's"
+        if self.metric != "rmse":
+            cost = "recall as share of twin's"
+        rows = [
+            (f"{line.epsilon:g}", _ends(line.cost), _ends(line.error))
+            for line in self.lines
+        ]
+        return in_columns(("epsilon", cost, self.metric), rows)
+
     def plot(self) -> Figure:
         """The cost and its interval against epsilon."""
         from tacit.evaluation.report.charts import drawn
@@ -115,6 +127,10 @@ class Forecast:
         from tacit.evaluation.report.curve import cost_table
 
         return cost_table(self)
+
+
+def _ends(found: NineInTen) -> str:
+    return f"{found.middle:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
 def forecast(

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import Suggesting, by_name
+from tacit.asked import path as asked_path
 from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
 from tacit.evaluation.sweep import SweptCells
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
     from tacit.evaluation.measured import Measured
 
 NOTE = "NOT PRIVATE: for the owner only"
+PAGES = (".html", ".htm")
+"""How files end that a report is written to."""
 HEAD = ("method", "unit", "calibration", "epsilon", "delta")
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Suggesting):
     """Accuracy of methods against raw held-back ratings. NOT PRIVATE: for the owner only.
 
     `cells` has one line for each method, unit, calibration, epsilon and swept setting;
@@ -45,6 +49,12 @@ class Evaluation:
     """Combinations that a method does not have, in words."""
 
     __repr__ = shapes
+
+    def __str__(self) -> str:
+        """The table that a notebook shows, in plain characters."""
+        from tacit.evaluation.report.words import plain_table
+
+        return f"{NOTE}\n{plain_table(self)}"
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -97,10 +107,12 @@ class Evaluation:
 
         return report(self, command)
 
+    @by_name
     def write_csv(self, path: str | Path) -> None:
         """The frame as text."""
         _write(path, self.frame().write_csv().encode())
 
+    @by_name
     def write_people(self, path: str | Path) -> None:
         """The people as parquet, readable by its owner alone."""
         from io import BytesIO
@@ -109,8 +121,14 @@ class Evaluation:
         self.people().write_parquet(out)
         _write(path, out.getvalue())
 
+    @by_name
     def write_report(self, path: str | Path, command: str = "") -> None:
-        """The report as one file."""
+        """The report as one file, a page of HTML."""
+        if asked_path("path", path).suffix.lower() not in PAGES:
+            raise SettingError(
+                f"{path} does not end in .html, and a report is a page",
+                remedy="name it report.html; a browser prints it as a PDF",
+            )
         _write(path, self.report(command).encode())
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.asked import by_name, check_swept, count, number
+from tacit.asked import Suggesting, by_name, check_swept, count, number
 from tacit.data.apart import Apart, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
@@ -31,6 +31,7 @@ from tacit.methods import names_of
 from tacit.methods.base import Method
 from tacit.model.model import Model
 from tacit.noise.release import Charge, draw_trials
+from tacit.page import paragraph
 from tacit.rounds.options import NAMES, How, What
 from tacit.spoken import notice
 from tacit.units import Unit
@@ -60,14 +61,24 @@ class Tune(Method):
     calibrations = ("sound",)
 
 
-@dataclass(frozen=True)
-class Chosen:
+@dataclass(frozen=True, repr=False)
+class Chosen(Suggesting):
     """The best trial: what is published."""
 
     model: Model
     candidate: Contestant
     score: Figure
     """With noise, and flattered: see `FLATTERED`."""
+
+    def __repr__(self) -> str:
+        value = self.score.value
+        shown = "unknown" if value is None else f"{value:.4f}"
+        return (
+            f"Chosen({self.candidate.words}, {self.score.name} {shown}; .model)"
+        )
+
+    def _repr_html_(self) -> str:
+        return paragraph(repr(self)) + self.model._repr_html_()
 
 
 @by_name

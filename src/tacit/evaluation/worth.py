@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from tacit.asked import Suggesting
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
 from tacit.evaluation.cost import LISTS, PublicShape, forecasts
@@ -20,6 +21,7 @@ from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
+from tacit.model.person.told import in_columns
 from tacit.noise.law import law_of
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ CURATORS = ("threads", "spark")
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Outlook(Suggesting):
     """What `tacit.plan` answers: everything as `facts`, and the forecast by itself."""
 
     facts: dict[str, Any]
@@ -67,6 +69,23 @@ class Outlook:
     def __repr__(self) -> str:
         told = self.facts
         return f"Outlook({told['method']}, unit {told['unit']}; .facts has all of it)"
+
+    def __str__(self) -> str:
+        """What it promises, the forecast, and what will be released."""
+        gain = self.facts["attacker"]
+        told = [repr(self), *([gain["words"]] if gain else ())]
+        if self.forecast is not None:
+            told += ["", str(self.forecast)]
+        rows = [
+            (
+                one["release"],
+                f"{one['noise_sd']:.4g}",
+                "" if one["items_above"] is None else str(one["items_above"]),
+            )
+            for one in self.facts["releases"]
+        ]
+        heads = ("release", "noise sd", "items above it")
+        return "\n".join((*told, "", in_columns(heads, rows)))
 
     def _repr_html_(self) -> str:
         from tacit.page import paragraph, table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.asked import count, number
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.ids import other_spelling
+from tacit.data.ratings import Ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.fitting.likes import of_high_ratings
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from tacit.data.public import PublicPeople
     from tacit.methods.base import Method
     from tacit.model.model import Model
+
+SWAPPED = 10
+"""Times as many items as people: more likely one taken for the other."""
 
 
 def fit_given(
@@ -63,6 +67,8 @@ def fit_given(
     told = of_high_ratings(method, data.schema)
     if told:
         notice(told)
+    if catalogue is None and not isinstance(ratings, Ratings):
+        _tell_items(data)
     return fit(
         method,
         data,
@@ -73,6 +79,18 @@ def fit_given(
         public=None if public is None else _public(public, said.get("scale")),
         budgets=asked,
     )
+
+
+def _tell_items(data: Any) -> None:
+    """Item ids of which nobody said that they are public; and columns that were exchanged."""
+    notice(
+        "without --items the set of item ids comes from the ratings and is assumed public"
+    )
+    if isinstance(data, Ratings) and data.n_items > SWAPPED * data.n_users:
+        notice(
+            f"there are {data.n_items:,} items and far fewer people: are their columns "
+            "exchanged? (for the owner only)"
+        )
 
 
 def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
@@ -95,8 +113,6 @@ def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
 def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
     """Tell the owner of budgets that change nothing: an id that is spelt otherwise asks for
     nobody."""
-    from tacit.data.ratings import Ratings
-
     many = len(asked.asked)
     if isinstance(data, Ratings):
         known = set(data.users)
@@ -126,7 +142,6 @@ def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
 def _public(given: Any, scale: tuple[float, float] | None) -> PublicPeople:
     """Public people as they are, as their ratings, or read from what `read` takes."""
     from tacit.data.public import PublicPeople
-    from tacit.data.ratings import Ratings
 
     if isinstance(given, PublicPeople):
         return given

@@ -9,6 +9,9 @@ from tacit.fitting.order import Order
 from tacit.methods import DEFAULT_POSITIVE, METHODS, OF_LIKES
 from tacit.methods.base import Method
 
+HIGH = 0.75
+"""Of the scale: where a rating may well be a like, for an example."""
+
 
 def check_schema(order: Order, schema: Schema) -> None:
     """Refuse data of which a method could learn nothing, or by whose values a promise would
@@ -37,6 +40,12 @@ def check_likes(order: Order, schema: Schema) -> None:
 def of_high_ratings(method: Method, schema: Schema) -> str:
     """What to tell somebody who keeps ratings of so much and more for a method that learns
     how high ratings are; nothing where it learns what is liked."""
+    if schema.positive is None and method.name == DEFAULT_POSITIVE:
+        least = round(schema.low + HIGH * (schema.high - schema.low))
+        return (
+            f"{method.name} learns what is liked, and counts every row as a like, however low "
+            f"its rating: give the least rating that is one, such as --positive {least}"
+        )
     if schema.positive is None or method.name not in METHODS:
         return ""
     if method.name in OF_LIKES:

@@ -56,7 +56,7 @@ class OwnersModel(Model):
         super().__init__(shared, statement, kept=False)
         self.personal = personal
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def save(self, path: str | Path = "", *, overwrite: bool = False) -> None:
         """Refused: trained vectors of people are personal."""
         raise SettingError(
             "this model predicts from people's trained vectors, which are not kept",

@@ -238,6 +238,7 @@ class Method(What, How, Verbs, ABC):
             self._given
         )
 
+    @by_name
     def set_params(self, **params: Any) -> Self:
         """Change some keyword arguments; the others stay."""
         type(self).__init__(self, **(self.get_params() | params))

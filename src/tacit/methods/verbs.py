@@ -132,3 +132,14 @@ class Verbs:
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the model as arrays and JSON, whole or not at all."""
         self.fitted.save(path, overwrite=overwrite)
+
+    @by_name
+    def export(
+        self,
+        path: str | Path,
+        *,
+        similarities: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        """Write the item arrays for other systems, as .npz or .parquet by the name."""
+        self.fitted.export(path, similarities=similarities, overwrite=overwrite)

@@ -1,72 +1,7 @@
-"""The published arrays as files that other systems read."""
+"""The published arrays as files that other systems read (`tacit.model.person.exported`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from tacit.model.person.exported import export_arrays, export_pairs
 
-import numpy as np
-
-from tacit.errors import SettingError
-from tacit.whole import whole
-
-if TYPE_CHECKING:
-    from tacit.model.model import Model
-
-
-def export_arrays(model: Model, out: str, kind: str) -> None:
-    """Every per-item array with ids and titles."""
-    catalogue = model.shared.catalogue
-    items = len(catalogue)
-    arrays = {n: np.asarray(a) for n, a in model.personal.vectors().items()}
-    if kind == "npz":
-        _write(out, kind, {"ids": np.array(list(catalogue.ids)), **arrays})
-        return
-    columns: dict[str, Any] = {"item": list(catalogue.ids)}
-    if catalogue.titles is not None:
-        columns["title"] = list(catalogue.titles)
-    columns |= {
-        n: a if a.ndim == 1 else a.tolist()
-        for n, a in arrays.items()
-        if a.shape[:1] == (items,)
-    }
-    _write(out, kind, columns)
-
-
-def export_pairs(model: Model, out: str, kind: str) -> int:
-    """One row a pair: an item, one of its neighbours, and how alike they are. Gives the
-    number of pairs."""
-    shared = model.shared
-    if not {"start", "neighbour", "similarity"} <= set(shared.arrays):
-        raise SettingError(
-            f"a model of {shared.method} holds no similarities of items",
-            remedy="export a model of knn-pearson, knn-cosine, pnbm-sgd or pnbm-langevin",
-        )
-    ids = np.array(list(shared.catalogue.ids))
-    start = shared.arrays["start"]
-    item = ids[np.repeat(np.arange(len(ids)), np.diff(start))]
-    neighbour = ids[shared.arrays["neighbour"]]
-    # Divided by the floor, so that a floor of 1 fits them.
-    floor = np.float32(
-        shared.numbers.get("floor", 1.0)
-    )  # covariances have none
-    similarity = np.asarray(shared.arrays["similarity"]) / floor
-    columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
-    _write(
-        out,
-        kind,
-        columns
-        if kind == "npz"
-        else {name: column.tolist() for name, column in columns.items()},
-    )
-    return len(similarity)
-
-
-def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
-    """Written beside its place and moved there."""
-    with whole(out, remedy="choose another --out") as file:
-        if kind == "npz":
-            np.savez_compressed(file, **columns)
-        else:
-            import polars as pl
-
-            pl.DataFrame(columns).write_parquet(file)
+__all__ = ["export_arrays", "export_pairs"]

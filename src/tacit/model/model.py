@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import Suggesting, by_name, count, names
+from tacit.asked import by_name, count, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
-from tacit.model.folder import check_asked
 from tacit.model.person import rank
-from tacit.model.person.aside import tell_own
+from tacit.model.person.aside import (
+    tell_own,
+    tell_tastes,
+    tell_unrated,
+)
 from tacit.model.person.base import (
     Own,
     PersonalModel,
@@ -26,6 +29,7 @@ from tacit.model.person.base import (
     sensible,
 )
 from tacit.model.person.because import shares_of_features
+from tacit.model.person.exported import Written
 from tacit.model.person.names import find_item, find_row, label, row_of
 from tacit.model.person.own import (
     Given,
@@ -69,7 +73,7 @@ FELT = 0.01
 shown in a list."""
 
 
-class Model(Suggesting):
+class Model(Written):
     """What `fit` makes and `load` reads."""
 
     def __init__(
@@ -114,19 +118,6 @@ class Model(Suggesting):
     def rates(self) -> bool:
         """Whether it expects ratings; a model of likes orders, and no more."""
         return rank.rates(self.personal, self.shared.schema)
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the model as arrays and JSON, whole or not at all."""
-        check_asked(path, overwrite)
-        if not self.kept:
-            raise SettingError(
-                "noise off: this model was made for comparison only",
-                remedy="fit it with its noise",
-            )
-        text = self._statement
-        if not isinstance(text, str):
-            text = text.to_json()
-        self.shared.save(path, text, overwrite=overwrite)
 
     def label(self, row: int) -> str:
         """The title of an item, or its id where there are no titles."""
@@ -177,8 +168,7 @@ class Model(Suggesting):
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
     ) -> Listed[Recommendation]:
-        """The best n items that this person has not rated, from the published model and her
-        own ratings. Without ratings it is everybody's list."""
+        """The best n items that this person has not rated; without ratings everybody's."""
         count("n", n)
         count("reasons", reasons, least=0)
         only = None if only is None else names("only", only)
@@ -189,9 +179,12 @@ class Model(Suggesting):
             )
         exclude = None if exclude is None else names("exclude", exclude)
         own = self._told_own({} if ratings is None else ratings)
-        return self.recommend_own(
+        found = self.recommend_own(
             own, n, by=by, only=only, exclude=exclude, reasons=reasons
         )
+        if by is None and not any(line.moved for line in found):
+            tell_tastes(self, own)
+        return found
 
     def recommend_own(
         self,
@@ -230,8 +223,8 @@ class Model(Suggesting):
         return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
     def knows_tastes(self, own: Own) -> bool:
-        """Whether these ratings tell items apart by more than can be felt. Where they do not,
-        a list is everybody's: the model has learned no tastes, or they say nothing here."""
+        """Whether these ratings tell items apart by more than can be felt; else a list is
+        everybody's."""
         own = self.likes(own)
         nobody = Own(own.items[:0], own.values[:0])
         with answering():
@@ -316,6 +309,8 @@ class Model(Suggesting):
         with answering():
             mean, sd = self.personal.predict(own)
         sensible(mean, sd)
+        if not self.rates:
+            tell_unrated()
         catalogue, schema = self.shared.catalogue, self.shared.schema
         out: Listed[Prediction] = Listed()
         rows: Iterable[int] = range(len(catalogue))
@@ -333,10 +328,11 @@ class Model(Suggesting):
     def explain(self, ratings: OwnRatings, item: str) -> Explanation:
         """Which of my ratings speak for this item, and how much."""
         row = self._row(item)
-        told = self.explain_own(
-            self._told_own(ratings), self.shared.catalogue.ids[row]
-        )
+        own = self._told_own(ratings)
+        told = self.explain_own(own, self.shared.catalogue.ids[row])
         assert isinstance(told, Explanation)
+        if not any(abs(each.points) > SPEAKS for each in told.own):
+            tell_tastes(self, own)
         return told
 
     def _told_own(self, ratings: OwnRatings, asked: int | None = None) -> Own:
@@ -346,7 +342,7 @@ class Model(Suggesting):
         return found.own
 
     def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
-        """`explain` for ratings that `own` has read."""
+        """The same for ratings that `own` has read."""
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
@@ -358,10 +354,12 @@ class Model(Suggesting):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        unit = rank.points(self.personal, schema)
+        unit, catalogue = (
+            rank.points(self.personal, schema),
+            self.shared.catalogue,
+        )
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
         whole = baseline + unit * float(reason.own.sum())
-        catalogue = self.shared.catalogue
         return Explanation(
             catalogue.ids[row],
             self.label(row),

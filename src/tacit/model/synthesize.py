@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from tacit.asked import by_name, count, number
+from tacit.asked import Suggesting, by_name, count, number
 from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
@@ -29,6 +29,7 @@ from tacit.model.invent import (
     people,
     times,
 )
+from tacit.page import paragraph
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -58,14 +59,24 @@ class FittedMethod(Protocol):
         """What it made."""
 
 
-@dataclass(frozen=True)
-class Invented:
+@dataclass(frozen=True, repr=False)
+class Invented(Suggesting):
     """Invented people, and what is to be said of them."""
 
     ratings: Ratings
     facts: Mapping[str, Any]
     """From which model, with which promise, what was assumed, which seed."""
 
+    def __repr__(self) -> str:
+        people, many = self.ratings.n_users, len(self.ratings)
+        return (
+            f"Invented({people:,} people, {many:,} ratings; .ratings, .facts)"
+        )
+
+    def _repr_html_(self) -> str:
+        return paragraph(repr(self))
+
+    @by_name
     def write(self, out: str | Path) -> None:
         """As .parquet or .csv by the name, which must say that they are invented; whole or
         not at all."""

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import by_name, flag
+from tacit.asked import Suggesting, by_name, flag
 from tacit.asked import model as asked_model
 from tacit.asked import path as asked_path
 from tacit.asked import text as asked_text
 from tacit.errors import ModelError, SettingError
 from tacit.model.lineage import is_extended, paid_for
+from tacit.page import paragraph
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
 
 
-@dataclass(frozen=True)
-class ModelVerdict:
+@dataclass(frozen=True, repr=False)
+class ModelVerdict(Suggesting):
     """What was found."""
 
     holds: bool
@@ -47,6 +48,13 @@ class ModelVerdict:
     """Evaluations after it."""
     now: Total | None = None
     """What the population has spent today, by the book."""
+
+    def __repr__(self) -> str:
+        stands = "verified" if self.holds else "NOT VERIFIED"
+        return f"ModelVerdict({stands}: {self.words})"
+
+    def _repr_html_(self) -> str:
+        return paragraph(repr(self), "" if self.holds else "notice")
 
     @by_name
     def page(

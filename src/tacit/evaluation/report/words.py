@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tacit.model.person.told import in_columns
 from tacit.page import table
 
 if TYPE_CHECKING:
@@ -100,6 +101,20 @@ def small_table(found: Evaluation) -> str:
     """For a notebook."""
     told = columns(found, tuple(NAMES))
     return "".join(table(*rows(found, told, unit)) for unit in units(found))
+
+
+def plain_table(found: Evaluation) -> str:
+    """The same in plain characters."""
+    told = columns(found, tuple(NAMES))
+    tables = []
+    for unit in units(found):
+        heads, lines = rows(found, told, unit)
+        cells = [
+            ["–" if each is None else str(each) for each in row]
+            for row in lines
+        ]
+        tables.append(in_columns(heads, cells))
+    return "\n\n".join(tables)
 
 
 def reference_words(found: Evaluation) -> str:

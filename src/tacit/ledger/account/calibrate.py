@@ -121,6 +121,23 @@ def remaining(spent: Cost, epsilon: float, delta: float) -> float:
     )
 
 
+def remaining_search(
+    spent: Cost, eta: float, gamma: float, epsilon: float, delta: float
+) -> float:
+    """The largest epsilon at `delta` of one more selection by this law of trials (`Tuning`)
+    that (epsilon, delta) still covers; 0 where the number of trials alone costs too much."""
+
+    def one(rho: float) -> Cost:
+        return Cost(tuned={Tuned(rho, eta, gamma): 1})
+
+    def fits(rho: float) -> bool:
+        return epsilon_of(spent + one(rho), delta) <= epsilon
+
+    if delta == 0 or not fits(LEAST_RHO):
+        return 0.0
+    return epsilon_of(one(_largest(fits, LEAST_RHO, digits=1e-6)), delta)
+
+
 def _largest(
     fits: Callable[[float], bool], start: float, digits: float = 1e-14
 ) -> float:

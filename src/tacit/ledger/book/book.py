@@ -23,6 +23,7 @@ from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
+from tacit.ledger.book.begun import tell_begun
 from tacit.ledger.book.chain import append, load, sealed_populations, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
@@ -46,6 +47,7 @@ from tacit.ledger.book.rules import (
 )
 from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Store, check_names, open_store
+from tacit.page import escaped
 from tacit.shown import one_line
 from tacit.units import UNITS, Unit
 
@@ -68,6 +70,12 @@ class Book(Suggesting):
     def __init__(self, store: Store, population: str) -> None:
         self.store, self.population = store, population
         self.place = where(store, population)
+
+    def __repr__(self) -> str:
+        return f"Book({self.population!r} at {self.store.place})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escaped(self)}</b></p>{self.spent()._repr_html_()}"
 
     def reserve(
         self,
@@ -130,6 +138,7 @@ class Book(Suggesting):
                 event.kind == "evaluation" for event in asked
             ):
                 return _receipt(state.evaluation)
+            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def check(
@@ -226,6 +235,7 @@ class Book(Suggesting):
                 "purpose": _text(note),
                 "accepted": accept_unbounded,
             }
+            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def entries(self) -> list[Entry]:
@@ -237,6 +247,7 @@ class Book(Suggesting):
                 else load(self.store, session, self.population).entries
             )
 
+    @by_name
     def spent(self) -> Spent:
         """Per unit that has entries or a cap; `user` always."""
         return _spent(replay(self.entries()))

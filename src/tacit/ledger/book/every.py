@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from tacit.errors import BookError
+from tacit.ledger.book.begun import meant
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.chain import damaged
 
@@ -44,11 +44,3 @@ def check_parts(book: Book) -> None:
             book.store.place,
             f"its chain is whole, but {', '.join(lost)} is missing: somebody changed its tables",
         )
-
-
-def meant(population: str, known: list[str]) -> str:
-    """Which population may have been meant."""
-    near = difflib.get_close_matches(population, known, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"it has {', '.join(repr(name) for name in known)}"

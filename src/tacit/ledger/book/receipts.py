@@ -6,16 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isinf
 
+from tacit.asked import Suggesting, near
+from tacit.errors import UnknownKeyError
 from tacit.ledger.account.account import epsilon_of
+from tacit.ledger.account.rounded import down, up
 from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.rules import UnitSpent, replay
+from tacit.page import paragraph
 from tacit.units import Unit
 
 SHOWN_DELTA = 1e-6
 """At which totals are shown where no cap gives a delta."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Receipt:
     """Proof of a reservation: what a statement carries."""
 
@@ -23,15 +27,44 @@ class Receipt:
     number: int
     hash: str
 
+    def __repr__(self) -> str:
+        return f"Receipt(entry {self.number} of {self.population!r}, {self.hash[:12]}…)"
 
-@dataclass(frozen=True)
-class Spent:
+
+@dataclass(frozen=True, repr=False)
+class Spent(Suggesting):
     """What a population has spent, by unit."""
 
     units: tuple[UnitSpent, ...]
 
     def __getitem__(self, unit: Unit) -> UnitSpent:
-        return next(each for each in self.units if each.unit == unit)
+        for each in self.units:
+            if each.unit == unit:
+                return each
+        known = [each.unit for each in self.units]
+        raise UnknownKeyError(
+            f"nothing is spent at the unit {unit!r}",
+            remedy=f"{near(str(unit), known)}there is: {', '.join(known)}",
+        )
+
+    def __repr__(self) -> str:
+        return f"Spent({'; '.join(map(_told, self.units))})"
+
+    def _repr_html_(self) -> str:
+        return "".join(paragraph(_told(each)) for each in self.units)
+
+
+def _told(each: UnitSpent) -> str:
+    """`user: epsilon 2.8 at delta 1e-06 over 7 releases, cap 3, 0.9 left`."""
+    told = (
+        f"{each.unit}: epsilon {up(each.epsilon)} at delta {each.delta:g} over "
+        f"{each.entries} release{'s' * (each.entries != 1)}"
+    )
+    if each.cap is not None and each.left is not None:
+        told += f", cap {each.cap:g}, {down(max(each.left, 0.0))} left"
+    if each.unbounded:
+        told += f", {each.unbounded} more without a bound"
+    return told
 
 
 @dataclass(frozen=True)

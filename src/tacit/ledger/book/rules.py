@@ -15,9 +15,9 @@ from math import inf, isfinite, sqrt
 from tacit.asked import flag, number, text
 from tacit.errors import BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
-from tacit.ledger.account.calibrate import remaining
+from tacit.ledger.account.calibrate import remaining, remaining_search
 from tacit.ledger.account.cost import Cost, cost, group, total
-from tacit.ledger.account.event import EVENTS, Event, Reserve
+from tacit.ledger.account.event import EVENTS, Event, Reserve, TuningEvent
 from tacit.ledger.account.rounded import down
 from tacit.ledger.book.entry import Entry
 from tacit.units import UNITS, Unit
@@ -245,19 +245,31 @@ def admit(
         before = state.tally(capped).cost
         after = epsilon_of(before + replace(price, unbounded=0), delta)
         if after > epsilon * ROUNDING:
-            left = remaining(before, epsilon, delta)
             raise BudgetError(
                 f"the cap of epsilon {epsilon:g} at delta {delta:g} per {capped} would be "
                 "overspent: "
                 "with this release the total is "
                 f"{'unbounded at that delta' if after == inf else format(after, '.6g')}",
-                remedy=_offer(left, delta, capped, unit),
+                remedy=_offer(before, (epsilon, delta), capped, unit, events),
             )
         totals[capped] = after
     return totals
 
 
-def _offer(left: float, delta: float, unit: Unit, asked: Unit) -> str:
+def _offer(
+    before: Cost,
+    cap: tuple[float, float],
+    unit: Unit,
+    asked: Unit,
+    events: tuple[Event, ...],
+) -> str:
+    """What still fits below a cap, of the kind that was asked for."""
+    left, delta = remaining(before, *cap), cap[1]
+    search = next((e for e in events if isinstance(e, TuningEvent)), None)
+    if search is not None and search.rho is not None and left > 0:
+        return _offer_search(before, cap, unit, search) + (
+            f"; one fit may cost epsilon {down(left)}"
+        )
     if left <= 0:
         return (
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
@@ -270,6 +282,22 @@ def _offer(left: float, delta: float, unit: Unit, asked: Unit) -> str:
             "smaller epsilon, or raise the cap with `tacit ledger cap`"
         )
     return told
+
+
+def _offer_search(
+    before: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent
+) -> str:
+    """What is left for a search, which costs by how many trials it may run too."""
+    left = remaining_search(before, search.shape, search.stop, *cap)
+    if left <= 0:
+        return (
+            "no search of so many trials fits below the cap, however small its epsilon: "
+            "expect fewer --trials, or raise the cap with `tacit ledger cap`"
+        )
+    return (
+        f"at most epsilon {down(left)} at delta {cap[1]:g} is left per {unit} for a search of "
+        "so many trials"
+    )
 
 
 def _refusal(unit: Unit, capped: Unit) -> tuple[str, str]:

@@ -24,6 +24,10 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
             ),
         )
     entries = book.entries()
+    if not entries and not book.populations():
+        return False, (
+            f"there is no such ledger: nothing was ever charged at {book.store.place}"
+        )
     if not 1 <= number <= len(entries):
         return False, (
             f"the statement was charged as entry {number}, but the book ends at entry "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.declared import Declared, said
+from tacit.ledger.statement.proofs import proven
 from tacit.ledger.statement.registry import accounting
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import bounds, mechanisms
@@ -139,6 +140,7 @@ def annex(
                 tuple(mechanisms(s)) or ("nothing with noise",),
                 "What one person can add at most:",
                 tuple(bounds(s)) or ("nothing bounds it",),
+                proven(s),
             ),
         ),
         ("Hazards of the implementation", (hazards(s),)),

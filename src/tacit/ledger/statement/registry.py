@@ -3,14 +3,16 @@ deployed."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Gaussian, Reserve
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
+from tacit.ledger.statement.composed import spent
 from tacit.ledger.statement.declared import UNSAID, Declared
-from tacit.ledger.statement.statement import NOT_CHECKED, Statement
+from tacit.ledger.statement.statement import NOT_CHECKED, Statement, Total
 from tacit.ledger.statement.story import bounds, mechanisms
 
 ASKED = {
@@ -26,10 +28,15 @@ TIER = 3
 
 
 def registry_record(
-    statement: Statement, declared: Declared, *, evaluated: str = ""
+    statement: Statement,
+    declared: Declared,
+    *,
+    evaluated: str = "",
+    now: Total | None = None,
 ) -> dict[str, Any]:
     """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
-    statement does not know. `evaluated` says whether ratings were looked at before."""
+    statement does not know. `evaluated` says whether ratings were looked at before; `now` is
+    the total of today, where the book was at hand."""
     if statement.certified != "certified":
         raise SettingError(
             "the registry lists what is differentially private, and this model is not "
@@ -51,7 +58,7 @@ def registry_record(
             "basic": _basic(statement, declared),
             "dp_variant": _variant(statement, declared),
             "privacy_loss": _loss(statement),
-            "deployment_model": _model(statement),
+            "deployment_model": _model(statement, now),
             "accounting": _accounting(statement),
             "implementation": _implementation(statement, declared, evaluated),
             "administrative": {
@@ -153,16 +160,10 @@ def _reason(statement: Statement) -> str | None:
     return statement.reason
 
 
-def _model(s: Statement) -> dict[str, Any]:
-    many = s.total is not None and s.total.entries > 1
-    told = ""
-    if s.total is not None:
-        told = (
-            f"running total: epsilon {up(s.total.epsilon)} at delta {s.total.delta:g} over "
-            f"{words.count(s.total.entries, 'release')}"
-        )
-        if s.total.cap is not None:
-            told += f"; cap {s.total.cap:g}"
+def _model(s: Statement, now: Total | None) -> dict[str, Any]:
+    total = now or s.total
+    many = total is not None and total.entries > 1
+    told = "" if total is None else _running(s, total, today=now is not None)
     return {
         "model_name": MODELS.get(s.engine, "Central"),
         "model_name_description": " ".join((s.trust, *s.honest)),
@@ -173,6 +174,24 @@ def _model(s: Statement) -> dict[str, Any]:
         "data_source_type": "Dynamic" if s.starts else "Static",
         "access_type": "Non-interactive",
     }
+
+
+def _running(s: Statement, total: Total, *, today: bool) -> str:
+    """What these people have borne in all, and as of when."""
+    epsilon, delta = spent(total)
+    covered = total.entries - total.uncovered
+    when = f"when it was released, which is entry {s.book_number} of its book"
+    if today:
+        when = f"by the book on {datetime.now(UTC):%Y-%m-%d}"
+    told = (
+        f"running total {when}: epsilon {up(epsilon)} at delta {delta:g} over "
+        f"{words.count(covered, 'release')}"
+    )
+    if total.uncovered:
+        told += f"; {total.uncovered} more have no bound"
+    if total.cap is not None:
+        told += f"; cap {total.cap:g}"
+    return told
 
 
 def _accounting(s: Statement) -> dict[str, Any]:

@@ -11,13 +11,19 @@ from tacit.ledger.statement.story import _paragraphs, title
 from tacit.shown import one_line
 
 STYLE = """
-td:first-child { width: 15rem; color: var(--soft); }
-td.number:first-child, th.number { width: 50%; text-align: left; white-space: normal; }
-td.number { text-align: left; }
+td:first-child { color: var(--soft); }
+td:first-child:nth-last-child(2) { width: 15rem; }
+th.number:first-child:nth-last-child(2) { width: 50%; }
+td.number:first-child:nth-last-child(2) { width: 50%; white-space: normal; }
+th.number, td.number { text-align: left; }
 td { overflow-wrap: anywhere; }
+td:first-child:nth-last-child(n+7), td:first-child:nth-last-child(n+7) ~ td:not(:last-child),
+th:first-child:nth-last-child(n+7) ~ th { white-space: nowrap; }
+td:first-child:nth-last-child(n+7) ~ td:last-child { min-width: 7rem; overflow-wrap: break-word; }
+.card b { font-size: 1.5rem; }
 .whole { white-space: nowrap; }
 @media screen and (max-width: 36rem) {
-  td:first-child { width: 6.5rem; }
+  td:first-child:nth-last-child(2) { width: 6.5rem; }
 }
 .annex h3 { margin-top: 1rem; }
 @media print {
@@ -25,7 +31,6 @@ td { overflow-wrap: anywhere; }
   p, ul { max-width: none; margin-bottom: .35rem; }
   h2 { font-size: 1.2rem; margin-bottom: .3rem; }
   section { margin-bottom: .7rem; }
-  table { break-inside: avoid; }
   th, td { padding-top: .15rem; padding-bottom: .15rem; }
   .annex h3 { margin: .5rem 0 .1rem; }
   h2, h3 { break-after: avoid; }

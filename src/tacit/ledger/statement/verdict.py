@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from tacit.ledger.account.rounded import up
 from tacit.ledger.software import software
+from tacit.ledger.statement.composed import spent
 from tacit.ledger.statement.document import Document, Section, TextTable
-from tacit.ledger.statement.statement import Statement
+from tacit.ledger.statement.statement import Statement, Total
 
 MEANS = (
     "The folder is whole: every array and every word has the digest that was signed.",
@@ -12,13 +16,24 @@ MEANS = (
     "With a ledger: the charge stands in it, and the ledger is not older than the statement.",
 )
 NOT = (
-    "That the promise itself holds: that follows from its proof, which the statement names.",
+    (
+        "That the promise itself holds: that follows from its proof, which the annex of the "
+        "statement names (`tacit statement MODEL --out statement.html`)."
+    ),
     "That nothing else was published about the same people outside of this ledger.",
 )
 
 
-def verdict_document(statement: Statement, holds: bool, why: str) -> Document:
-    """The document of one check."""
+def verdict_document(
+    statement: Statement,
+    holds: bool,
+    why: str,
+    *,
+    digest: str,
+    now: Total | None = None,
+) -> Document:
+    """The document of one check. `digest` is that of the model that was looked at; `now` the
+    total of today, where the book was at hand."""
     s = statement
     found = "verified" if holds else "NOT VERIFIED"
     epsilon = s.epsilon if s.epsilon is not None else s.claimed_epsilon
@@ -30,10 +45,19 @@ def verdict_document(statement: Statement, holds: bool, why: str) -> Document:
         ("standing", s.standing if holds else "not checked"),
         ("population", s.population or "not named"),
         ("entry of its ledger", str(s.book_number or "none")),
-        ("checked against", s.checked or "nothing"),
+        ("hash of that entry", s.book_head or "none"),
+        ("SHA-256 of what was signed", s.artefact or "none"),
+        ("public key that signed", s.signer or "none"),
     ]
+    looked = (
+        ("SHA-256 of the model", digest),
+        ("date of the check", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+        ("checked against", s.checked or "nothing"),
+        ("running total", _total(s, now)),
+    )
     sections: tuple[Section, ...] = (
         ("What was found", (f"{found}: {why}.",)),
+        ("The check", (TextTable(("", "what was looked at"), looked),)),
         ("The model", (TextTable(("", "its statement says"), tuple(rows)),)),
         ("What a check shows", (MEANS,)),
         ("What it does not show", (NOT,)),
@@ -48,3 +72,17 @@ def verdict_document(statement: Statement, holds: bool, why: str) -> Document:
         annex=(),
         footer=f"Made with tacit {software()} by `tacit verify`.",
     )
+
+
+def _total(s: Statement, now: Total | None) -> str:
+    """What these people have borne in all, and as of when."""
+    total = now or s.total
+    if total is None:
+        return "not known"
+    epsilon, delta = spent(total)
+    cap = "" if total.cap is None else f", of a cap of {total.cap:g}"
+    when = f"when it was made (entry {s.book_number})"
+    if now is not None:
+        when = "today, by the ledger"
+    bare = f"; {total.uncovered} more have no bound" if total.uncovered else ""
+    return f"epsilon {up(epsilon)} at delta {delta:g}{cap}, {when}{bare}"

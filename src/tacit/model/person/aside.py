@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,9 @@ from tacit.model.person.names import find_item
 from tacit.model.person.own import SLACK, Given, likes
 from tacit.model.person.told import UnknownItem
 from tacit.spoken import notice
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
 
 TOLD = 5
 """Unknown items that are named one by one."""
@@ -71,3 +76,21 @@ def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
         "are no likes and are left out; for the owner only"
     )
     return [told]
+
+
+def tell_tastes(model: Model, own: Own) -> None:
+    """Say where own ratings change nothing, and why."""
+    if not len(model.likes(own).items) or model.knows_tastes(own):
+        return
+    order = "what everybody would be told" if model.rates else "popularity"
+    notice(
+        "these ratings change nothing: the model has learned no tastes (people were few, or "
+        f"epsilon was small), or none of these items, so the order is {order}"
+    )
+
+
+def tell_unrated() -> None:
+    """Why there is no number."""
+    notice(
+        "a model of likes orders items and expects no ratings: `recommend` gives its order"
+    )

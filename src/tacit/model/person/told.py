@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tacit.asked import Suggesting
+from tacit.asked import Suggesting, by_name, near
+from tacit.errors import UnknownKeyError
 from tacit.page import escaped, table
 from tacit.shown import one_line
 
@@ -20,10 +21,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class AnswerRow(Suggesting):
+    """One answer: its parts are attributes, and in brackets as the columns of a frame are."""
+
+    def __getitem__(self, name: str) -> Any:
+        parts = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        if name in parts:
+            return getattr(self, name)
+        raise UnknownKeyError(
+            f"{type(self).__name__} has no part {name!r}",
+            remedy=f"{near(str(name), parts)}it has: {', '.join(parts)}",
+        )
+
+
 class Listed(list[T], Suggesting):
     """A list of answers that is a table too: `frame()` gives it to polars, a notebook shows
     it as rows. Items that the model does not know are left out of both."""
 
+    @by_name
     def frame(self) -> polars.DataFrame:
         """One row a line; reasons are a list in their cell."""
         import polars as pl
@@ -102,7 +117,7 @@ def _cell(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(AnswerRow):
     """One line of a list. `rating` is expected, `error` its standard error, both in the
     scale of the data; None of a model of likes, which orders and expects no rating."""
 
@@ -123,7 +138,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Prediction(AnswerRow):
     """The expected rating of one item, and its standard error (of a new rating, not of the
     mean); None of a model of likes."""
 
@@ -153,7 +168,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(AnswerRow):
     """`rating` = `baseline` + the sum over `own`, in rating points. Of a model of likes it is
     None, and all else is in the score that orders its lists."""
 
