@@ -71,7 +71,7 @@ def walk(
     counted: Counter[tuple[str, ...]] = Counter()
     command = [
         *("fit", str(ratings), "--method", method, "--epsilon", "1"),
-        *("--users", "300", "--threads", "1", "--scale", "1,5"),
+        *("--users", "2000", "--threads", "1", "--scale", "1,5"),
         *("--ledger", str(folder / "book.db")),
         *("--out", str(folder / "model"), *rest),
     ]

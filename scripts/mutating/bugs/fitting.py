@@ -120,8 +120,8 @@ FITTING = (
         "not tried before it is paid",
         "a method that mixes people is found after the charge",
         "fitting/run.py",
-        "    run.rehearse()\n    payment = pay(\n",
-        "    payment = pay(\n",
+        "    run.rehearse()\n    paying()\n",
+        "    paying()\n",
         (
             "testing/test_alone.py::test_a_leak_is_refused_before_anything_is_charged",
         ),

@@ -396,4 +396,4 @@ def _receipt(entry: Entry) -> Receipt:
 
 def _text(words: str) -> str:
     """As the book keeps it: one line, which no terminal obeys."""
-    return one_line(words) if words else ""
+    return words if words.isprintable() else one_line(words)

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '6fa853a3e66e';
+const VERSION = 'ea9e6c551bd6';
 
 serve(VERSION);
