@@ -27,7 +27,6 @@ tacit.Recommender
 """,
     "read": """
 tacit.read(frame.lazy().select("nothing"), scale=(1, 5))
-tacit.read(sparse.coo_array(([1.0], ([0],)), shape=(3,)), scale=(1, 5))
 tacit.read("x" * 5000, scale=(1, 5))
 tacit.read(f / "ok.csv", (1, 5), "last", 3, 4, 5, 6, 7, 8, 9, 10, 11)
 tacit.read(f / "ok.csv", scale=(1, 10**400))

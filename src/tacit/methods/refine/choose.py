@@ -158,7 +158,7 @@ def _width(gains: list[float], sd: float, shown: Floats, each: float) -> float:
     right = np.concatenate([trust * np.array(gains), prior * [1.0, 0.0]])
     if not (np.isfinite(rows).all() and np.isfinite(right).all()):
         return 1.0
-    kept, more = np.linalg.lstsq(rows, right)[0]
+    kept, more = np.linalg.lstsq(rows, right, rcond=None)[0]
     wider = 1.0 + more / max(float(kept), LEAST_KEPT)
     return float(np.sqrt(np.clip(wider, 0.0, STEPS[-1] ** 2)))
 
