@@ -43,7 +43,12 @@ class Listed(list[T], Suggesting):
         """One row a line; reasons are a list in their cell."""
         import polars as pl
 
-        return pl.DataFrame(self._rows())
+        return pl.DataFrame(
+            [
+                {name: _plain(value) for name, value in row.items()}
+                for row in self._rows()
+            ]
+        )
 
     def _rows(self) -> list[dict[str, Any]]:
         known = (each for each in self if not isinstance(each, UnknownItem))
@@ -104,6 +109,15 @@ def _row(line: Any) -> dict[str, Any]:
     if is_dataclass(line) and not isinstance(line, type):
         return {each.name: getattr(line, each.name) for each in fields(line)}
     return dict(line._asdict())
+
+
+def _plain(value: Any) -> Any:
+    """As a frame of any version takes it: a share is a record."""
+    if isinstance(value, Share):
+        return {"name": value.name, "points": value.points}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    return value
 
 
 def _cell(value: Any) -> str:
