@@ -40,9 +40,9 @@ UNITS = {
     "bayes": ("user", "rating"),
     "ease": ("user", "rating"),
 }
-CODE = {"bias": 2, "covariance-svd": 2, "als": 2, "bayes": 2, "ease": 4}
+CODE = {"bias": 2, "covariance-svd": 2, "als": 2, "bayes": 2, "ease": 6}
 """Raised where a change to a method makes its kept runs stale."""
-TWIN_CODE = {"bias": 3, "covariance-svd": 3, "als": 3, "bayes": 3, "ease": 8}
+TWIN_CODE = {"bias": 3, "covariance-svd": 3, "als": 3, "bayes": 3, "ease": 10}
 LIKE_BAYES = ("als", "covariance-svd")
 """Their twins are that of `bayes` without features, number by number; and no twin depends on
 the unit."""
@@ -56,6 +56,11 @@ MOST_PEOPLE = 30_000
 """The same but for the six: the twins of more take minutes."""
 SIX = 6
 """Invented populations that are only ever forecast, never fitted to."""
+DENSE, SHOPS = 6, 6
+MOST_DENSE = 8e5
+"""Ratings of a population of many likes a person."""
+LISTS_ALONE = ("dense", "shop")
+"""Names of populations on which `ease` alone is run."""
 SCALES = ((1.0, 5.0, 1.0), (0.5, 5.0, 0.5), (1.0, 5.0, 0.5), (0.0, 10.0, 1.0))
 
 
@@ -86,6 +91,47 @@ def invented() -> Iterator[dict[str, Any]]:
             "nature": asdict(nature),
             "seed": seed,
         }
+
+
+def of_lists() -> Iterator[dict[str, Any]]:
+    """Further populations for lists alone, of two kinds that the others lack: many likes a
+    person on thousands of items, and shops, where few likes each follow strong tastes."""
+    for seed in range(DENSE + SHOPS):
+        rng = np.random.default_rng(2000 + seed)
+        nature = draw_nature(rng)
+        if seed < DENSE:
+            people = _between(rng, 1_500, 8_000)
+            items = _between(rng, 2_500, 4_000)
+            each = float(
+                np.clip(_between(rng, 90, 240), 0, MOST_DENSE / people)
+            )
+            tags = 0
+        else:
+            people = _between(rng, 2_000, 25_000)
+            items = _between(rng, 150, 2_500)
+            each = float(_between(rng, 5, 18))
+            tags = 18
+            nature = replace(
+                nature,
+                taste=float(rng.uniform(0.5, 0.8)),
+                told=float(rng.uniform(0.5, 0.9)),
+                choice=float(rng.uniform(0.7, 1.3)),
+                interest=float(rng.uniform(2.2, 3.4)),
+            )
+        shape = Shape(people, items, round(each, 1), tags=tags)
+        name = f"dense-{seed}" if seed < DENSE else f"shop-{seed - DENSE}"
+        yield {
+            "name": name,
+            "set": name,
+            "shape": asdict(shape),
+            "nature": asdict(nature),
+            "seed": 2000 + seed,
+        }
+
+
+def _between(rng: np.random.Generator, low: float, high: float) -> int:
+    """Evenly on the scale of logs."""
+    return int(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 PARTS: dict[str, list[dict[str, Any]]] = {
@@ -199,6 +245,8 @@ def keys(
 ) -> Iterator[dict[str, Any]]:
     for one in told:
         for method, units in UNITS.items():
+            if method != "ease" and one["name"].startswith(LISTS_ALONE):
+                continue
             for features in features_of(one, method):
                 for unit in units[:1] if twins else units:
                     if twins and method in LIKE_BAYES:
@@ -211,17 +259,20 @@ def keys(
                         "epsilons": None if twins else epsilons_of(one, method),
                         "code": (TWIN_CODE if twins else CODE)[method],
                     }
-        if twins and features_of(one, "bayes") == (True,):
+        alone = one["name"].startswith(LISTS_ALONE)
+        if twins and not alone and features_of(one, "bayes") == (True,):
             yield plain_twin(one)
 
 
 def epsilons_of(told: dict[str, Any], method: str) -> list[float]:
     """All of them on sets that are judged and on parts of the smallest; every second one on
     the others, because what is peculiar to a population is so at all of them. Lists turn
-    from popularity to pairs at once, and are quick: all that are judged."""
-    if method == "ease":
-        return list(LIST_EPSILONS)
+    from popularity to pairs at once, and are quick: all that are judged, and on sets that
+    are judged the smallest too, because `choose` may name one below."""
     name = told["name"]
+    if method == "ease":
+        judged = name in PARTS or name.startswith("six")
+        return [*EPSILONS[: int(judged)], *LIST_EPSILONS]
     if name in PARTS or name.startswith(("six", "ml-100k")):
         return list(EPSILONS)
     return list(EPSILONS[told.get("seed", 1) % 2 :: 2])
@@ -262,9 +313,7 @@ def work(common: Any, key: Any) -> dict[str, Any]:
         return facts | {"measured": None, "seconds": None}
     began = time.process_time()
     if method == "ease":
-        name = key["population"]["name"]
-        judged = name in PARTS or name.startswith("six")
-        found = lists(ratings, _methods(key), judged=judged)
+        found = lists(ratings, _methods(key))
     else:
         found = _errors(ratings, items if key["features"] else None, key)
     return facts | found | {"seconds": time.process_time() - began}
@@ -309,7 +358,7 @@ def _methods(key: Any) -> Iterator[Any]:
 
 
 def everything(data: Path) -> list[dict[str, Any]]:
-    return [*parts(data), *invented()]
+    return [*parts(data), *invented(), *of_lists()]
 
 
 def run(args: argparse.Namespace) -> None:

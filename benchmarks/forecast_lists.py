@@ -24,20 +24,16 @@ LIKED = 0.75
 """Of the way from the lowest rating to the highest: 4 on a scale of 1 to 5."""
 HELD_PART, HELD = 4, 3000
 """One person in so many is held out of a fit, and at most so many people."""
-ASKED = {True: 1500, False: 1000}
-MOST_SPLITS = {True: 6, False: 2}
-LEAST_SPLITS = 2
+ASKED = 1500
+LEAST_SPLITS, MOST_SPLITS = 2, 6
 """A share of recall is the mean over splits: so many that this number of people is asked, at
-least and at most so many; more on sets that are judged. One split of a few hundred people moves
-it by .02 to .05."""
+least and at most so many. One split of a few hundred people moves it by .02 to .05."""
 PLACES = 20
 
 
-def lists(
-    ratings: Ratings, methods: Iterable[Any], *, judged: bool
-) -> dict[str, Any]:
+def lists(ratings: Ratings, methods: Iterable[Any]) -> dict[str, Any]:
     """Recall at 20 of each method over splits, and how often it looked at pairs."""
-    made = splits_of(ratings, judged=judged)
+    made = splits_of(ratings)
     found = [[recall(make, split) for split in made] for make in methods]
     train = made[0].train
     return {
@@ -53,15 +49,14 @@ def lists(
     }
 
 
-def splits_of(ratings: Ratings, *, judged: bool) -> list[Split]:
+def splits_of(ratings: Ratings) -> list[Split]:
     """Likes, with people held out."""
     schema = ratings.schema
     least = schema.low + LIKED * (schema.high - schema.low)
     liked = ratings.take(ratings.value >= least)
     liked = replace(liked, schema=replace(schema, positive=least))
     hold = min(HELD, liked.n_users // HELD_PART)
-    many = -(-ASKED[judged] // hold)
-    many = int(np.clip(many, LEAST_SPLITS, MOST_SPLITS[judged]))
+    many = int(np.clip(-(-ASKED // hold), LEAST_SPLITS, MOST_SPLITS))
     return [per_person(liked, hold, 0.8, seed) for seed in range(many)]
 
 
