@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
+from forecast_lists import over_all
 from scipy.optimize import minimize
 
 from tacit.evaluation.excess import Loud
@@ -78,6 +79,10 @@ def load(folder: Path) -> list[dict[str, Any]]:
         # Where the present twin was not run an earlier one stands in: on large sets they
         # differ by less than .002.
         twin = float(twins.get(beside, earlier.get(beside))["measured"][0])
+        if method == "ease":
+            surest = private[name, method, "rating", False][1]
+            seen = twins[beside]["over_splits"][0]
+            twin = over_all(seen, surest["over_splits"][-1])
         each = answer["ratings"] / answer["people"]
         runs.append(
             {
