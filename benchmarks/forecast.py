@@ -49,7 +49,7 @@ the unit."""
 GRAM = ("covariance-svd", "ease")
 MOST_GRAM = 4000
 """Items: the twin of a method with a matrix of items by items takes minutes above it."""
-INVENTED, MORE = 42, 40
+INVENTED, MORE = 42, 18
 """Populations that all methods are fitted to, and for lists alone."""
 MOST_RATINGS = {True: 3e5, False: 1.5e5}
 """Of an invented population: of the six, and of others."""
