@@ -56,6 +56,8 @@ class Grouped:
     groups: Groups
     widest: float = STEPS[-1]
     """How many times wider than the model says tastes may be chosen to be."""
+    together: bool = False
+    """Whether the widths of all groups are told from all gains at once."""
 
 
 ModelOf = Callable[[AnyState], Grouped]
@@ -195,7 +197,13 @@ def shown(found: Grouped, state: FirstState) -> Shown:
         rows = model.loadings[:, found.groups == group]
         values = np.linalg.eigvalsh((rows.T * told) @ rows)
         tastes[int(group)] = np.maximum(values, 0.0)
-    return Shown(tastes, 1.0 / float(told.sum()), found.widest)
+    information = (model.loadings.T * told) @ model.loadings
+    return Shown(
+        tastes,
+        1.0 / float(told.sum()),
+        found.widest,
+        information if found.together else None,
+    )
 
 
 def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
