@@ -23,7 +23,7 @@ AS_IS = -1
 """Group of loadings that stay as they are."""
 KEPT = 0.5
 """What is left of gains by clipping, and where people rate unlike the typical one. This and the
-next three were chosen on 96 fits of shops, films and parts of MovieLens (splits 100 to 107:
+next three were chosen on 100 fits of shops, films and parts of MovieLens (splits 100 to 107:
 docs/results/bayes.md)."""
 TASTES_SDS = ((0.7, 0.3), (0.3, 1.5))
 """Prior of the variance of tastes around what the default says, as a share of it: how likely,
