@@ -130,7 +130,7 @@ class SecondOrder:
 
         Guarantee: that of the choice, `tacit.methods.first_order.choice`.
         """
-        asked = choice_round(self.first, share)
+        asked = choice_round(self.first, share, covered=False)
 
         def absorb(
             state: BayesState, released: Mapping[str, Released]
