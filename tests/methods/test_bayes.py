@@ -26,6 +26,7 @@ from tacit.methods.refine.weights import Weights
 from tacit.model.person import gaussian
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block
+from tacit.rounds.state import NOT_YET
 from tacit.testing import MethodTests
 
 
@@ -97,6 +98,12 @@ def test_small_budgets_go_to_items():
     assert large.second.taken
     assert small.choice < large.choice
     assert small.weights > 0.3 > large.weights
+
+
+def test_a_small_budget_asks_more_of_tastes_where_items_do_not_drown():
+    shop = divide("user", 900, 0.237, 150, 25, False)
+    plain = divide("user", 900, 0.237, 150, 3, False)
+    assert shop.choice == pytest.approx(2 * plain.choice)
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
@@ -251,6 +258,29 @@ def test_one_item_has_no_covariance(unit):
     shares = divide(unit, 100_000, 1.0, 1, 3, False)
     assert not shares.second.covariance
     assert divide(unit, 100_000, 1.0, 2, 3, False).second.covariance
+
+
+def test_slopes_and_tastes_are_asked_for_apart_by_a_small_budget():
+    """And the row that asks keeps to its bound, whatever a person rates."""
+    rng = np.random.default_rng(6)
+    ids = [str(i) for i in range(ITEMS)]
+    tagged = (np.arange(ITEMS)[:, None] % 3 == np.arange(3)).astype(np.uint8)
+    items = Catalogue(ids, tags=["a", "b", "c"], tagged=tagged)
+
+    def choice(users):
+        known = Schema(1, 5, users=users)
+        public = Public(known, items, "user", "sound", Budget(1.0, 1e-6))
+        return Bayes().plan(public).rounds[-1]
+
+    asked, together = choice(900).parts[0], choice(9000).parts[0]
+    assert (asked.width, together.width) == (9, 6)
+    for size in (1, 5, 15):
+        state = replace(state_of(rng), tastes=NOT_YET)
+        chosen = np.sort(rng.permutation(ITEMS)[:size])
+        values = rng.uniform(-9, 9, size)
+        move = summed(choice(900), state, chosen, values)["gains"]
+        bound = asked.bound.sensitivity("user").l2
+        assert 0 < np.linalg.norm(move) <= bound * (1 + 1e-9)
 
 
 def test_a_plan_without_delta_is_that_of_first_order():

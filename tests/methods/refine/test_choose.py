@@ -7,9 +7,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from tacit.methods.first_order.choice import with_room
 from tacit.methods.refine.choose import (
     COVER_WEIGHT,
     NOISE_FLOOR,
+    ROW_CLIP,
     STEPS,
     Choice,
     Shown,
@@ -151,3 +153,13 @@ def test_whatever_was_released_has_an_answer(gain, each):
     gains = [gain] * len(STEPS)
     found = _width(gains, 1e-9, np.array([1e-9, 1e9]), each)
     assert 0.0 <= found <= STEPS[-1]
+
+
+def test_errors_that_are_not_covered_are_told_in_full() -> None:
+    """A person who errs far gains much: her row is as long as it may be, and says so."""
+    rows = np.array([[3.0, -4.0, -0.24], [0.01, 0.02, 0.06], [0.0, 0.0, 0.0]])
+    told = with_room(rows)
+    assert told[:, -1] == pytest.approx(rows[:, -1])
+    assert np.linalg.norm(told[0]) == pytest.approx(ROW_CLIP)
+    assert told[0, 0] / told[0, 1] == pytest.approx(-0.75)
+    assert told[1:] == pytest.approx(rows[1:])

@@ -23,7 +23,8 @@ is not known of that of all."""
 SMALL_REACH = 700
 """Below this reach everything but items' weights and sums drowns, and gets less or nothing."""
 CHOICE_SHARE, CHOICE_SMALL = 0.04, 0.02
-"""Of what the level leaves: how widely people differ; and below `SMALL_REACH`."""
+"""Of what the level leaves: how widely people differ; and below `SMALL_REACH`, unless items have
+features and do not drown: then how much tastes for these vary is worth as much as elsewhere."""
 WEIGHTS_SHARE = 0.22
 """The items' weights, of what is left for first-order rounds."""
 WEIGHTS_DROWNED = 0.18
@@ -188,8 +189,11 @@ def split(
     reach = people * mu
     level = level_share(people, mu, LEVEL_NEED)
     rest = 1 - level
+    featured = columns > COLUMNS_WITHOUT_FEATURES
+    drowned = _drowned(reach / max(items, 1), columns)
     small = unit == "user" and reach < SMALL_REACH
-    choice = (CHOICE_SMALL if small else CHOICE_SHARE) * rest
+    scarce = small and (drowned > 0 or not featured)
+    choice = (CHOICE_SMALL if scarce else CHOICE_SHARE) * rest
     second = Second()
     if not pure:
         second = (
@@ -197,13 +201,12 @@ def split(
             if unit == "user"
             else _rating(reach, rest, items)
         )
-    featured = columns > COLUMNS_WITHOUT_FEATURES
     if featured and second.taken and not started:
         second = replace(second, widths=WIDTHS_SHARE * rest)
     left = rest - choice - second.taken
     wanted = WEIGHTS_SHARE
     if unit == "user":
-        wanted += WEIGHTS_DROWNED * _drowned(reach / max(items, 1), columns)
+        wanted += WEIGHTS_DROWNED * drowned
     weights = max(wanted * left, min(WEIGHTS_MOST * left, WEIGHTS_LEAST))
     sums = _sums(unit, reach)
     effects = ((left - weights) / sums,) * sums

@@ -30,6 +30,7 @@ from tacit.methods.first_order.state import Floats, Tastes
 from tacit.methods.refine.curves import curves
 from tacit.methods.refine.tastes import Axes, typical_axes
 from tacit.methods.refine.variety import Raters, retaste
+from tacit.methods.refine.widths import AS_IS
 from tacit.model.person.gaussian import NOISE, GaussianModel
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -80,9 +81,23 @@ class SecondOrder:
         loadings = np.hstack([model.loadings, curved])
         return replace(model, loadings=loadings)
 
+    @property
+    def apart(self) -> bool:
+        """Whether the choice asks for slopes on what is released of items and for tastes for
+        their features apart: where nothing else is learned of tastes."""
+        public = self.first.public
+        featured = self.first.features is not None and public.start is None
+        return featured and self.small and not self.first.pure
+
     def groups(self, columns: int) -> Groups:
-        """For the choice: the level, and all tastes together."""
-        return np.minimum(np.arange(columns), 1)
+        """For the choice: the level, and all tastes together; or, where they are asked for
+        apart, slopes, tastes for features, and curves as they are."""
+        if not self.apart:
+            return np.minimum(np.arange(columns), 1)
+        known = first_groups(self.first)
+        found = np.full(columns, AS_IS)
+        found[: len(known)] = np.minimum(known, 2)
+        return found
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it. Learned
@@ -90,7 +105,7 @@ class SecondOrder:
         model = self.last_model(state)
         groups = self.groups(model.loadings.shape[1])
         if state.tastes is NOT_YET:
-            return Grouped(model, groups)
+            return Grouped(model, groups, together=self.apart)
         return Grouped(model, groups, widest=1.0)
 
     def doubt(self, state: BayesState) -> Floats:
@@ -115,7 +130,7 @@ class SecondOrder:
 
         Guarantee: that of the choice, `tacit.methods.first_order.choice`.
         """
-        asked = choice_round(self.first, share)
+        asked = choice_round(self.first, share, covered=False)
 
         def absorb(
             state: BayesState, released: Mapping[str, Released]

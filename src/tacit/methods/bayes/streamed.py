@@ -74,7 +74,8 @@ class StreamedSecond(SecondOrder):
         """The personal model, as the choice asks for it: nothing was asked of widths before
         moments here, so tastes may be widened after them."""
         model = self.last_model(state)
-        return Grouped(model, self.groups(model.loadings.shape[1]))
+        groups = self.groups(model.loadings.shape[1])
+        return Grouped(model, groups, together=self.apart)
 
 
 def turned_moments(packed: Floats, axes: Floats) -> Floats:

@@ -56,6 +56,8 @@ class Grouped:
     groups: Groups
     widest: float = STEPS[-1]
     """How many times wider than the model says tastes may be chosen to be."""
+    together: bool = False
+    """Whether the widths of all groups are told from all gains at once."""
 
 
 ModelOf = Callable[[AnyState], Grouped]
@@ -137,11 +139,13 @@ def choice_round(
     share: float,
     groups: Groups | None = None,
     model_of: ModelOf | None = None,
+    covered: bool = True,
 ) -> Round:
     """How widely people differ, by a clipped left-out error: `tacit.methods.refine.choose`.
 
     `groups` and `model_of` are those of `first_model` unless given. The number of groups is
     public before anything is released; a model may have any number of columns in each.
+    `covered`: whether intervals are made of it, so that covered errors are told in full.
     """
     columns = len(candidates(first_groups(first) if groups is None else groups))
 
@@ -163,6 +167,8 @@ def choice_round(
             state.effects.gain,
             weight,
         )
+        if covered and first.whole_person and not first.pure:
+            rows = with_room(rows)
         return {"gains": person_rows(rows)}
 
     def absorb(
@@ -195,7 +201,13 @@ def shown(found: Grouped, state: FirstState) -> Shown:
         rows = model.loadings[:, found.groups == group]
         values = np.linalg.eigvalsh((rows.T * told) @ rows)
         tastes[int(group)] = np.maximum(values, 0.0)
-    return Shown(tastes, 1.0 / float(told.sum()), found.widest)
+    information = (model.loadings.T * told) @ model.loadings
+    return Shown(
+        tastes,
+        1.0 / float(told.sum()),
+        found.widest,
+        information if found.together else None,
+    )
 
 
 def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
@@ -270,3 +282,16 @@ def left_out_rows(
     )
     beyond = np.where(np.diff(ptr) > 0, COVER_WEIGHT * (covered - NOMINAL), 0.0)
     return np.column_stack([loss[:, 1:] - loss[:, :1], beyond])
+
+
+def with_room(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same rows, with gains so short that the last coordinate is not clipped.
+
+    Who errs far gains or loses much as well. Clipped as a whole, her row would say less of
+    errors that are not covered than the rows of others say of those that are, the more so the
+    fewer ratings people have.
+    """
+    gains, beyond = rows[:, :-1], rows[:, -1]
+    room = np.sqrt(ROW_CLIP**2 - beyond**2)
+    norm = np.maximum(np.sqrt((gains**2).sum(axis=1)), room)
+    return np.column_stack([gains * (room / norm)[:, None], beyond])

@@ -8,7 +8,9 @@ these rows, each clipped to `ROW_CLIP` in L2, is one small release: sensitivity 
 at unit `user` and twice that at `rating`, where one cell may replace the whole row. Another
 personal level replaces the default only if its advantage stands out of the noise. For every
 other group the candidates are three points of a curve, from which follows how widely tastes
-vary, with a prior at the default: so with few people or little budget the default stays.
+vary, with a prior at the default: so with few people or little budget the default stays. Where
+several groups are to be told apart from little, it follows from all gains together:
+`tacit.methods.refine.widths`.
 
 Guarantee: every function of this module reads released numbers and public constants only;
 it is post-processing.
@@ -24,7 +26,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tacit.methods.refine.widths import Floats, widths
 
 ROW_CLIP = 0.3
 """Norm of one person's row."""
@@ -72,6 +74,8 @@ class Shown:
     """Variance of one of her ratings around the model, over their number."""
     widest: float = STEPS[-1]
     """The largest multiplier of a group."""
+    information: Floats | None = None
+    """About all loadings, in units of their prior: where groups are told together."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Choice:
 
 def candidates(groups: NDArray[np.int64]) -> NDArray[np.float64]:
     """Multipliers of the loadings, one row a candidate, the default first; group 0 is the
-    personal level."""
+    personal level, and those of negative ones stay as they are."""
     rows = [np.ones(len(groups))]
     for group, step in _trials(groups):
         rows.append(np.where(groups == group, step, 1.0))
@@ -108,13 +112,15 @@ def choose(
     told: dict[int, list[float]] = {}
     for (group, _), value in zip(_trials(groups), gains[:-1], strict=True):
         told.setdefault(group, []).append(float(value))
+    wide = _together(gains[:-1], sd, groups, shown)
     for group, values in told.items() if sd < TOO_NOISY else ():
         if group == 0:
             found = _stands_out(values, sd)
+        elif wide:
+            found = wide[group]
         else:
             found = _width(values, sd, shown.tastes[group], shown.each)
-            found = min(found, shown.widest)
-        scales[groups == group] = found
+        scales[groups == group] = min(found, shown.widest) if group else found
     off = float(
         np.clip(
             _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT),
@@ -126,6 +132,17 @@ def choose(
     return Choice(
         scales * np.sqrt(found / noise), found
     )  # the ratio of prior to noise is what was compared
+
+
+def _together(
+    gains: Floats, sd: float, groups: NDArray[np.int64], shown: Shown
+) -> dict[int, float]:
+    """Multipliers of all groups at once, where they are asked for."""
+    if shown.information is None:
+        return {}
+    trials = candidates(groups)[1:]
+    found = widths(gains, sd, trials, groups, shown.information, shown.each)
+    return {group: sqrt(width) for group, width in found.items()}
 
 
 def _stands_out(gains: list[float], sd: float) -> float:
@@ -192,6 +209,6 @@ def _times(covered: float) -> float:
 def _trials(groups: NDArray[np.int64]) -> list[tuple[int, float]]:
     return [
         (int(g), step)
-        for g in np.unique(groups)
+        for g in np.unique(groups[groups >= 0])
         for step in (LEVEL_STEPS if g == 0 else STEPS)
     ]
