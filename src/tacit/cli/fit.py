@@ -114,7 +114,6 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
-    from tacit.cli.ledger_show import warn_new
     from tacit.data.apart import parse_apart
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
@@ -179,7 +178,6 @@ def fit(
             items=items,
             progress=bar,
             order=order,
-            paying=lambda: warn_new(order.book),
         )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())

@@ -23,7 +23,6 @@ from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.begun import tell_begun
 from tacit.ledger.book.chain import append, load, sealed_populations, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
@@ -138,7 +137,6 @@ class Book(Suggesting):
                 event.kind == "evaluation" for event in asked
             ):
                 return _receipt(state.evaluation)
-            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def check(
@@ -235,7 +233,6 @@ class Book(Suggesting):
                 "purpose": _text(note),
                 "accepted": accept_unbounded,
             }
-            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def entries(self) -> list[Entry]:
