@@ -21,6 +21,7 @@ from tacit.cli.options import (
     promise_options,
     read_data,
     run_options,
+    tell_packed,
 )
 from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.parse import parse_settings
@@ -178,6 +179,7 @@ def fit(
             items=items,
             progress=bar,
             order=order,
+            paying=lambda: tell_packed(data),
         )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())

@@ -3,7 +3,7 @@ and engines both. It touches no rating: the engine does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from math import nan
@@ -63,11 +63,13 @@ def fit(
     keep_apart: float | None = None,
     public: PublicPeople | None = None,
     budgets: Budgets | None = None,
+    paying: Callable[[], None] = lambda: None,
 ) -> Model:
     """Charge the ledger in one transaction, run the plan, and publish a model with its
     statement. `order` is given by who has checked the method already; `keep_apart` is the
     share of the ratings that is not shown to the fit; `public` are people whose ratings are
-    public; `budgets` is what people asked for who want less revealed than the rest."""
+    public; `budgets` is what people asked for who want less revealed than the rest; `paying`
+    is called when only the charge is left to do before noise is drawn."""
     from tacit.model.model import Model
 
     if order is None:
@@ -84,6 +86,7 @@ def fit(
     if order.budget is None:
         return Model(run.go(), run.statement(None))
     run.rehearse()
+    paying()
     payment = pay(
         order,
         run.fingerprint(),
