@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tacit.asked import Suggesting, by_name
+from tacit.asked import Suggesting, behind, by_name
 from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
@@ -61,6 +61,9 @@ def open_book(
     created before the first entry."""
     check_names(location, population)
     return Book(open_store(location), population)
+
+
+opened = behind(open_book)
 
 
 class Book(Suggesting):
