@@ -18,6 +18,7 @@ from tacit.errors import ArgumentError, SettingError, UnknownNameError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 NOTHING: Mapping[str, object] = MappingProxyType({})
 FIT = "an estimator fits: tacit.Bayes(epsilon=1).fit(ratings)"
 MODEL = "it is a verb of a fitted estimator or of tacit.load(path)"
@@ -63,20 +64,28 @@ LONGEST_NAME = 255
 """Bytes of a path, and of each of its parts, that a system can have."""
 
 
-def by_name(function: Callable[P, R]) -> Callable[P, R]:
+def by_name(function: Callable[P, R], called: str = "") -> Callable[P, R]:
     """A door whose arguments are asked for by name: what is unknown, missing or too much is
-    refused in words, and as a `TypeError` too."""
+    refused in words, and as a `TypeError` too. `called` is its name, if it has another."""
     known = signature(function)
+    name = called or function.__name__
 
     @wraps(function)
     def door(*given: P.args, **named: P.kwargs) -> R:
         try:
             known.bind(*given, **named)
         except TypeError:
-            raise _misnamed(function.__name__, known, given, named) from None
+            raise _misnamed(name, known, given, named) from None
         return function(*given, **named)
 
     return door
+
+
+def made_by_name(made: type[T]) -> type[T]:
+    """A class that is called as such a door is."""
+    begin: Any = made.__dict__["__init__"]
+    type.__setattr__(made, "__init__", by_name(begin, made.__name__))
+    return made
 
 
 def behind(door: Callable[P, R]) -> Callable[P, R]:

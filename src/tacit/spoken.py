@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_COMMANDS: ContextVar[bool] = ContextVar("commands", default=False)
+Note = Callable[[str], None]
+"""How the command line tells the person at the terminal something."""
+_COMMANDS: ContextVar[Note | None] = ContextVar("commands", default=None)
+"""None while Python is the side that asks."""
 
 FLAGS = (
     *("overwrite", "accept_unbounded", "owner_only", "other_people"),
@@ -50,10 +53,24 @@ _OPTION = re.compile(
 )
 
 
+def _unsaid(text: str) -> None:
+    """What nobody is told."""
+
+
 @contextmanager
-def on_the_command_line() -> Iterator[None]:
-    """Errors speak of options inside."""
-    token = _COMMANDS.set(True)
+def on_the_command_line(note: Note = _unsaid) -> Iterator[None]:
+    """Errors speak of options inside, and `note` tells what every command has to tell."""
+    token = _COMMANDS.set(note)
+    try:
+        yield
+    finally:
+        _COMMANDS.reset(token)
+
+
+@contextmanager
+def unnoted() -> Iterator[None]:
+    """The command line tells nothing inside: of a book that nobody chose, for example."""
+    token = _COMMANDS.set(_COMMANDS.get() and _unsaid)
     try:
         yield
     finally:
@@ -68,8 +85,15 @@ class TacitNotice(UserWarning):
 
 def notice(text: str) -> None:
     """Tell a caller in Python, at her own line. The command line says it in its own way."""
-    if not _COMMANDS.get():
+    if _COMMANDS.get() is None:
         warn(text, TacitNotice)
+
+
+def noted(text: str) -> None:
+    """Tell whoever is at a terminal; in Python nobody."""
+    note = _COMMANDS.get()
+    if note is not None:
+        note(text)
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
@@ -86,7 +110,7 @@ def _is_ours(names: dict[str, object]) -> bool:
 
 def said(text: str) -> str:
     """The text in the words of the side that asked."""
-    return text if _COMMANDS.get() else in_python(text)
+    return in_python(text) if _COMMANDS.get() is None else text
 
 
 def in_python(text: str) -> str:

@@ -301,11 +301,19 @@ def test_numbers_stand_to_the_right_and_ids_to_the_left(capsys):
         ("item", "share", "noise", "expected"),
         [("07", "3.0 %", "4.2e+05", "4.46 ± 1.00"), ("5", "22.5 %", "9", "–")],
     )
-    assert capsys.readouterr().out.splitlines() == [
-        "item   share    noise     expected",
-        "07     3.0 %  4.2e+05  4.46 ± 1.00",
-        "5     22.5 %        9            –",
+    head, first, second = capsys.readouterr().out.splitlines()
+    columns = (
+        ("share", "3.0 %", "22.5 %"),
+        ("noise", "4.2e+05", " 9"),
+        ("expected", "4.46 ± 1.00", "–"),
+    )
+    assert [line[:4] for line in (head, first, second)] == [
+        *("item", "07  ", "5   "),
     ]
+    for name, above, below in columns:
+        end = head.index(name) + len(name)
+        assert first.index(above) + len(above) == end
+        assert second.index(below) + len(below) == end
 
 
 def test_a_folder_with_two_sets_of_ratings_is_refused(tacit, tmp_path):

@@ -22,6 +22,7 @@ def test_what_is_printed_as_left_may_be_asked(tacit, model, popularity):
     words = (*popularity, "--users", 30, "--out", model.parent / "b")
     refused = tacit(*words, "--epsilon", 3)
     assert refused.status == 2
+    assert "remedy: lower --epsilon: " in refused.err
     left = re.search(r"at most epsilon (\S+) at", refused.err)
     assert left is not None
     done = tacit(*words, "--epsilon", left[1])
@@ -36,8 +37,35 @@ def test_a_new_population_or_book_is_told(tacit, model, popularity, tmp_path):
     told = tacit("ledger", "cap", "--epsilon", 3, "--ledger", other)
     assert f"a new ledger is begun at {other}" in told.err
     words = ("--epsilon", 1, "--users", 30, "--out", tmp_path / "c")
-    told = tacit(*popularity, *words, "--population", "defautl")
+    apart = ("--population", "defautl", "--other-people")
+    told = tacit(*popularity, *words, *apart)
     assert "new population 'defautl'" in told.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "--no-twin", "--no-reference", "--seeds", 1),
+        ("tune", "--sweep", "even=10,20", "--trials", 2, "--out", "won"),
+        ("refresh", "--horizon", 2, "--out", "weeks", "--items", "items.csv"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_whatever_begins_a_population_tells_so(
+    tacit, model, table, words, monkeypatch
+):
+    monkeypatch.chdir(model.parent)
+    ids = "\n".join(f"i{k}" for k in range(12))
+    (model.parent / "items.csv").write_text(f"id\n{ids}\n")
+    command, *more = words
+    fit = ("--scale", "1,5", "--method", "popularity", "--epsilon", 1)
+    who = ("--users", 30, "--population", "defautl")
+    if command != "evaluate":
+        more.append("--other-people")
+    told = tacit(command, table, *fit, *who, *more)
+    assert told.status == 0, told.err
+    assert told.err.count("new population 'defautl'") == 1
+    assert "did you mean 'default'?" in told.err
 
 
 def test_a_cap_below_what_is_spent_says_so(tacit, model):

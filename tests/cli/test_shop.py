@@ -11,7 +11,6 @@ TITLES = ("Spaten", "Beet", "Ofen", "Form", "Zelt", "Matte")
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TACIT_HOME", str(tmp_path / "home"))
     rows = [
         f"K{u};P{i};{1 + (u * i) % 5};{1 + u % 28:02d}.0{1 + i}.2024"
         for u in range(40)

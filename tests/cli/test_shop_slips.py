@@ -16,7 +16,6 @@ SCALE = ("--scale", "1,5")
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TACIT_HOME", str(tmp_path / "home"))
     rows = [
         f"C{u};A{i};{1 + (u * i) % 5}"
         for u in range(30)

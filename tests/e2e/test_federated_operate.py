@@ -188,14 +188,19 @@ def test_one_process_alone_conducts(
     ServerStore(location, steps, "test", alone=True).close()
 
 
-def test_two_servers_cannot_share_one_database(tmp_path) -> None:
-    """They must not collude, and their tables would collide."""
+def test_two_servers_cannot_share_one_database(tmp_path, monkeypatch) -> None:
+    """They must not collude, and their tables would collide. Who is refused holds nothing."""
+    from tacit.federation.server import store as module
     from tacit.federation.server.aggregator import MIGRATIONS as AGGREGATOR
     from tacit.federation.server.recommender import MIGRATIONS as RECOMMENDER
 
-    ServerStore(tmp_path / "store", AGGREGATOR, "aggregator").close()
-    with pytest.raises(StorageError, match="another server"):
-        ServerStore(tmp_path / "store", RECOMMENDER, "recommender")
+    monkeypatch.setattr(module, "HANDOVER", 0.3)
+    place = tmp_path / "store"
+    ServerStore(place, AGGREGATOR, "aggregator").close()
+    with pytest.raises(StorageError, match="another server") as seen:
+        ServerStore(place, RECOMMENDER, "recommender", alone=True)
+    ServerStore(place, AGGREGATOR, "aggregator", alone=True).close()
+    assert seen.value.__traceback__ is not None  # and so is the refused one
 
 
 # ------------------------------------------------------------------ upgrades

@@ -33,6 +33,7 @@ def port(monkeypatch):
         app,
         port=0,
         http=lines.Patience,
+        ws="none",  # as our servers have it
         log_level="error",
         lifespan="off",
         timeout_keep_alive=60,
@@ -41,6 +42,7 @@ def port(monkeypatch):
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     yield server.servers[0].sockets[0].getsockname()[1]
     server.should_exit = True

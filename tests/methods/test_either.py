@@ -11,7 +11,6 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine.threads import Threads
 from tacit.fitting.run import _Run
@@ -19,28 +18,14 @@ from tacit.methods import find
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Released
-from tacit.testing.few import few_films, few_ratings
+from tacit.testing.few import few_films, few_ratings, one_of
 
 MANY = 100_000
 """Declared, so that the plans have every stage."""
 ALIKE = 1e-9
 EVERY = 4
-"""Of the few films, so many are one: what is made of items costs up to their third power."""
-
-
-def films() -> Catalogue:
-    """Some of the films; ratings of the others are left out."""
-    whole = few_films()
-    assert whole.titles is not None
-    assert whole.years is not None
-    assert whole.tagged is not None
-    return replace(
-        whole,
-        ids=whole.ids[::EVERY],
-        titles=whole.titles[::EVERY],
-        years=whole.years[::EVERY],
-        tagged=whole.tagged[::EVERY],
-    )
+"""One of so many of the few films is kept, and so are its ratings: what is made of items costs
+up to their third power."""
 
 
 def others(ratings: Ratings) -> Ratings:
@@ -64,7 +49,8 @@ def invented(name: str, seen: Released, times: float) -> Released:
 def walked(name: str, unit: str, data: Ratings, times: float) -> Any:
     """The rounds that ran, and the model at the end."""
     method = find(name)(epsilon=2.0, unit=unit)
-    run = _Run(method, data, films(), MANY, None)
+    films = one_of(EVERY, few_films())
+    run = _Run(method, data, films, MANY, None)
     engine = Threads(run.engine.ratings, 1)
     loop = Loop(run.settled.plan, run.first())
 

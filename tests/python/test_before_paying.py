@@ -42,6 +42,14 @@ def test_a_wrong_argument_costs_nothing(book, wrong):
     assert not entries(book)
 
 
+def test_a_cap_is_answered_with_what_may_be_asked(book):
+    tacit.open_book(book).cap(1)
+    with pytest.raises(tacit.TacitError, match="lower epsilon: ") as seen:
+        tacit.Bias(epsilon=2.0, ledger=book).fit(SAMPLE, users=60)
+    assert "--" not in str(seen.value)
+    assert "`tacit.open_book(...).cap(...)`" in str(seen.value)
+
+
 def test_progress_may_be_true(book, capsys):
     tacit.Bias(epsilon=1.0, ledger=book, progress=True).fit(SAMPLE, users=60)
     assert "[####" in capsys.readouterr().err

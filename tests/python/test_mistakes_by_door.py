@@ -208,6 +208,12 @@ tacit.Catalogue("abc")
 tacit.Catalogue(["a", "b"], titles=["A"])
 tacit.Catalogue(["a", "b"], titles="AB")
 tacit.Catalogue(["a", "b"], years=[1])
+tacit.Schema()
+tacit.Schema(1, 5, colour=5)
+tacit.Catalogue()
+tacit.Catalogue(["a"], title=["A"])
+tacit.PublicPeople()
+tacit.PublicPeople(ratings, whose="all")
 """,
 }
 
@@ -256,6 +262,7 @@ def test_a_mistake_is_answered_and_costs_nothing(at, door):
         ("loaded.recomend(mine)", "did you mean recommend?"),
         ("model.recommend(mine).to_pandas()", ".frame()"),
         ("tacit.audit('byes')", "did you mean bayes?"),
+        ("tacit.Catalogue(['a'], title=['A'])", "did you mean titles?"),
         ("Bayes(epsilon=1).fit(likes, users=20)", "use method ease"),
     ],
 )

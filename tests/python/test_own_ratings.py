@@ -27,6 +27,15 @@ def test_an_item_without_a_rating_is_refused(rates):
     assert "from 1 to 5" in str(seen.value)
 
 
+def test_an_item_that_is_rated_twice_is_told(rates):
+    first, title = ITEMS.ids[0], ITEMS.titles[0]
+    with pytest.warns(tacit.TacitNotice, match="is rated twice: the later"):
+        twice = rates.recommend([(first, 5), (first, 1)])
+    with pytest.warns(tacit.TacitNotice, match=f"same item as '{first}'"):
+        named = rates.recommend({first: 5, title: 1})
+    assert twice == named == rates.recommend({first: 1})
+
+
 def test_one_own_rating_is_a_reason(rates):
     first = rates.recommend({ITEMS.ids[0]: 5}, 20)
     assert any(each.because for each in first)

@@ -59,7 +59,7 @@ def talk(*pieces: bytes, patience: float | None = None) -> Wire:
     """What a server says to these pieces of data."""
 
     async def conversation() -> Wire:
-        config = uvicorn.Config(app, log_config=None, lifespan="off")
+        config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
         config.load()
         wire = Wire()
         protocol = Guarded(config, ServerState(), {})

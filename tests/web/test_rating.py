@@ -182,18 +182,16 @@ def test_the_slider_and_the_genre_change_the_list(
     page.keyboard.press("Escape")
     slider = page.get_by_role("slider", name="From safe to explore")
 
-    def widths(key: str) -> float:
-        count = "performance.getEntriesByName('tacit list').length"
-        before = page.evaluate(count)
-        slider.press(key)
-        visitor.until(f"{count} > {before}")
-        ends = (
-            "all => all.map(e => e.style.getPropertyValue('--high')"
-            " - e.style.getPropertyValue('--low'))"
-        )
-        return sum(page.locator(".rec .interval").evaluate_all(ends))
-
-    assert widths("Home") < widths("End")
+    widths = (
+        "[...document.querySelectorAll('.rec .interval')].reduce((sum, e) => sum"
+        " + (e.style.getPropertyValue('--high') - e.style.getPropertyValue('--low')), 0)"
+    )
+    usual = page.evaluate(widths)
+    slider.press("Home")
+    visitor.until(f"{widths} < {usual}")
+    safe = page.evaluate(widths)
+    slider.press("End")
+    visitor.until(f"{widths} > {safe}")
     assert (
         slider.get_attribute("aria-valuetext")
         == "explore: where the model knows you least"

@@ -107,7 +107,7 @@ class ReachedRelease:
     def _by_rows(self, move: Cells) -> Floats:
         """The lengths of all rows of the array, added up."""
         there = move.tocoo()
-        person, column = there.coords
+        person, column = there.row, there.col
         squares = np.asarray(there.data, np.float64) ** 2
         rows = self.part.size
         line = person.astype(np.int64) * rows + column // self.part.width

@@ -309,7 +309,7 @@ class _Sides:
         first, second = vstack(one).tocsr(), vstack(other).tocsr()
         move = (first - second).tocoo()
         moved = move.data != 0
-        person, column = move.coords
+        person, column = move.row, move.col
         self.person = person[moved].astype(np.int64)
         self.column = column[moved].astype(np.int64)
         self.move = move.data[moved].astype(np.float64)

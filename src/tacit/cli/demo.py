@@ -132,6 +132,7 @@ def fit_demo(
     from tacit.data.sample import sample_catalogue
     from tacit.fitting.run import fit
     from tacit.methods import DEFAULT, find
+    from tacit.spoken import unnoted
 
     items, ratings = sample_catalogue(), audience()
     data = (
@@ -146,7 +147,7 @@ def fit_demo(
         purpose="demonstration",
         ledger=str(book),
     )
-    with progress("fit") as bar:
+    with progress("fit") as bar, unnoted():
         model = fit(
             method, ratings, items=items, users=ratings.n_users, progress=bar
         )

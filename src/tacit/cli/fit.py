@@ -115,7 +115,6 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
-    from tacit.cli.ledger_show import warn_new
     from tacit.data.apart import parse_apart
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
@@ -173,11 +172,6 @@ def fit(
         note(
             "without --items the set of item ids comes from the file and is assumed public"
         )
-
-    def paying() -> None:
-        tell_packed(data)
-        warn_new(order.book)
-
     with progress(f"fit {method.name}") as bar:
         model = run(
             method,
@@ -185,7 +179,7 @@ def fit(
             items=items,
             progress=bar,
             order=order,
-            paying=paying,
+            paying=lambda: tell_packed(data),
         )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())

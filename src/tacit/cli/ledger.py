@@ -139,13 +139,11 @@ def cap(
     as_json: bool,
 ) -> None:
     """Set, raise or lower the cap of a population; itself an entry."""
-    from tacit.cli.ledger_show import warn_new
     from tacit.cli.show import print_json
     from tacit.ledger.account.rounded import down, up
     from tacit.ledger.book.book import open_book
 
     book = open_book(ledger, population)
-    warn_new(book)
     book.cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
     now = next(each for each in book.spent().units if each.unit == unit)
     left = now.left

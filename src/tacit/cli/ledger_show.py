@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import note
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
@@ -35,17 +34,6 @@ HEADS = (
     "left",
     "unbounded",
 )
-
-
-def warn_new(book: Book) -> None:
-    """Say so before a book or a population is begun: a name or a place may be mistyped."""
-    from tacit.ledger.book.begun import begun
-
-    known = book.populations()
-    if not known:
-        note(f"a new ledger is begun at {book.store.place}, without a cap")
-    elif book.population not in known:
-        note(begun(book.population, known))
 
 
 def facts(book: Book) -> dict[str, Any]:

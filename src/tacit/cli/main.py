@@ -113,8 +113,14 @@ def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
     from tacit.spoken import on_the_command_line
 
-    with on_the_command_line():
+    with on_the_command_line(_note):
         _main()
+
+
+def _note(text: str) -> None:
+    from tacit.cli.options import note
+
+    note(text)
 
 
 def _main() -> None:

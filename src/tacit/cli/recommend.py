@@ -16,7 +16,6 @@ from tacit.cli.recommend_told import (
     TOLD,
     tell_all,
     tell_order,
-    tell_repeated,
     tell_tastes,
     tell_unknown,
 )
@@ -118,7 +117,8 @@ def recommend(
     if options["people"]:
         _everyone(fitted, options, only, exclude, as_json)
         return
-    own, unknown = _own(fitted, ratings, parse_columns(options["columns"]))
+    given = _own(fitted, ratings, parse_columns(options["columns"]))
+    own, unknown = given.own, given.unknown
     if options["explain"]:
         _explain(fitted, own, options["explain"], as_json)
         return
@@ -244,7 +244,7 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
     """One's own ratings from a file; none at all without one."""
     from tacit.data.reading.personal import read_personal
     from tacit.data.schema import LIKES
-    from tacit.model.person.aside import likes_told
+    from tacit.model.person.aside import likes_told, repeats
 
     if ratings is None:
         return fitted.own({})
@@ -255,7 +255,8 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
         source=ratings,
         asked=int(time.time()),
     )  # with timestamps in the file, ratings of one day share a shift
-    tell_repeated(fitted, lines)
+    for told in repeats(given)[:TOLD]:
+        note(told)
     if least is not None and not len(fitted.likes(given.own).items):
         note(
             f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 from tacit.cli.options import note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.data.reading.personal import PersonalRating
     from tacit.model.model import Model
     from tacit.model.person.base import Own
     from tacit.model.person.told import Recommendation
@@ -36,25 +33,6 @@ def tell_all(count: int, only: bool) -> None:
         note(f"these are all {which} that are neither rated nor left out")
     else:
         note(f"nothing is left: all {which} are rated already or left out")
-
-
-def tell_repeated(fitted: Model, lines: Sequence[PersonalRating]) -> None:
-    """Which of two lines about one item counts."""
-    from tacit.model.person.names import find_row
-
-    last = dict[int, int]()
-    twice = []
-    for each in lines:
-        row = find_row(fitted.shared.catalogue, each.item)
-        if row is None:
-            continue
-        if row in last:
-            twice.append(
-                f"{each.item!r} is in lines {last[row]} and {each.line}"
-            )
-        last[row] = each.line
-    for told in twice[:TOLD]:
-        note(f"{told}: the later counts")
 
 
 def tell_unknown(fitted: Model, unknown: list[str]) -> None:

@@ -12,7 +12,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import Suggesting
+from tacit.asked import Suggesting, made_by_name
 from tacit.errors import DataError
 from tacit.page import table
 
@@ -27,6 +27,7 @@ MOST_FEATURES = 1 << 24
 14,000 films fits."""
 
 
+@made_by_name
 @dataclass(frozen=True, eq=False)
 class Catalogue(Suggesting):
     """Public items in a fixed order. Every array has one row an item."""

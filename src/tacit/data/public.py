@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.asked import text
+from tacit.asked import made_by_name, text
 from tacit.data.ratings import Ratings, counted
 from tacit.errors import SettingError
 
@@ -20,6 +20,7 @@ LONGEST = 200
 """Characters of a description."""
 
 
+@made_by_name
 @dataclass(frozen=True, eq=False)
 class PublicPeople:
     """Public ratings, and who made them as the owner describes it."""

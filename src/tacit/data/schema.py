@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
-from tacit.asked import number, numbers
+from tacit.asked import made_by_name, number, numbers
 from tacit.errors import SettingError
 
 MOST_PEOPLE = 10**10
@@ -16,6 +16,7 @@ LIKES = "likes"
 """The source of the scale where a table has no ratings: a row is a like."""
 
 
+@made_by_name
 @dataclass(frozen=True)
 class Schema:
     """The scale, the declared number of people and the cap on ratings per person."""

@@ -72,14 +72,14 @@ class Order:
     @cached_property
     def book(self) -> Book:
         """The book that is asked to pay, opened once."""
-        from tacit.ledger.book.book import open_book
+        from tacit.ledger.book.book import opened
 
-        return open_book(self.how.ledger, self.how.population)
+        return opened(self.how.ledger, self.how.population)
 
     def book_of(self, population: str) -> Book:
         """The book of a population in the same ledger."""
-        from tacit.ledger.book.book import open_book
+        from tacit.ledger.book.book import opened
 
         if population == self.how.population:
             return self.book
-        return open_book(self.how.ledger, population)
+        return opened(self.how.ledger, population)

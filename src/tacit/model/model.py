@@ -15,6 +15,7 @@ from tacit.asked import by_name, count, names
 from tacit.asked import item as asked_item
 from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
+from tacit.model.export import Written
 from tacit.model.person import rank
 from tacit.model.person.aside import (
     tell_own,
@@ -29,7 +30,6 @@ from tacit.model.person.base import (
     sensible,
 )
 from tacit.model.person.because import shares_of_features
-from tacit.model.person.exported import Written
 from tacit.model.person.names import find_item, find_row, label, row_of
 from tacit.model.person.own import (
     Given,

@@ -70,7 +70,7 @@ def answer(name: str, model: Model, question: Question) -> Recommended:
             told.append((each.item, each.rating, None, None))
         else:
             unknown.append(each.item)
-    own, _ = model.own(told)
+    own = model.own(told).own
     exclude = [item for item in question.exclude if _knows(model, item)]
     lines = model.recommend_own(
         own, question.n, by=question.by, exclude=exclude

@@ -23,16 +23,20 @@ EACH = 80
 @cache
 def few_films() -> Catalogue:
     """Films of the sample, one of every four."""
-    whole = sample_catalogue()
+    return one_of(EVERY, sample_catalogue())
+
+
+def one_of(every: int, whole: Catalogue) -> Catalogue:
+    """One item of every so many."""
     assert whole.titles is not None
     assert whole.years is not None
     assert whole.tagged is not None
     return replace(
         whole,
-        ids=whole.ids[::EVERY],
-        titles=whole.titles[::EVERY],
-        years=whole.years[::EVERY],
-        tagged=whole.tagged[::EVERY],
+        ids=whole.ids[::every],
+        titles=whole.titles[::every],
+        years=whole.years[::every],
+        tagged=whole.tagged[::every],
     )
 
 

@@ -16,6 +16,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.verdict import found
 from tacit.errors import BudgetError
 from tacit.ledger.book.book import Book, Receipt, open_book
+from tacit.spoken import unnoted
 
 NAME = "ledger rollback"
 
@@ -25,7 +26,7 @@ def attack(shown: Exhibit) -> Cell:
     if not shown.events:
         return shown.skip(NAME, "a twin is booked nowhere and says NOT PRIVATE")
     target = shown.target
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, unnoted():
         place, kept = Path(folder, "book.sqlite"), Path(folder, "old")
         book = open_book(place, "invented people")
         book.cap(target.epsilon * (1 + 1e-6), target.delta, target.unit)

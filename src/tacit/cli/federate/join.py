@@ -166,13 +166,13 @@ def device(
     from tacit.cli.show import print_json, print_lines
     from tacit.data.reading.personal import read_personal
 
-    own, unknown = model.own(read_personal(ratings), source=ratings)
-    lines = model.recommend_own(own, count)
+    given = model.own(read_personal(ratings), source=ratings)
+    lines = model.recommend_own(given.own, count)
     if as_json:
         print_json(
             {
                 "recommendations": [line.__dict__ for line in lines],
-                "unknown": unknown,
+                "unknown": given.unknown,
             }
         )
     else:

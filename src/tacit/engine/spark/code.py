@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.ids import BLANKS, number_key
+from tacit.data.ids import BLANKS, clean, number_key
 from tacit.data.ratings import LATEST
 from tacit.data.reading.cells import from_text, numbers_of
 from tacit.hidden import shapes
@@ -191,9 +191,12 @@ def cleaned(ids: Any) -> Any:
     if pa.types.is_integer(ids.type):
         return ids.cast(pa.int64())
     texts = ids.cast(pa.string())
-    if not flags(pc.string_is_ascii(texts).fill_null(True)).all():
-        texts = pc.utf8_normalize(texts, form="NFC")
-    return pc.utf8_trim(texts, characters=BLANKS)
+    if flags(pc.string_is_ascii(texts).fill_null(True)).all():
+        return pc.utf8_trim(texts, characters=BLANKS)
+    # By the very rule of one machine: that of Arrow depends on its version.
+    coded = texts.dictionary_encode()
+    words = [clean(text) for text in coded.dictionary.to_pylist()]
+    return pa.array(words, pa.string()).take(coded.indices)
 
 
 def is_empty(ids: Any) -> Any:

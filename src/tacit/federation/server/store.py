@@ -81,7 +81,11 @@ class ServerStore:
         self.commits, self.works = 0, 0
         """Transactions, and works in them: how well works are gathered."""
         self._connect(time.monotonic() + HANDOVER)
-        self._migrate()
+        try:
+            self._migrate()
+        except BaseException:
+            self._database.close()
+            raise
         self._thread = threading.Thread(
             target=self._serve, name=f"store-{name}", daemon=True
         )

@@ -1,33 +1,24 @@
-"""A population that is begun beside others: its name may be mistyped."""
+"""A book or a population that is begun: its place or its name may be mistyped."""
 
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
-from tacit.ledger.book.chain import Chain, sealed_populations
-from tacit.spoken import notice
-
-if TYPE_CHECKING:
-    from tacit.ledger.book.store import Session, Store
+from tacit.spoken import noted, notice
 
 
-def tell_begun(store: Store, session: Session, chain: Chain) -> None:
-    """Say so before the first entry of a population is written beside others. The command
-    line says it before a rating is read."""
-    if chain.entries:
+def tell_begun(place: str, population: str, known: list[str]) -> None:
+    """Say so before the first entry of a population is written, whoever writes it; `known`
+    are the others at this place. In Python the first one is begun in silence."""
+    if not known:
+        noted(f"a new ledger is begun at {place}, without a cap")
         return
-    known = sealed_populations(store, session)
-    if known:
-        notice(begun(chain.population, known))
-
-
-def begun(population: str, known: list[str]) -> str:
-    """What is said of it."""
-    return (
+    told = (
         f"a new population {population!r} is begun, without a cap and apart from the others; "
         f"{meant(population, known)}"
     )
+    noted(told)
+    notice(told)
 
 
 def meant(population: str, known: list[str]) -> str:

@@ -18,12 +18,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tacit.asked import Suggesting, by_name
+from tacit.asked import Suggesting, behind, by_name
 from tacit.data.apart import Apart
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.begun import tell_begun
 from tacit.ledger.book.chain import append, load, sealed_populations, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
@@ -62,6 +61,9 @@ def open_book(
     created before the first entry."""
     check_names(location, population)
     return Book(open_store(location), population)
+
+
+opened = behind(open_book)
 
 
 class Book(Suggesting):
@@ -138,7 +140,6 @@ class Book(Suggesting):
                 event.kind == "evaluation" for event in asked
             ):
                 return _receipt(state.evaluation)
-            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def check(
@@ -235,7 +236,6 @@ class Book(Suggesting):
                 "purpose": _text(note),
                 "accepted": accept_unbounded,
             }
-            tell_begun(self.store, session, chain)
             return _receipt(append(self.store, session, chain, draft))
 
     def entries(self) -> list[Entry]:

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tacit.errors import BookError
+from tacit.ledger.book.begun import tell_begun
 from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
 from tacit.ledger.book.store import FORMAT, Session, Store
 from tacit.ledger.software import software
@@ -69,6 +70,8 @@ def append(
     store: Store, session: Session, chain: Chain, draft: dict[str, Any]
 ) -> Entry:
     """Write one more entry and seal it, in the transaction of `session`."""
+    if not chain.entries:
+        tell_begun(store.place, chain.population, sorted(chain.heads))
     entry = Entry(
         number=len(chain.entries) + 1,
         population=chain.population,

@@ -275,13 +275,13 @@ def _offer(
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
             "which is itself an entry"
         )
-    told = f"at most epsilon {down(left)} at delta {delta:g} is left per {unit}"
+    told = (
+        f"lower --epsilon: at most epsilon {down(left)} at delta {delta:g} is left "
+        f"per {unit}"
+    )
     if asked != unit:
-        told += (
-            f"; a fit per {asked} is charged here with what it costs a {unit}, so ask for a "
-            "smaller epsilon, or raise the cap with `tacit ledger cap`"
-        )
-    return told
+        told += f", and a fit per {asked} is charged here with what it costs a {unit}"
+    return f"{told}; or raise the cap with `tacit ledger cap`"
 
 
 def _offer_search(
@@ -295,8 +295,8 @@ def _offer_search(
             "expect fewer --trials, or raise the cap with `tacit ledger cap`"
         )
     return (
-        f"at most epsilon {down(left)} at delta {cap[1]:g} is left per {unit} for a search of "
-        "so many trials"
+        f"lower --epsilon: at most epsilon {down(left)} at delta {cap[1]:g} is left per {unit} "
+        "for a search of so many trials"
     )
 
 

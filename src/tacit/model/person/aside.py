@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
 
 TOLD = 5
-"""Unknown items that are named one by one."""
+"""Unknown or repeated items that are named one by one."""
 
 
 def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
-    """Items that the model does not know, and ratings that are no likes."""
+    """Items that the model does not know or that are rated twice, and ratings that are no
+    likes."""
     for name in found.unknown[:TOLD]:
         unknown = find_item(catalogue, name)
         near = unknown.near if isinstance(unknown, UnknownItem) else ()
@@ -33,8 +34,22 @@ def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
     more = len(found.unknown) - TOLD
     if more > 0:
         notice(f"and {more:,} more items are not in this model")
-    for line in likes_told(schema, found.own):
+    for line in [*repeats(found)[:TOLD], *likes_told(schema, found.own)]:
         notice(line)
+
+
+def repeats(found: Given) -> list[str]:
+    """Which of two own ratings of one item counts."""
+    told = []
+    for earlier, later in found.repeated:
+        if later.line is not None:
+            where = f"is in lines {earlier.line} and {later.line}"
+        elif earlier.item != later.item:
+            where = f"is the same item as {str(earlier.item)!r}"
+        else:
+            where = "is rated twice"
+        told.append(f"{str(later.item)!r} {where}: the later counts")
+    return told
 
 
 def likes_told(schema: Schema, own: Own) -> list[str]:

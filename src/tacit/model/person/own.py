@@ -51,6 +51,8 @@ class Given(NamedTuple):
     own: Own
     unknown: list[str]
     """Items that it does not know."""
+    repeated: list[tuple[OwnLine, OwnLine]]
+    """Two lines about one item, of which the later counts."""
 
     def __repr__(self) -> str:
         return shapes(self)
@@ -74,6 +76,7 @@ def given_ratings(
     if schema.positive is None:
         _check_rated(lines, schema, source)
     unknown: list[str] = []
+    repeated: list[tuple[OwnLine, OwnLine]] = []
     found: dict[int, OwnLine] = {}
     for line in lines:
         value = schema.high if line.rating is None else float(line.rating)
@@ -89,9 +92,11 @@ def given_ratings(
         row = find_row(catalogue, str(line.item))
         if row is None:
             unknown.append(str(line.item))
-        else:
-            found.pop(row, None)
-            found[row] = line._replace(rating=value)
+            continue
+        earlier = found.pop(row, None)
+        if earlier is not None:
+            repeated.append((earlier, line))
+        found[row] = line._replace(rating=value)
     if lines and not found:
         raise DataError(
             "none of the items is known to this model",
@@ -107,7 +112,7 @@ def given_ratings(
         else None
     )
     inner = (values - schema.middle) / schema.unit_width
-    return Given(Own(rows, inner, stamped, asked), unknown)
+    return Given(Own(rows, inner, stamped, asked), unknown, repeated)
 
 
 def _check_rated(
