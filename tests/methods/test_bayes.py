@@ -96,6 +96,17 @@ def test_small_budgets_go_to_items():
     assert small.weights > 0.3 > large.weights
 
 
+def test_later_sums_get_more_where_there_is_much_to_spend():
+    effects = divide("user", 6040, 1.0, 3700, 3, pure=False).effects
+    assert list(effects) == sorted(set(effects))
+    assert len(effects) > 2
+    # A pure budget is thinned out by many releases, and one rating's weights are known.
+    for unit, pure in (("user", True), ("rating", False)):
+        few = divide(unit, 6040, 1.0, 3700, 3, pure=pure).effects
+        assert len(few) == 2
+        assert few[0] == few[1]
+
+
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_the_closed_form_agrees_with_the_accountant(unit):
     items = Catalogue([str(i) for i in range(500)])
