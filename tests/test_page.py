@@ -40,3 +40,9 @@ def test_nothing_is_fetched() -> None:
 def test_columns_of_numbers_stand_to_the_right() -> None:
     found = table(("name", "rmse"), [("bayes", ".93 ± .01"), ("mean", None)])
     assert found.count('class="number"') == 3
+
+
+def test_names_are_not_broken_but_sentences_are() -> None:
+    found = table(("name", "why"), [("covariance-svd", "it is " * 9)])
+    assert '<td class="word">covariance-svd</td>' in found
+    assert found.count("class=") == 3

@@ -15,6 +15,8 @@ from importlib.resources import files
 
 from tacit.shown import one_line
 
+LONGEST_NAME = 20
+"""Letters of a cell that stays on one line."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing is fetched and nothing runs, whatever got into a title."""
 
@@ -81,15 +83,13 @@ def table(
     caption: str = "",
 ) -> str:
     """A table of plain cells; a column whose cells all look like numbers stands to the
-    right. None is a dash."""
+    right, and names are not broken at their hyphens. None is a dash."""
     cells = [
         ["–" if cell is None else str(cell) for cell in row] for row in rows
     ]
-    right = [
-        bool(cells) and all(_numeric(row[place]) for row in cells)
-        for place in range(len(columns))
+    kinds = [
+        _kind_of([row[place] for row in cells]) for place in range(len(columns))
     ]
-    kinds = ["number" if numeric else "" for numeric in right]
     head = "".join(
         f'<th scope="col"{_kind(kind)}>{escaped(name)}</th>'
         for name, kind in zip(columns, kinds, strict=True)
@@ -125,6 +125,15 @@ def _section(heading: str, body: str) -> str:
     if not heading:
         return f'<section class="plain">\n{body}\n</section>'
     return f"<section>\n<h2>{escaped(heading)}</h2>\n{body}\n</section>"
+
+
+def _kind_of(column: Sequence[str]) -> str:
+    """The class of a column's cells."""
+    if not column:
+        return ""
+    if all(_numeric(cell) for cell in column):
+        return "number"
+    return "word" if all(len(cell) <= LONGEST_NAME for cell in column) else ""
 
 
 def _kind(kind: str) -> str:

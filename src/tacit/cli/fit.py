@@ -21,6 +21,7 @@ from tacit.cli.options import (
     promise_options,
     read_data,
     run_options,
+    tell_packed,
 )
 from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.parse import parse_settings
@@ -172,6 +173,11 @@ def fit(
         note(
             "without --items the set of item ids comes from the file and is assumed public"
         )
+
+    def paying() -> None:
+        tell_packed(data)
+        warn_new(order.book)
+
     with progress(f"fit {method.name}") as bar:
         model = run(
             method,
@@ -179,7 +185,7 @@ def fit(
             items=items,
             progress=bar,
             order=order,
-            paying=lambda: warn_new(order.book),
+            paying=paying,
         )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())

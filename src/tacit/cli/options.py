@@ -366,6 +366,16 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
         note(f"{count}; for the owner only")
 
 
+def tell_packed(ratings: Ratings | SparkRatings) -> None:
+    """What a cluster noticed in rows that it has read since."""
+    from tacit.data.ratings import Ratings
+
+    if isinstance(ratings, Ratings):
+        return
+    for line in ratings.noticed():
+        note(f"{line}; for the owner only")
+
+
 def _spans_little(ratings: Ratings | SparkRatings) -> bool:
     """Whether the ratings use less than half of their scale. Those on a cluster or in a packed
     file are not looked through for it."""

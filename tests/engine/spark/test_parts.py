@@ -9,6 +9,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
+from tacit.data.ratings import Notes  # noqa: E402
 from tacit.data.schema import Schema  # noqa: E402
 from tacit.engine.spark.code import UNLISTED, Code, IdRows, NumberRows  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
@@ -16,6 +17,7 @@ from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
 from tacit.engine.spark.read import delimiter_of  # noqa: E402
 from tacit.engine.spark.scatter import _bytes_of  # noqa: E402
+from tacit.engine.spark.table import PackedBlocks, SparkRatings  # noqa: E402
 from tacit.engine.spark.wire import (  # noqa: E402
     BLOCK,
     CODED,
@@ -215,6 +217,17 @@ def test_a_number_in_two_ways_is_noticed():
     found = pa.Table.from_batches(NumberRows()(iter([ids]))).to_pydict()
     assert len(set(found["number"])) == 1
     assert len(set(found["written"])) == 2
+
+
+def test_what_the_cluster_notices_is_told_once():
+    read = Notes(messages=("times are not read",))
+    seen = Notes(duplicates=3, dropped_items=2, messages=read.messages)
+    made = {ITEMS: PackedBlocks(None, 9, 90, b"", seen)}
+    ratings = SparkRatings(None, Schema(1, 5), ITEMS, notes=read, made=made)
+    assert ratings.noticed() == [
+        "merged 3 duplicate ratings",
+        "dropped 2 ratings of items outside the catalogue",
+    ]
 
 
 def test_an_error_in_a_task_says_nothing_of_a_rating():

@@ -77,6 +77,10 @@ def test_it_says_what_was_asked(page) -> None:
     assert page.count("<h3>Somebody who") == 3
 
 
+def test_sections_name_the_model_that_they_are_about(page) -> None:
+    assert page.count("Of the models compared, this is about bias.") == 4
+
+
 def test_likes_have_a_report_too(small, tmp_path) -> None:
     from dataclasses import replace
 

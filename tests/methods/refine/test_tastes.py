@@ -85,7 +85,7 @@ def covariance(rng, fresh, known, sd, items):
 def test_planted_likings_are_found(rng):
     fresh, known = rng.normal(0, 0.2, (200, 1)), rng.normal(0, 0.2, (200, 2))
     matrix, profile = covariance(rng, fresh, known, 0.5, 200)
-    found = likings(matrix, 0.5, profile, known)
+    found = likings(matrix, 0.5, profile, known, whole_person=True)
     assert abs(np.corrcoef(found.fresh[:, 0], fresh[:, 0])[0, 1]) > 0.95
     assert found.turn == pytest.approx(np.eye(2), abs=0.15)
 
@@ -93,7 +93,7 @@ def test_planted_likings_are_found(rng):
 def test_a_covariance_of_noise_says_nothing(rng):
     known = rng.normal(0, 1e-3, (200, 2))
     matrix, profile = covariance(rng, np.zeros((200, 1)), known, 3.0, 200)
-    found = likings(matrix, 3.0, profile, known)
+    found = likings(matrix, 3.0, profile, known, whole_person=False)
     assert found.fresh.shape[1] == 0
     assert found.turn == pytest.approx(np.eye(2), abs=1e-9)
     assert found.typical == 0

@@ -66,6 +66,16 @@ class SparkRatings:
 
     __repr__ = shapes
 
+    def noticed(self) -> list[str]:
+        """What was noticed in the rows while blocks were made, in words: for the owner."""
+        before = self.notes.lines()
+        return [
+            line
+            for packed in self.made.values()
+            for line in packed.notes.lines()
+            if line not in before
+        ]
+
     def seen_by(self, apart: Apart, *, judged: bool = False) -> SparkRatings:
         """Without the ratings that are kept apart; `judged`: these stay beside the others on
         the cluster, for whoever judges a model by them."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.evaluation.report.pictures import three
+from tacit.evaluation.report.story import whose_words
 from tacit.page import escaped, paragraph
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ def lists_section(found: Evaluation) -> str:
         return paragraph("There is nothing to show.")
     what = "ratings" if found.metric == "rmse" else "likes"
     out = paragraph(
-        f"Three invented people, nobody's real {what}. A marked title is also on the list "
-        "without privacy."
+        f"{whose_words(found)}Three invented people, nobody's real {what}. A marked title is "
+        "also on the list without privacy."
     )
     for place, person in enumerate(people):
         out += _one(found, person, place, arms)
@@ -72,10 +73,10 @@ def _one(
         rows.append(f"<tr>{cells}</tr>")
     told = _rated(found, person)
     return (
-        f"<h3>Somebody who {escaped(person.name)}</h3>"
+        f"<article><h3>Somebody who {escaped(person.name)}</h3>"
         f'<p class="quiet">{escaped(told)}</p>'
         f'<div class="scroll"><table class="even"><thead><tr>{columns}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<tbody>{''.join(rows)}</tbody></table></div></article>"
     )
 
 

@@ -81,7 +81,7 @@ def growth_words(found: Evaluation) -> str:
     known = [cell for cell in cells if cell[metric] is not None]
     if not known:
         return "Nothing is known about this method on these ratings."
-    words = [_error_words(known[0], found)]
+    words = [whose_words(found) + _error_words(known[0], found)]
     if len(known) > 1:
         words.append(_error_words(known[-1], found))
     if twin is not None and twin[metric] is not None:
@@ -130,6 +130,14 @@ def _close_words(cell: Line, found: Evaluation) -> str:
     return f"; {100 * shares[step]:.0f} of 100 are within {near:g} points"
 
 
+def whose_words(found: Evaluation) -> str:
+    """Which of several lines a section is about."""
+    lines = series(found)
+    if len(lines) < 2:
+        return ""
+    return f"Of the models compared, this is about {lines[0][0]}. "
+
+
 def payer_words(found: Evaluation) -> str:
     """Whom the noise hits, at the smallest budget."""
     _, cells, twin = series(found)[0]
@@ -141,7 +149,7 @@ def payer_words(found: Evaluation) -> str:
         "Noise is the same for everybody; what it does is not: it weighs most on items that "
         "few rated."
     )
-    words = [first]
+    words = [whose_words(found) + first]
     if mine is not None and theirs is not None:
         few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
         words.append(

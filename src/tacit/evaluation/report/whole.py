@@ -16,6 +16,7 @@ from tacit.evaluation.report.story import (
     growth_words,
     how_words,
     payer_words,
+    whose_words,
 )
 from tacit.evaluation.report.words import NAMES, columns, rows, units
 from tacit.evaluation.tables import EVERY
@@ -133,7 +134,8 @@ def _spreads(found: Evaluation) -> list[dict[str, object]]:
 
 
 def _misses(found: Evaluation) -> str:
-    return picture(
+    whose = whose_words(found)
+    return (paragraph(whose) if whose else "") + picture(
         "misses",
         pictures.misses(found),
         told="the share of predictions within a distance of the true rating",

@@ -109,7 +109,13 @@ class LikingsRound:
         model = self.second.model(state)
         head = self.head(state)
         old = model.loadings
-        found = likings(matrix, sd, self.profile(state), old[head, 1:])
+        found = likings(
+            matrix,
+            sd,
+            self.profile(state),
+            old[head, 1:],
+            whole_person=self.second.first.whole_person,
+        )
         fresh = np.zeros((len(old), found.fresh.shape[1]))
         fresh[head] = found.fresh
         doubt = self.second.doubt(state) + found.typical

@@ -31,9 +31,10 @@ MOST = 6.0
 """Bound of the eigenvalues of T."""
 RANK = 60
 """New loadings are looked for in so many columns at most."""
-TOGETHER = 2.0
-"""How many times the scatter of an entry counts, as entries of a row share people: it
-matters where noise is low."""
+TOGETHER: dict[bool, float] = {True: 2.0, False: 3.0}
+"""How many times the scatter of an entry counts, as entries of a row share people: where a
+whole person weighs as much as any other, and where people of many ratings weigh more, whose
+own rows look like common tastes. It matters where noise is low (docs/results/bayes.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +51,22 @@ class Likings:
 
 
 def likings(
-    matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats
+    matrix: NDArray[np.float32],
+    sd: float,
+    known: Profile,
+    loadings: Floats,
+    *,
+    whole_person: bool,
 ) -> Likings:
     """From the released covariance (noise `sd`, diagonal never released) of the items with
-    these `loadings`."""
+    these `loadings`; `whole_person`: whether all people weigh alike in it."""
     turn = _turn(matrix, sd, known, loadings)
     scaled = loadings @ turn * (known.weight * np.sqrt(KEPT))[:, None]
     rest = matrix - (scaled @ scaled.T).astype(np.float32)
     np.fill_diagonal(rest, 0.0)
-    found = fit_loadings(rest, sd, known, rank_max=RANK, together=TOGETHER)
+    found = fit_loadings(
+        rest, sd, known, rank_max=RANK, together=TOGETHER[whole_person]
+    )
     fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
     unknown = found.spread.astype(np.float64) / KEPT
     typical = (
